@@ -5,7 +5,8 @@ import { chartOf } from '../config/chart-places.ts';
 import { isConfigUri, isWithin, normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { CostEstimate } from '../cost/types.ts';
-import { type CostRow, costRows } from '../features/cost/cost-rows.ts';
+import { type CostRow, costRow, fileName } from '../features/cost/cost-rows.ts';
+import { priceBasis } from '../features/cost/price-basis.ts';
 import { runningWorkloads } from '../features/hover/gpu-words.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import { isKustomization } from '../model/kustomize/build.ts';
@@ -32,6 +33,8 @@ export interface KeptAnalysis {
 export interface PlacedRow {
   readonly row: CostRow;
   readonly range: Range;
+  /** What its price is based on; undefined without a price. */
+  readonly basis: string | undefined;
 }
 
 /** A file that may request accelerators. */
@@ -197,12 +200,17 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
 function keep(file: FileAnalysis, related: RelatedFiles, advice: AdviceForm | undefined): KeptAnalysis {
   const { uri, hasAccelerators } = file;
   const lines = linesOf(file);
+  const running = runningWorkloads(file);
   const parts = related.built === undefined ? {} : { parts: partsIn(related) };
   return {
     uri,
     hasAccelerators,
-    rows: costRows(file).map((row) => ({ row, range: lines.toRange(row.span) })),
-    estimates: runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
+    rows: running.map(({ workload, document }) => {
+      const row = costRow(workload, document, fileName(uri));
+      const { cost } = document.costOf(workload);
+      return { row, range: lines.toRange(row.span), basis: cost === null ? undefined : priceBasis([cost]) };
+    }),
+    estimates: running.flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
     ...parts,
     ...(advice && { diagnostics: fileDiagnostics(file, advice) }),
   };

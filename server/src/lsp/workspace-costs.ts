@@ -1,10 +1,9 @@
 import type { CancellationToken, WorkDoneProgressReporter } from 'vscode-languageserver';
 import { normalizeUri, pathBelow } from '../config/places.ts';
-import { formatHourly } from '../cost/money.ts';
 import { totalOf } from '../features/cost/cost-totals.ts';
-import { costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
+import { amountWords, costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
-import { priceBasis } from '../features/cost/price-basis.ts';
+import { priceBasis, priceDates } from '../features/cost/price-basis.ts';
 import { canceled, createSlices, guard, guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
 import {
@@ -34,6 +33,7 @@ interface FileRow extends PlacedRow {
 interface Costs {
   readonly rows: readonly FileRow[];
   readonly priceBasis: string | undefined;
+  readonly priceDates: string | undefined;
 }
 
 export function registerWorkspaceCosts(
@@ -109,7 +109,8 @@ export function registerWorkspaceCosts(
       return all.filter(({ row }) => row.gpus.max !== 0).map((one) => ({ ...one, uri, path }));
     });
     rows.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.row.start - b.row.start));
-    return { rows, priceBasis: priceBasis(counted.flatMap(({ estimates }) => estimates)) };
+    const estimates = counted.flatMap((one) => one.estimates);
+    return { rows, priceBasis: priceBasis(estimates), priceDates: priceDates(estimates) };
   }
 
   function changed(): void {
@@ -119,7 +120,7 @@ export function registerWorkspaceCosts(
     void guarded(log, methods.costsChanged, () => connection.sendNotification(methods.costsChanged));
   }
 
-  const nothing: Costs = { rows: [], priceBasis: undefined };
+  const nothing: Costs = { rows: [], priceBasis: undefined, priceDates: undefined };
 
   connection.onRequest(
     methods.workspaceCosts,
@@ -157,17 +158,15 @@ function toResult({ rows, priceBasis: basis }: Costs): WorkspaceCostsResult {
 }
 
 function toTree(
-  { rows, priceBasis: basis }: Costs,
+  { rows, priceDates: dates }: Costs,
   how: Pick<CostTreeParams, 'sort' | 'group'> = byCost,
 ): CostTreeResult {
-  const nodes = costTree(rows, how.sort, how.group).map(toNode);
-  if (rows.length === 0) return { nodes, total: '', message: '' };
+  if (rows.length === 0) return { nodes: [], total: '', message: '' };
   const total = totalOf(rows.map(({ row }) => row));
-  const prices = basis === undefined ? '' : `\nPrices: ${basis}; 730 h a month`;
   return {
-    nodes,
-    total: total.unpriced === total.workloads ? '' : formatHourly(total.hourly),
-    message: `${totalWords(total)}${prices}`,
+    nodes: costTree(rows, how.sort, how.group).map(toNode),
+    total: amountWords(total),
+    message: `${totalWords(total)}.${dates === undefined ? '' : ` Prices ${dates}; 730 h a month.`}`,
   };
 }
 
