@@ -1,20 +1,16 @@
 import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
-import {
-  type ClientOptions,
-  type ListFilesParams,
-  type ListFilesResult,
-  methods,
-} from '../../server/src/lsp/protocol.ts';
+import { type ClientOptions, methods } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
 import { registerCostView } from './cost-view.ts';
+import { listFiles } from './list-files.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
-import { excludedFolders, watchedFiles } from './watched-files.ts';
+import { watchedFiles } from './watched-files.ts';
 
 /** Creates the client for this kind of extension host. */
 export type MakeClient = (id: string, name: string, options: LanguageClientOptions) => BaseLanguageClient;
@@ -111,13 +107,6 @@ async function startClient(
     const choice = await vscode.window.showErrorMessage('The gpulint language server did not start.', 'Show Output');
     if (choice !== undefined) output.show();
   }
-}
-
-/** Lists files that the server cannot reach itself. Skips the folders that VS Code's search excludes. */
-async function listFiles({ folder, limit }: ListFilesParams): Promise<ListFilesResult> {
-  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml}');
-  const found = await vscode.workspace.findFiles(pattern, excludedFolders, limit);
-  return found.map((uri) => uri.toString());
 }
 
 /** Most JSON files are settings and packages; a Kubernetes object has an API version. */
