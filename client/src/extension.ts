@@ -9,6 +9,7 @@ import {
 import { registerCommands } from './commands.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
+import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
@@ -38,11 +39,13 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
     sent = languages.join();
     return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
   };
-  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
+  const repeated = repeatedProblems();
+  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output, repeated), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
   context.subscriptions.push(
     output,
     statusBar,
+    repeated.watch(client),
     ...registerCommands(client, started, output),
     ...registerRulePages(client, started, context.extensionUri),
     {
@@ -65,7 +68,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   vscode.workspace.textDocuments.forEach(startFor);
 }
 
-function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
+function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProblems): LanguageClientOptions {
   return {
     documentSelector: [
       { language: 'yaml' },
@@ -74,7 +77,18 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
-    middleware: { ...filesOnly, ...ruleLinks, ...selections, workspace: { ...withOrigins, ...watchedFiles } },
+    middleware: {
+      ...filesOnly,
+      ...ruleLinks,
+      ...selections,
+      provideDiagnostics: (document, previousResultId, token, next) =>
+        repeated.provideDiagnostics(document, previousResultId, token, (...request) =>
+          ruleLinks.provideDiagnostics(...request, next),
+        ),
+      handleDiagnostics: (uri, diagnostics, next) =>
+        repeated.handleDiagnostics(uri, diagnostics, (...report) => ruleLinks.handleDiagnostics(...report, next)),
+      workspace: { ...withOrigins, ...watchedFiles },
+    },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };
