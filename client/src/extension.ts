@@ -7,6 +7,7 @@ import {
   methods,
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
+import { registerCostView } from './cost-view.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
 import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
@@ -47,6 +48,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
     statusBar,
     repeated.watch(client),
     ...registerCommands(client, started, output),
+    ...registerCostView(client, started, context.workspaceState),
     ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),

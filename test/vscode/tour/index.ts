@@ -1,4 +1,5 @@
 import { commanding } from './commands.ts';
+import { costing } from './costs.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
 import { keyboard } from './keyboard.ts';
@@ -32,6 +33,7 @@ export const tours: readonly Tour[] = [
       ...keyboard,
     ],
   },
+  { title: 'costs of a workspace', settings: { 'gpulint.closedFiles.maxFiles': 5000 }, steps: costing },
   {
     title: 'an untrusted folder',
     args: [],

@@ -1,4 +1,5 @@
 // The same things in the other themes: a person looks at the pictures, the steps prove that each theme is on and all is there.
+import { costInTheme } from './costs.ts';
 import { caretBehind, completion, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
 
 /** Each theme has a window of its own, for a theme is a setting. */
@@ -30,5 +31,6 @@ export function themeSteps(name: string, mark: string): readonly Step[] {
         await completion(page, /mig-1g/);
       },
     },
+    costInTheme(name),
   ];
 }
