@@ -8,6 +8,7 @@ import {
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
 import { registerCostView } from './cost-view.ts';
+import { readBase, watchCommits } from './git-base.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
 import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
@@ -38,7 +39,14 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const initializationOptions = (): ClientOptions => {
     const languages = syntaxElsewhere();
     sent = languages.join();
-    return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
+    return {
+      picker: true,
+      summary: true,
+      readFile: true,
+      listFiles: true,
+      baseTexts: true,
+      syntaxElsewhere: languages,
+    };
   };
   const repeated = repeatedProblems();
   const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output, repeated), initializationOptions });
@@ -47,6 +55,9 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
     output,
     statusBar,
     repeated.watch(client),
+    watchCommits(() => {
+      if (client.isRunning()) void client.sendNotification(methods.basesChanged);
+    }),
     ...registerCommands(client, started, output),
     ...registerCostView(client, started, context.workspaceState),
     ...registerRulePages(client, started, context.extensionUri),
@@ -115,6 +126,7 @@ async function startClient(
   client.onNotification(methods.summary, (params) => statusBar.update(params));
   client.onRequest(methods.readFile, readFile);
   client.onRequest(methods.listFiles, listFiles);
+  client.onRequest(methods.baseText, readBase);
   client.onDidChangeState(({ newState }) => {
     if (newState === State.Stopped) statusBar.clear();
   });

@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly readFile?: boolean;
   /** It handles `listFiles`. */
   readonly listFiles?: boolean;
+  /** It handles `baseText`. */
+  readonly baseTexts?: boolean;
   /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere?: readonly string[];
 }
@@ -60,6 +62,10 @@ export const methods = {
   readFile: 'gpulint/readFile',
   /** Server to client: the YAML files below a folder to which the server has no access. */
   listFiles: 'gpulint/listFiles',
+  /** Server to client: the text of a file in the last commit. */
+  baseText: 'gpulint/baseText',
+  /** Client to server, a notification: the last commit is another one. */
+  basesChanged: 'gpulint/basesChanged',
   /** The workloads of a file with their costs. */
   costs: 'gpulint/costs',
   /** The GPUs of the catalog with their prices. */
@@ -113,6 +119,12 @@ export interface ReadFileParams {
 }
 /** null: there is no such file. */
 export type ReadFileResult = string | null;
+
+export interface BaseTextParams {
+  readonly uri: string;
+}
+/** null: the file is in no repository, or not in its last commit. */
+export type BaseTextResult = string | null;
 
 export interface ListFilesParams {
   /** A folder's URI. */

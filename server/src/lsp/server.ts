@@ -1,5 +1,6 @@
 import { type Connection, DidChangeConfigurationNotification } from 'vscode-languageserver';
 import { summarize } from '../features/report.ts';
+import { createBaseTexts } from './base-texts.ts';
 import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
 import type { Host } from './confined-host.ts';
@@ -55,15 +56,21 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     costs.changed();
     closedDiagnostics.changed();
   };
+  const bases = createBaseTexts(session);
   const followers: Followers = { diagnostics, summaries, refreshing, indexing, costs };
 
-  registerLanguageFeatures(session, replaced, (uri) => showHeldBack(session, refreshing, uri));
+  registerLanguageFeatures(session, replaced, bases, (uri) => showHeldBack(session, refreshing, uri));
   registerPickers(session, host);
   registerWorkspaceFixes(session, host);
   registerNavigation(session, host);
   registerLifecycle(session, followers);
   followClient(session, followers);
   followFiles(session, followers);
+  connection.onNotification(methods.basesChanged, () => {
+    bases.changed();
+    refreshing.all();
+  });
+  session.documents.onDidClose(({ document: { uri } }) => bases.closed(uri));
   const closed = watchClosing(() => machine.collect?.());
   followDocuments(session, followers, closed);
 

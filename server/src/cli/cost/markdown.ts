@@ -1,8 +1,9 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
+import { type CostChange, difference, increaseOf, increaseWords, isChanged } from '../../features/cost/cost-changes.ts';
 import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
-import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
-import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf } from './words.ts';
+import { gpuWords, hourlyWords, monthlyIncreaseWords, nameOf } from './words.ts';
+import type { WorkloadCost } from './workload-costs.ts';
 
 /** A comment longer than this helps nobody; GitHub rejects 65,536 characters. */
 const maxRows = 40;
@@ -32,7 +33,7 @@ export function* renderCostMarkdown({ base, before, after, changes, priceBasis }
   if (notes.length > 0) yield `\n${plainMarkdown(notes.join(' '))}\n`;
 }
 
-function row(change: CostChange, isCompared: boolean): string {
+function row(change: CostChange<WorkloadCost>, isCompared: boolean): string {
   const { before, after } = change;
   const shown = after ?? before;
   if (shown === null) return '';

@@ -1,10 +1,9 @@
 import { formatCount, formatHourly, formatMonthly } from '../../cost/money.ts';
 import type { Range } from '../../cost/types.ts';
-import type { CostChange } from './changes.ts';
-import type { WorkloadCost } from './workload-costs.ts';
+import { type ComparedCost, type CostChange, increaseWords } from '../../features/cost/cost-changes.ts';
 
 /** `Deployment/chat`, with the namespace if there is one: `serving/Deployment/chat`. */
-export function nameOf({ kind, namespace, name }: WorkloadCost): string {
+export function nameOf({ kind, namespace, name }: ComparedCost): string {
   return [namespace, kind, name].filter((part) => part !== null).join('/');
 }
 
@@ -17,25 +16,12 @@ export function gpuWords({ before, after }: CostChange): string {
 }
 
 /** The price of one state: an amount, `no price`, or nothing if the workload is not there. */
-export function hourlyWords(workload: WorkloadCost | null): string {
+export function hourlyWords(workload: ComparedCost | null): string {
   if (workload === null) return '–';
   return workload.hourly === null ? 'no price' : formatHourly(workload.hourly);
-}
-
-/** `+$6.88/h`, `-$1.20/h`, `+$1.20/h to +$3.60/h`, `±$0/h`. */
-export function increaseWords(increase: Range | null, format: (amount: number) => string = formatHourly): string {
-  if (increase === null) return 'unknown';
-  const low = signed(increase.min, format);
-  const high = signed(increase.max, format);
-  return low === high ? low : `${low} to ${high}`;
 }
 
 /** The increase per month of 730 hours. */
 export function monthlyIncreaseWords(increase: Range): string {
   return increaseWords(increase, formatMonthly);
-}
-
-function signed(amount: number, format: (amount: number) => string): string {
-  if (amount === 0) return `±${format(0)}`;
-  return `${amount < 0 ? '−' : '+'}${format(Math.abs(amount))}`;
 }

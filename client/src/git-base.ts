@@ -1,0 +1,79 @@
+import * as vscode from 'vscode';
+import type { BaseTextParams, BaseTextResult } from '../../server/src/lsp/protocol.ts';
+
+// The last commit, through VS Code's built-in Git extension. Without it, in the browser or outside a repository, nothing is compared.
+// https://github.com/microsoft/vscode/blob/main/extensions/git/src/api/git.d.ts
+
+interface Repository {
+  readonly rootUri: vscode.Uri;
+  readonly state: { readonly HEAD: { readonly commit?: string } | undefined; readonly onDidChange: vscode.Event<void> };
+  /** Rejects if the file is not in the commit. */
+  show(ref: string, path: string): Promise<string>;
+}
+
+interface GitApi {
+  readonly repositories: readonly Repository[];
+  readonly onDidOpenRepository: vscode.Event<Repository>;
+  getRepository(uri: vscode.Uri): Repository | null;
+}
+
+interface GitExtension {
+  readonly enabled: boolean;
+  getAPI(version: 1): GitApi;
+}
+
+async function gitApi(): Promise<GitApi | undefined> {
+  const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
+  try {
+    const git = await extension?.activate();
+    return git?.enabled === true ? git.getAPI(1) : undefined;
+  } catch {
+    // There is no git on this machine.
+    return undefined;
+  }
+}
+
+/** The text of a file in the last commit. */
+export async function readBase({ uri }: BaseTextParams): Promise<BaseTextResult> {
+  const file = vscode.Uri.parse(uri, true);
+  const repository = file.scheme === 'file' ? (await gitApi())?.getRepository(file) : null;
+  if (repository === null || repository === undefined) return null;
+  try {
+    return await repository.show('HEAD', file.fsPath);
+  } catch {
+    return null;
+  }
+}
+
+/** Calls back when a repository is opened or its last commit is another one. */
+export function watchCommits(changed: () => void): vscode.Disposable {
+  const listeners: vscode.Disposable[] = [];
+  let disposed = false;
+  const watch = ({ state }: Repository) => {
+    let commit = state.HEAD?.commit;
+    listeners.push(
+      state.onDidChange(() => {
+        if (state.HEAD?.commit === commit) return;
+        commit = state.HEAD?.commit;
+        changed();
+      }),
+    );
+  };
+  void gitApi().then((git) => {
+    if (git === undefined || disposed) return;
+    git.repositories.forEach(watch);
+    if (git.repositories.length > 0) changed();
+    listeners.push(
+      git.onDidOpenRepository((repository) => {
+        watch(repository);
+        changed();
+      }),
+    );
+  });
+  return {
+    dispose() {
+      disposed = true;
+      for (const listener of listeners) listener.dispose();
+    },
+  };
+}
