@@ -4,9 +4,22 @@ import type { BaseTextParams, BaseTextResult } from '../../server/src/lsp/protoc
 // The last commit, through VS Code's built-in Git extension. Without it, in the browser or outside a repository, nothing is compared.
 // https://github.com/microsoft/vscode/blob/main/extensions/git/src/api/git.d.ts
 
+interface Change {
+  readonly uri: vscode.Uri;
+  /** Its path in the last commit, for a file that was renamed. */
+  readonly originalUri: vscode.Uri;
+}
+
 interface Repository {
   readonly rootUri: vscode.Uri;
-  readonly state: { readonly HEAD: { readonly commit?: string } | undefined; readonly onDidChange: vscode.Event<void> };
+  readonly state: {
+    readonly HEAD: { readonly commit?: string } | undefined;
+    readonly indexChanges: readonly Change[];
+    readonly workingTreeChanges: readonly Change[];
+    readonly untrackedChanges: readonly Change[];
+    readonly mergeChanges: readonly Change[];
+    readonly onDidChange: vscode.Event<void>;
+  };
   /** Rejects if the file is not in the commit. */
   show(ref: string, path: string): Promise<string>;
 }
@@ -37,7 +50,27 @@ async function gitApi(): Promise<GitApi | undefined> {
 export async function readBase({ uri }: BaseTextParams): Promise<BaseTextResult> {
   const file = vscode.Uri.parse(uri, true);
   const repository = file.scheme === 'file' ? (await gitApi())?.getRepository(file) : null;
-  if (repository === null || repository === undefined) return null;
+  return repository === null || repository === undefined ? null : show(repository, file);
+}
+
+/** The YAML and JSON files that differ from the last commit, with their texts there; undefined outside repositories. */
+export async function changedFiles(): Promise<
+  readonly { readonly uri: vscode.Uri; readonly base: string | null }[] | undefined
+> {
+  const git = await gitApi();
+  if (git === undefined || git.repositories.length === 0) return undefined;
+  const changed = new Map<string, { readonly uri: vscode.Uri; readonly base: string | null }>();
+  for (const repository of git.repositories) {
+    const { indexChanges, workingTreeChanges, untrackedChanges, mergeChanges } = repository.state;
+    for (const { uri, originalUri } of [...indexChanges, ...workingTreeChanges, ...untrackedChanges, ...mergeChanges]) {
+      if (!/\.(?:ya?ml|json)$/i.test(uri.path) || changed.has(uri.toString())) continue;
+      changed.set(uri.toString(), { uri, base: await show(repository, originalUri) });
+    }
+  }
+  return [...changed.values()];
+}
+
+async function show(repository: Repository, file: vscode.Uri): Promise<string | null> {
   try {
     return await repository.show('HEAD', file.fsPath);
   } catch {

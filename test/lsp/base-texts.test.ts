@@ -91,6 +91,45 @@ spec:
   });
 });
 
+describe('the change of several files', () => {
+  test('is listed by workload, with the total', async () => {
+    const moved = `${folder}/moved.yaml`;
+    const editor = await openEditor({ files: { [moved]: deployment('', 8, 'batch') } });
+    await editor.open(uri, deployment('', 4));
+    const files = [
+      { uri, path: 'chat.yaml', base: deployment('', 2) },
+      { uri: moved, path: 'moved.yaml', base: null },
+      {
+        uri: `${folder}/old.yaml`,
+        path: 'old.yaml',
+        base: `${deployment('', 8, 'batch')}---\n${deployment('', 1, 'gone')}`,
+      },
+    ];
+    expect(await editor.connection.sendRequest(methods.costChanges, { files })).toEqual({
+      title: 'GPU cost against HEAD: +$6.88/h',
+      changes: [
+        { uri, line: 0, label: 'Deployment/chat  +$13.76/h', description: '2 → 4 GPUs · chat.yaml' },
+        {
+          uri: `${folder}/old.yaml`,
+          line: null,
+          label: 'Deployment/gone  −$6.88/h',
+          description: 'removed, 1 GPU · old.yaml',
+        },
+      ],
+    });
+  });
+
+  test('is nothing where nothing changed', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, deployment('', 2));
+    const files = [{ uri, path: 'chat.yaml', base: deployment('', 2) }];
+    expect(await editor.connection.sendRequest(methods.costChanges, { files })).toEqual({
+      title: 'GPU cost unchanged against HEAD',
+      changes: [],
+    });
+  });
+});
+
 async function editorWith(base: string | null | (() => string | null)): Promise<Editor> {
   const editor = await openEditor({ options: { baseTexts: true } });
   editor.connection.onRequest(methods.baseText, ({ uri: asked }: { uri: string }) => {

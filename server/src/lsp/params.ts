@@ -93,6 +93,7 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
   ],
   [methods.syntaxElsewhere, z.looseObject({ languages: texts })],
   [methods.costs, document],
+  [methods.costChanges, z.looseObject({ files: z.array(z.looseObject({ uri, path: text, base: z.nullable(text) })) })],
   [methods.gpus, z.looseObject({ uri: z.optional(uri) })],
   [methods.migChoices, z.looseObject({ ...place, gpu: z.optional(text) })],
   [methods.rewriteToMig, z.looseObject({ ...place, gpu: text, profile: text })],

@@ -45,6 +45,7 @@ export const commands = {
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
   refreshCosts: 'gpulint.refreshCosts',
+  compareCosts: 'gpulint.compareCosts',
   /** Stops the request behind the view GPU Cost. */
   cancelCosts: 'gpulint.cancelCosts',
   sortCosts: 'gpulint.sortCosts',
@@ -66,6 +67,8 @@ export const methods = {
   baseText: 'gpulint/baseText',
   /** Client to server, a notification: the last commit is another one. */
   basesChanged: 'gpulint/basesChanged',
+  /** The workloads of some files whose cost differs from the last commit. */
+  costChanges: 'gpulint/costChanges',
   /** The workloads of a file with their costs. */
   costs: 'gpulint/costs',
   /** The GPUs of the catalog with their prices. */
@@ -125,6 +128,32 @@ export interface BaseTextParams {
 }
 /** null: the file is in no repository, or not in its last commit. */
 export type BaseTextResult = string | null;
+
+export interface CostChangesParams {
+  readonly files: readonly ChangedFile[];
+}
+
+export interface ChangedFile {
+  readonly uri: string;
+  /** As the editor shows it. */
+  readonly path: string;
+  /** Its text in the last commit; null if it is new. */
+  readonly base: string | null;
+}
+
+export interface CostChangesResult {
+  /** With the total change. */
+  readonly title: string;
+  readonly changes: readonly CostChangeItem[];
+}
+
+export interface CostChangeItem {
+  readonly uri: string;
+  /** Counts from 0; null if the workload is gone. */
+  readonly line: number | null;
+  readonly label: string;
+  readonly description: string;
+}
 
 export interface ListFilesParams {
   /** A folder's URI. */

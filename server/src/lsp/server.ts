@@ -4,6 +4,7 @@ import { createBaseTexts } from './base-texts.ts';
 import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
 import type { Host } from './confined-host.ts';
+import { registerCostChanges } from './cost-changes.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { type Followers, followDocuments, followFiles, showHeldBack } from './documents.ts';
 import { guarded } from './guard.ts';
@@ -61,6 +62,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
 
   registerLanguageFeatures(session, replaced, bases, (uri) => showHeldBack(session, refreshing, uri));
   registerPickers(session, host);
+  registerCostChanges(session);
   registerWorkspaceFixes(session, host);
   registerNavigation(session, host);
   registerLifecycle(session, followers);

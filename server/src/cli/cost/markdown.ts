@@ -1,8 +1,9 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
-import { type CostChange, difference, increaseOf, increaseWords, isChanged } from '../../features/cost/cost-changes.ts';
+import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
+import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
 import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
 import type { CostReport } from './cost.ts';
-import { gpuWords, hourlyWords, monthlyIncreaseWords, nameOf } from './words.ts';
+import { hourlyWords, monthlyIncreaseWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** A comment longer than this helps nobody; GitHub rejects 65,536 characters. */

@@ -1,5 +1,6 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { increaseOf, increaseWords, isChanged, pairWorkloads } from './cost-changes.ts';
+import { increaseWords } from './change-words.ts';
+import { increaseOf, isChanged, pairWorkloads } from './cost-changes.ts';
 import { type CostRow, costRows } from './cost-rows.ts';
 
 // What a file costs compared with an earlier text of it, such as the one of the last commit.

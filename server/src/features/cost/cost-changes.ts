@@ -1,4 +1,3 @@
-import { formatHourly } from '../../cost/money.ts';
 import { nothing } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
 import type { CostRow } from './cost-rows.ts';
@@ -109,17 +108,4 @@ function isSameRange(a: Range | null, b: Range | null): boolean {
 
 function isSameCount(a: ComparedCost['gpus'], b: ComparedCost['gpus']): boolean {
   return a.min === b.min && a.max === b.max;
-}
-
-/** `+$6.88/h`, `-$1.20/h`, `+$1.20/h to +$3.60/h`, `±$0/h`. */
-export function increaseWords(increase: Range | null, format: (amount: number) => string = formatHourly): string {
-  if (increase === null) return 'unknown';
-  const low = signed(increase.min, format);
-  const high = signed(increase.max, format);
-  return low === high ? low : `${low} to ${high}`;
-}
-
-function signed(amount: number, format: (amount: number) => string): string {
-  if (amount === 0) return `±${format(0)}`;
-  return `${amount < 0 ? '−' : '+'}${format(Math.abs(amount))}`;
 }
