@@ -15,12 +15,14 @@ export function gpuWords({ before, after }: CostChange): string {
   return from === to ? to : `${from} → ${to}`;
 }
 
-/** `+$6.88/h`, `-$1.20/h`, `+$1.20/h to +$3.60/h`, `±$0/h`. */
+/** `+$6.88/h`, `−$1.20/h`, `+$1.20/h to +$3.60/h`, `up to +$3.60/h`, `±$0/h`. */
 export function increaseWords(increase: Range | null, format: (amount: number) => string = formatHourly): string {
   if (increase === null) return 'unknown';
   const low = signed(increase.min, format);
   const high = signed(increase.max, format);
-  return low === high ? low : `${low} to ${high}`;
+  if (low === high) return low;
+  if (increase.min === 0) return `up to ${high}`;
+  return increase.max === 0 ? `up to ${low}` : `${low} to ${high}`;
 }
 
 function signed(amount: number, format: (amount: number) => string): string {
