@@ -1,5 +1,6 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
-import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
+import { plainMarkdown } from '../../features/hover/render.ts';
+import { codeSpan } from '../reports/markdown.ts';
 import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
 import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf } from './words.ts';

@@ -5,6 +5,7 @@ import { escapeHtml, isolated } from './html-text.ts';
 import type { Links } from './links.ts';
 import type { ReportedCost } from './report.ts';
 
+/** A column after the workload. */
 interface Column {
   readonly title: string;
   /** Shown only if a row has it. */
@@ -55,9 +56,14 @@ const columns: readonly Column[] = [
   },
 ];
 
+/** The columns that have a value for some row. */
+export function shownColumns(rows: readonly ReportedCost[]): readonly Column[] {
+  return columns.filter(({ always, value }) => always || rows.some((row) => value(row) !== null));
+}
+
 /** All rows, the most expensive first, with their sum. */
 export function workloadTable(rows: readonly ReportedCost[], total: CostTotal, links: Links): string {
-  const shown = columns.filter(({ always, value }) => always || rows.some((row) => value(row) !== null));
+  const shown = shownColumns(rows);
   const head = shown.map(({ title, number, sum }) => {
     const marks = `${number ? ' class="number" data-number' : ''}${sum === undefined ? '' : ` data-sum="${sum.name}"`}`;
     return `<th scope="col"${marks}>${title}</th>`;
@@ -86,7 +92,7 @@ function bodyRow(row: ReportedCost, shown: readonly Column[], links: Links): str
   const { hourly, idleHourly, gpus, problem } = row;
   const amounts = [gpus.min ?? 0, gpus.max ?? gpus.min ?? 0, hourly?.min ?? 0, hourly?.max ?? 0, idleHourly ?? 0];
   const reason = problem === null ? '' : `<span class="reason">No price: ${isolated(problem)}</span>`;
-  const cells = shown.map(({ value, number, key }) => {
+  const cells = shown.map(({ title, value, number, key }) => {
     const text = value(row);
     const sortKey = key === undefined ? '' : ` data-key="${key(row) ?? ''}"`;
     return `<td${number ? ' class="number"' : title === 'GPU' ? ' class="card"' : ''}${sortKey}>${text === null ? '' : number ? escapeHtml(text) : isolated(text)}</td>`;
