@@ -3,7 +3,7 @@ import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
 import type { CheckedFile, CheckedReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, placedRows, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -61,6 +61,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
     file: reported,
     source: 'fixture.yaml',
     workloads,
+    rows: placedRows(file),
     costs: costsOf(file),
     outcome: 'checked',
   };
