@@ -22,7 +22,7 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
   let panel: vscode.WebviewPanel | undefined;
   let shown: CostReportResult | undefined;
   let isStale = false;
-  let update: Promise<void> | undefined;
+  let isBusy = false;
 
   const request = async (format: CostReportFormat): Promise<CostReportResult> => {
     const params: CostReportParams = { format, nonce: crypto.randomUUID().replaceAll('-', '') };
@@ -32,29 +32,29 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
     );
   };
 
-  /** Requests that come while the page is being made lead to one more update. */
-  const refresh = () => {
+  /** Changes that come while the page is being made lead to one more page. */
+  const refresh = async () => {
     isStale = true;
-    if (panel?.visible !== true) return;
-    update ??= fill().finally(() => {
-      update = undefined;
-      if (isStale) refresh();
-    });
-  };
-
-  const fill = async () => {
-    isStale = false;
-    const report = await request('html');
-    if (panel === undefined) return;
-    shown = report;
-    panel.webview.html = report.text;
+    if (isBusy) return;
+    isBusy = true;
+    try {
+      while (isStale && panel?.visible === true) {
+        isStale = false;
+        const report = await request('html');
+        if (panel === undefined) break;
+        shown = report;
+        panel.webview.html = report.text;
+      }
+    } finally {
+      isBusy = false;
+    }
   };
 
   const open = async () => {
     await started();
     if (panel !== undefined) {
       panel.reveal();
-      refresh();
+      await refresh();
       return;
     }
     panel = vscode.window.createWebviewPanel(commands.costReport, 'GPU Cost Report', vscode.ViewColumn.Active, {
@@ -66,9 +66,9 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
       panel = undefined;
       shown = undefined;
     });
-    panel.onDidChangeViewState(() => isStale && refresh());
+    panel.onDidChangeViewState(() => isStale && void refresh());
     panel.webview.onDidReceiveMessage((message: unknown) => receive(message));
-    refresh();
+    await refresh();
   };
 
   /** The page names what it shows by number, so that no text of a file reaches a command. */
@@ -77,7 +77,7 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
     if ('action' in message) {
       const format = costReportFormats.find((one) => one === message.action);
       if (format !== undefined) await save(format);
-      else if (message.action === 'refresh') refresh();
+      else if (message.action === 'refresh') await refresh();
     } else if ('place' in message) {
       const place = shown?.places[Number(message.place)];
       if (place !== undefined) await select(place);
@@ -115,7 +115,7 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
     }),
   ];
   return {
-    refresh,
+    refresh: () => void refresh(),
     dispose() {
       panel?.dispose();
       for (const one of disposables) one.dispose();
@@ -153,4 +153,3 @@ async function applyFix(fix: CostReportFix): Promise<void> {
   if (edit !== undefined && (await vscode.workspace.applyEdit(edit))) return;
   void vscode.window.showWarningMessage(`${name} changed in the meantime. Refresh the report and try again.`);
 }
-

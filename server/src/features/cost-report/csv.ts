@@ -1,6 +1,6 @@
 import type { Range } from '../../cost/types.ts';
 import { workloadName } from './charts.ts';
-import type { CostReport, ReportedCost } from './report.ts';
+import type { ReportedCost, ReportedCosts } from './report.ts';
 
 type Cell = string | number | null;
 
@@ -16,6 +16,7 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
   ['gpus_min', ({ gpus }) => gpus.min],
   ['gpus_max', ({ gpus }) => gpus.max],
   ['provider', ({ providers }) => providers.join(', ')],
+  ['capacity', ({ capacity }) => (capacity === 'unknown' ? null : capacity)],
   ['hourly_usd_min', ({ hourly }) => end(hourly, 'min')],
   ['hourly_usd_max', ({ hourly }) => end(hourly, 'max')],
   ['idle_hourly_usd', ({ idleHourly }) => amount(idleHourly)],
@@ -25,12 +26,12 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
 ];
 
 /**
- * RFC 4180: a header, then one line per workload. Unknown values are empty. A text that a spreadsheet would calculate begins with an apostrophe, which
+ * The lines of RFC 4180, which end in CRLF: a header, then one per workload. Unknown values are empty. A text that a spreadsheet would calculate begins with an apostrophe, which
  * shows it as text (https://owasp.org/www-community/attacks/CSV_Injection).
  */
-export function renderCsv({ rows }: CostReport): string {
-  const lines = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, of]) => cellText(of(row))))];
-  return lines.map((cells) => `${cells.join(',')}\r\n`).join('');
+export function* renderCsv({ rows }: ReportedCosts): Generator<string> {
+  yield columns.map(([name]) => name).join(',');
+  for (const row of rows) yield columns.map(([, of]) => cellText(of(row))).join(',');
 }
 
 function cellText(value: Cell): string {

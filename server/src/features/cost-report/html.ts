@@ -12,7 +12,7 @@ import { escapeHtml, isolated } from './html-text.ts';
 import { createLinks, type Links } from './links.ts';
 import { pageScript } from './page-script.ts';
 import { pageStyle } from './page-style.ts';
-import type { CostPlace, CostReport, CostSaving } from './report.ts';
+import { type CostPlace, type CostSaving, largestSavings, type ReportedCosts } from './report.ts';
 import { workloadTable } from './workload-table.ts';
 
 /** What the page needs besides the report. */
@@ -36,10 +36,13 @@ export interface CostPage {
  * One self-contained HTML document. It loads nothing, and all texts of files are escaped. Without scripts, it is complete but neither sorted nor
  * filtered by the reader.
  */
-export function renderPage({ title, rows, savings, basis }: CostReport, { nonce, base = '' }: PageOptions): CostPage {
+export function renderPage(
+  { title, rows, savings, basis }: ReportedCosts,
+  { nonce, base = '' }: PageOptions,
+): CostPage {
   const links = createLinks(base);
   const totals = totalOf(rows);
-  const best = [...savings].sort((a, b) => b.hourly - a.hourly).slice(0, maxSavings);
+  const best = largestSavings(savings);
   const fixes: CostSaving[] = [];
   const heading = `GPU cost of ${title}`;
   const content = [
@@ -57,8 +60,6 @@ export function renderPage({ title, rows, savings, basis }: CostReport, { nonce,
   ];
   return { html: content.filter((part) => part !== '').join('\n'), places: links.places, fixes };
 }
-
-const maxSavings = 10;
 
 function head(title: string, nonce: string): string {
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;

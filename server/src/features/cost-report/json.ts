@@ -1,12 +1,12 @@
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
-import type { CostReport, CostSaving, ReportedCost } from './report.ts';
+import type { CostSaving, ReportedCost, ReportedCosts } from './report.ts';
 
 /** The content of `gpulint cost --format json` without a base. schemas/cost.schema.json describes it. */
 export interface CostReportJson {
   readonly version: 1;
   readonly currency: 'USD';
   readonly base: null;
-  readonly workloads: readonly {
+  readonly workloads: {
     readonly kind: string;
     readonly namespace: string | null;
     readonly name: string | null;
@@ -27,7 +27,7 @@ export type WorkloadJson = Pick<
   'path' | 'line' | 'gpus' | 'hourly' | 'idleHourly' | 'problem' | 'team' | 'cards' | 'providers'
 >;
 
-export function costReportJson({ rows, savings, basis }: CostReport): CostReportJson {
+export function costReportJson({ rows, savings, basis }: ReportedCosts): CostReportJson {
   return {
     version: 1,
     currency: 'USD',

@@ -3,7 +3,7 @@ import { totalOf } from '../cost/cost-totals.ts';
 import { plainMarkdown } from '../hover/render.ts';
 import { workloadName } from './charts.ts';
 import { notCounted } from './html.ts';
-import type { CostReport } from './report.ts';
+import { largestSavings, type ReportedCosts } from './report.ts';
 import { shownColumns } from './workload-table.ts';
 
 /**
@@ -11,7 +11,7 @@ import { shownColumns } from './workload-table.ts';
  * @param maxRows more workloads than these are counted only
  */
 export function* renderMarkdown(
-  { title, rows, savings, basis }: CostReport,
+  { title, rows, savings, basis }: ReportedCosts,
   maxRows = Number.POSITIVE_INFINITY,
 ): Generator<string> {
   const total = totalOf(rows);
@@ -20,7 +20,7 @@ export function* renderMarkdown(
   const idle = idleHourly === 0 ? '' : ` ${formatHourly(idleHourly)} of it is idle: servers at their floor.`;
   yield `\n${plural(workloads, 'workload')} with ${plural(gpus, 'GPU')}, **${formatMonthly(hourly)}**.${idle}\n`;
   if (savings.length > 0) yield '\n| Saving | Workload | Advice | File |\n| ---: | :--- | :--- | :--- |\n';
-  for (const saving of [...savings].sort((a, b) => b.hourly - a.hourly).slice(0, maxSavings)) {
+  for (const saving of largestSavings(savings)) {
     const { workload, message, path, line } = saving;
     yield row([formatHourly(saving.hourly), workload ?? '', message, `${path}:${line}`]);
   }
@@ -42,8 +42,6 @@ export function* renderMarkdown(
   const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h a month. `;
   yield `\n${plainMarkdown(`${prices}${notCounted}.`)}\n`;
 }
-
-const maxSavings = 10;
 
 function row(cells: readonly string[]): string {
   return `| ${cells.map(plainMarkdown).join(' | ')} |\n`;

@@ -1,7 +1,7 @@
-import type { Range } from '../../cost/types.ts';
+import type { CostRow } from '../cost/cost-rows.ts';
 
 /** What a set of workloads costs, for a reader. Amounts are US dollars. */
-export interface CostReport {
+export interface ReportedCosts {
   /** The folder or files that the report is about. */
   readonly title: string;
   readonly rows: readonly ReportedCost[];
@@ -19,6 +19,25 @@ export interface CostPlace {
   readonly line: number;
 }
 
+/** One workload that counts in the totals, with its place. */
+export interface ReportedCost
+  extends CostPlace,
+    Pick<
+      CostRow,
+      | 'kind'
+      | 'name'
+      | 'namespace'
+      | 'team'
+      | 'gpus'
+      | 'cards'
+      | 'providers'
+      | 'capacity'
+      | 'hourly'
+      | 'monthly'
+      | 'idleHourly'
+      | 'problem'
+    > {}
+
 /** Advice that saves money. */
 export interface CostSaving extends CostPlace {
   /** `Deployment/chat`. */
@@ -29,18 +48,7 @@ export interface CostSaving extends CostPlace {
   readonly fix: string | null;
 }
 
-/** One workload that counts in the totals, with its place. */
-export interface ReportedCost extends CostPlace {
-  readonly kind: string;
-  readonly name: string | null;
-  readonly namespace: string | null;
-  readonly team: string | null;
-  readonly gpus: { readonly min: number | null; readonly max: number | null };
-  readonly accelerators: string;
-  readonly cards: readonly string[];
-  readonly providers: readonly string[];
-  readonly hourly: Range | null;
-  readonly monthly: Range | null;
-  readonly idleHourly: number | null;
-  readonly problem: string | null;
+/** The largest savings first. */
+export function largestSavings<T extends CostSaving>(savings: readonly T[], count = 10): readonly T[] {
+  return [...savings].sort((a, b) => b.hourly - a.hourly).slice(0, count);
 }

@@ -30,6 +30,7 @@ const columns: readonly Column[] = [
     always: true,
   },
   { title: 'Provider', value: ({ providers }) => providers.join(', ') || null },
+  { title: 'Capacity', value: ({ capacity }) => (capacity === 'unknown' ? null : capacity) },
   {
     title: '$/h',
     value: ({ hourly }) => (hourly === null ? null : formatAmount(hourly)),
