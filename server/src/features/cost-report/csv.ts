@@ -1,5 +1,6 @@
 import type { Range } from '../../cost/types.ts';
 import { workloadName } from './charts.ts';
+import { visible } from './html-text.ts';
 import type { ReportedCost, ReportedCosts } from './report.ts';
 
 type Cell = string | number | null;
@@ -26,8 +27,8 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
 ];
 
 /**
- * The lines of RFC 4180, which end in CRLF: a header, then one per workload. Unknown values are empty. A text that a spreadsheet would calculate begins with an apostrophe, which
- * shows it as text (https://owasp.org/www-community/attacks/CSV_Injection).
+ * The lines of RFC 4180, which end in CRLF: a header, then one per workload. Unknown values are empty. A text that a spreadsheet would calculate
+ * begins with an apostrophe, which shows it as text (https://owasp.org/www-community/attacks/CSV_Injection).
  */
 export function* renderCsv({ rows }: ReportedCosts): Generator<string> {
   yield columns.map(([name]) => name).join(',');
@@ -37,7 +38,7 @@ export function* renderCsv({ rows }: ReportedCosts): Generator<string> {
 function cellText(value: Cell): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
-  const text = formula.test(value) ? `'${value}` : value;
+  const text = formula.test(value) ? `'${visible(value)}` : visible(value);
   return /[",\r\n']/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -1,14 +1,16 @@
-/**
- * Text from files as HTML: markup is escaped, and characters that nobody sees or that change the writing direction are written as their code.
- * Valid in elements and in quoted attributes.
- */
+/** Text from files as HTML, valid in elements and in quoted attributes: markup is escaped, and all characters are visible. */
 export function escapeHtml(text: string): string {
-  return text.replace(invisible, codeOf).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return visible(text).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The same as an element whose writing direction does not affect the text around it. */
+/** The same as an element whose writing direction does not affect the text around it. Lines break after slashes. */
 export function isolated(text: string): string {
-  return `<bdi>${escapeHtml(text)}</bdi>`;
+  return `<bdi>${escapeHtml(text).replaceAll('/', '/<wbr>')}</bdi>`;
+}
+
+/** A text in which characters that nobody sees or that change the writing direction are written as their code. */
+export function visible(text: string): string {
+  return text.replace(invisible, codeOf);
 }
 
 const invisible = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]|\p{Cs}/gu;

@@ -88,9 +88,9 @@ input {
 }
 output { display: inline-block; margin-right: .75rem; color: var(--soft); }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; }
+table { border-collapse: collapse; width: 100%; font-size: .929rem; }
 caption { text-align: left; padding-bottom: .5rem; }
-th, td { text-align: left; vertical-align: baseline; padding: .375rem .75rem; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: baseline; padding: .375rem .5rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { padding-left: 0; }
 th:last-child, td:last-child { padding-right: 0; }
 thead th { font-weight: 600; white-space: nowrap; border-bottom-color: var(--soft); vertical-align: bottom; }
@@ -98,10 +98,10 @@ thead button { border: 0; padding: 0; min-width: 24px; font-weight: 600; text-al
 [aria-sort] button::after { content: '\\25b2'; content: '\\25b2' / ''; font-size: .6em; vertical-align: .2em; margin-left: .4em; }
 [aria-sort=descending] button::after { content: '\\25bc'; content: '\\25bc' / ''; }
 .number { text-align: right; white-space: nowrap; }
-tbody th { font-weight: 600; min-width: 16rem; overflow-wrap: anywhere; }
+tbody th { font-weight: 600; min-width: 13rem; overflow-wrap: anywhere; }
 .file, .reason { display: block; font-size: .857rem; font-weight: 400; }
 td { max-width: 16rem; overflow-wrap: break-word; }
-.card { min-width: 9.5rem; }
+.card { min-width: 8.5rem; }
 tbody tr:hover { background: var(--vscode-list-hoverBackground, color-mix(in srgb, var(--text) 4%, transparent)); }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; border-top: 1px solid var(--soft); white-space: nowrap; }
 @media (max-width: 34rem) {
