@@ -70,7 +70,7 @@ export function workloadTable(rows: readonly ReportedCost[], total: CostTotal, l
     return `<th scope="col"${marks}>${title}</th>`;
   });
   const sums = shown.map(({ number, sum }) => `<td${number ? ' class="number"' : ''}>${sum?.of(total) ?? ''}</td>`);
-  return `<section aria-labelledby="workloads">
+  return `<section>
 <div class="above"><h2 id="workloads">Workloads</h2>
 <p class="filter" hidden><output for="filter"></output><label for="filter">Filter</label> <input id="filter" type="search" autocomplete="off" spellcheck="false"></p></div>
 <div class="scroll" role="region" aria-labelledby="workloads" tabindex="0">
