@@ -7,6 +7,7 @@ import {
   methods,
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
+import { registerCostReport } from './cost-report.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
@@ -40,11 +41,13 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   };
   const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
+  const costReport = registerCostReport(client, started);
   context.subscriptions.push(
     output,
     statusBar,
     ...registerCommands(client, started, output),
     ...registerRulePages(client, started, context.extensionUri),
+    costReport,
     {
       dispose: () => void stop(client),
     },
