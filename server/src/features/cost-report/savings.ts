@@ -17,11 +17,12 @@ export function savingsIn(file: FileAnalysis): readonly FoundSaving[] {
     ({ finding: { saving, severity } }) => saving !== null && severity !== 'hint',
   );
   if (found.length === 0) return [];
+  const wasteful = new Set(found.map(({ finding }) => finding));
   const budget = budgetOfAnswer();
   const proven = new Set(
     file.documents.flatMap((document) => {
-      const wasteful = document.findings.filter((finding) => found.some((one) => one.finding === finding));
-      return wasteful.length === 0 ? [] : [...provenFixes({ file, document }, wasteful, budget)];
+      const findings = document.findings.filter((finding) => wasteful.has(finding));
+      return findings.length === 0 ? [] : [...provenFixes({ file, document }, findings, budget)];
     }),
   );
   return found.flatMap(({ finding, base }) => toSaving(finding, base, (fix) => proven.has(fix)));
