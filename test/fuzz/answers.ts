@@ -1,5 +1,5 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
@@ -109,7 +109,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
     const text =
       render === undefined
         ? renderFile(checked, options) +
-          renderSummary(summarizeReport([reported]), [reported], options, priceBasis([checked]))
+          renderSummary(summarizeReport([reported]), [reported], options, priceBasis(checked.costs))
         : [...render({ files: [checked], failOn: 'error', shows })].join('');
     if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters

@@ -1,5 +1,5 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import type { CheckedFile, CheckedReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
@@ -75,7 +75,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
   return [
     ...renderers.map((render) => [...render(report)].join('')),
     renderFile(checked, text),
-    renderSummary(summarizeReport([reported]), [reported], text, priceBasis([checked])),
+    renderSummary(summarizeReport([reported]), [reported], text, priceBasis(checked.costs)),
     JSON.stringify(reported, nameNumbers),
   ];
 }

@@ -5,7 +5,6 @@ import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
-import { priceBasis } from '../reports/cost-basis.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
 import { systemReason, UsageError } from '../usage-error.ts';
@@ -71,7 +70,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
       : compare !== undefined
         ? costsInReport(compare, readReport(compare))
         : undefined;
-  const report = createReport(before, after, reportedCosts(paths, after, files, priceBasis(files)), options);
+  const report = createReport(before, after, reportedCosts(paths, after, files), options);
   const terminal = output === undefined ? process.stdout : {};
   const pieces = render(report, wantsColor(color, terminal) ? colorStyle : plainStyle);
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);

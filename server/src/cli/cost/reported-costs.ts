@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { priceBasis } from '../../features/cost/price-basis.ts';
 import type { CostSaving, ReportedCosts } from '../../features/cost-report/report.ts';
 import { standardInput } from '../files.ts';
 import type { CheckedFile } from '../reports/format.ts';
@@ -9,12 +10,11 @@ export function reportedCosts(
   paths: readonly string[],
   rows: readonly PlacedCost[],
   files: readonly CheckedFile[],
-  basis: string | undefined,
 ): ReportedCosts {
   const [first = '.'] = paths;
   const name = first === standardInput ? 'standard input' : path.basename(path.resolve(first)) || first;
   const title = paths.length > 1 ? `${name} and ${paths.length - 1} more` : name;
-  return { title, rows, savings: files.flatMap(savingsIn), basis };
+  return { title, rows, savings: files.flatMap(savingsIn), basis: priceBasis(files.flatMap(({ costs }) => costs)) };
 }
 
 /** Hints are shown only on request, here as elsewhere. */

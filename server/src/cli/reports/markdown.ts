@@ -1,7 +1,7 @@
 import { formatHourly, formatMonthly } from '../../cost/money.ts';
+import { priceBasis } from '../../features/cost/price-basis.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
-import { priceBasis } from './cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import { summarizeReport } from './json.ts';
 import type { ReportFinding } from './report-schema.ts';
@@ -55,7 +55,7 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const { hourly } = summarizeReport(reported);
   if (hourly.max === 0) return;
   const total = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files) ?? '')}.\n`;
+  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files.flatMap(({ costs }) => costs)) ?? '')}.\n`;
 }
 
 interface Found {
