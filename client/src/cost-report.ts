@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
 import {
+  type CostReportFile,
   type CostReportFix,
   type CostReportFormat,
   type CostReportParams,
@@ -20,16 +21,20 @@ export interface CostReportView extends vscode.Disposable {
 /** Registers the commands that open the page and save it in another format. */
 export function registerCostReport(client: BaseLanguageClient, started: () => Promise<void>): CostReportView {
   let panel: vscode.WebviewPanel | undefined;
-  let shown: CostReportResult | undefined;
+  let shown: CostReportFile | undefined;
   let isStale = false;
   let isBusy = false;
 
-  const request = async (format: CostReportFormat): Promise<CostReportResult> => {
+  /** @returns undefined after a message that says why there is no report */
+  const request = async (format: CostReportFormat): Promise<CostReportFile | undefined> => {
     const params: CostReportParams = { format, nonce: crypto.randomUUID().replaceAll('-', '') };
-    return vscode.window.withProgress(
+    const report = await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Window, title: 'gpulint: adding up the cost of the workspace' },
       () => client.sendRequest<CostReportResult>(methods.costReport, params),
     );
+    if (!('problem' in report)) return report;
+    void vscode.window.showErrorMessage(report.problem);
+    return undefined;
   };
 
   /** Changes that come while the page is being made lead to one more page. */
@@ -41,7 +46,7 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
       while (isStale && panel?.visible === true) {
         isStale = false;
         const report = await request('html');
-        if (panel === undefined) break;
+        if (panel === undefined || report === undefined) break;
         shown = report;
         panel.webview.html = report.text;
       }
@@ -97,8 +102,9 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
       ...(folder === undefined ? {} : { defaultUri: vscode.Uri.joinPath(folder, `gpu-cost.${extension}`) }),
     });
     if (file === undefined) return;
-    const { text } = await request(format);
-    await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text));
+    const report = await request(format);
+    if (report === undefined) return;
+    await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(report.text));
     const choice = await vscode.window.showInformationMessage(
       `Saved the cost report as ${vscode.workspace.asRelativePath(file)}.`,
       'Open',

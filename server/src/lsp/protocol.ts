@@ -210,12 +210,15 @@ export interface FixWorkspaceParams extends WorkspaceFixesParams {
 export const costReportFormats = ['csv', 'json', 'markdown', 'html'] as const;
 export type CostReportFormat = (typeof costReportFormats)[number];
 
-export interface CostReportParams {
+export interface CostReportParams extends WorkspaceCostsParams {
   readonly format: CostReportFormat;
   /** For HTML: a random text that permits the style and the script of the page. */
   readonly nonce: string;
 }
-export interface CostReportResult {
+/** A file, or a sentence with the reason why there is none. */
+export type CostReportResult = CostReportFile | { readonly problem: string };
+
+export interface CostReportFile {
   readonly text: string;
   /** For HTML: what the numbers in `data-place` stand for. */
   readonly places: readonly PlaceArgument[];

@@ -12,7 +12,7 @@ import { escapeHtml, isolated } from './html-text.ts';
 import { createLinks, type Links } from './links.ts';
 import { pageScript } from './page-script.ts';
 import { pageStyle } from './page-style.ts';
-import { type CostPlace, type CostSaving, largestSavings, type ReportedCosts } from './report.ts';
+import { type CostSaving, largestSavings, type ReportedCost, type ReportedCosts } from './report.ts';
 import { workloadTable } from './workload-table.ts';
 
 /** What the page needs besides the report. */
@@ -24,26 +24,26 @@ export interface PageOptions {
 }
 
 /** The report as a page, and what its elements with a number stand for. */
-export interface CostPage {
+export interface CostPage<Row, Saving> {
   readonly html: string;
   /** By `data-place`. */
-  readonly places: readonly CostPlace[];
+  readonly places: readonly (Row | Saving)[];
   /** By `data-fix`. */
-  readonly fixes: readonly CostSaving[];
+  readonly fixes: readonly Saving[];
 }
 
 /**
  * One self-contained HTML document. It loads nothing, and all texts of files are escaped. Without scripts, it is complete but neither sorted nor
  * filtered by the reader.
  */
-export function renderPage(
-  { title, rows, savings, basis }: ReportedCosts,
+export function renderPage<Row extends ReportedCost, Saving extends CostSaving>(
+  { title, rows, savings, basis }: ReportedCosts<Row, Saving>,
   { nonce, base = '' }: PageOptions,
-): CostPage {
-  const links = createLinks(base);
+): CostPage<Row, Saving> {
+  const links = createLinks<Row | Saving>(base);
   const totals = totalOf(rows);
   const best = largestSavings(savings);
-  const fixes: CostSaving[] = [];
+  const fixes: Saving[] = [];
   const heading = `GPU cost of ${title}`;
   const content = [
     head(heading, nonce),
@@ -52,8 +52,8 @@ export function renderPage(
     totalsSection(totals),
     notes(totals, basis),
     chartsOf(rows),
-    savingsSection(best, savings.length, links, fixes),
-    workloadTable(rows, totals, links),
+    savingsSection<Saving>(best, savings.length, links, fixes),
+    workloadTable<Row>(rows, totals, links),
     '</main>',
     `<script nonce="${nonce}">${pageScript}</script>`,
     '</body>\n</html>\n',
@@ -116,7 +116,12 @@ function notes({ unpriced }: CostTotal, basis: string | undefined): string {
   return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;
 }
 
-function savingsSection(best: readonly CostSaving[], count: number, links: Links, fixes: CostSaving[]): string {
+function savingsSection<Saving extends CostSaving>(
+  best: readonly Saving[],
+  count: number,
+  links: Pick<Links<Saving>, 'toPlace'>,
+  fixes: Saving[],
+): string {
   if (best.length === 0) return '';
   const items = best.map((saving) => {
     const { hourly, workload, message, fix } = saving;

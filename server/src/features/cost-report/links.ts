@@ -2,15 +2,15 @@ import { isolated } from './html-text.ts';
 import type { CostPlace } from './report.ts';
 
 /** Links to lines of files. The number of a link is its place in the order of the page: an editor opens files by it, not by the address. */
-export interface Links {
+export interface Links<Place extends CostPlace> {
   /** An element with `path:line`. */
-  toPlace(place: CostPlace): string;
-  readonly places: readonly CostPlace[];
+  toPlace(place: Place): string;
+  readonly places: readonly Place[];
 }
 
 /** @param base the way from the folder of the page to the folder that paths are relative to, such as `../` */
-export function createLinks(base: string): Links {
-  const places: CostPlace[] = [];
+export function createLinks<Place extends CostPlace>(base: string): Links<Place> {
+  const places: Place[] = [];
   return {
     places,
     toPlace(place) {

@@ -24,7 +24,8 @@ export const pageScript = `
   const keyOf = ({ row }, column) => row.cells[column].dataset.key ?? row.cells[column].textContent;
   function sort(column, down) {
     if (heads[column] === undefined) return;
-    Object.assign(state, { column, down });
+    state.column = column;
+    state.down = down;
     heads.forEach((head, index) => {
       if (index === column) head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
       else head.removeAttribute('aria-sort');

@@ -1,12 +1,12 @@
 import type { CostRow } from '../cost/cost-rows.ts';
 
 /** What a set of workloads costs, for a reader. Amounts are US dollars. */
-export interface ReportedCosts {
+export interface ReportedCosts<Row extends ReportedCost = ReportedCost, Saving extends CostSaving = CostSaving> {
   /** The folder or files that the report is about. */
   readonly title: string;
-  readonly rows: readonly ReportedCost[];
+  readonly rows: readonly Row[];
   /** In any order. */
-  readonly savings: readonly CostSaving[];
+  readonly savings: readonly Saving[];
   /** `on demand at AWS us-east-1, as of 2026-07-20`; undefined without prices. */
   readonly basis: string | undefined;
 }

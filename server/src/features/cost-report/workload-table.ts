@@ -63,7 +63,11 @@ export function shownColumns(rows: readonly ReportedCost[]): readonly Column[] {
 }
 
 /** All rows, the most expensive first, with their sum. */
-export function workloadTable(rows: readonly ReportedCost[], total: CostTotal, links: Links): string {
+export function workloadTable<Row extends ReportedCost>(
+  rows: readonly Row[],
+  total: CostTotal,
+  links: Pick<Links<Row>, 'toPlace'>,
+): string {
   const shown = shownColumns(rows);
   const head = shown.map(({ title, number, sum }) => {
     const marks = `${number ? ' class="number" data-number' : ''}${sum === undefined ? '' : ` data-sum="${sum.name}"`}`;
@@ -89,7 +93,11 @@ ${[...rows]
 </section>`;
 }
 
-function bodyRow(row: ReportedCost, shown: readonly Column[], links: Links): string {
+function bodyRow<Row extends ReportedCost>(
+  row: Row,
+  shown: readonly Column[],
+  links: Pick<Links<Row>, 'toPlace'>,
+): string {
   const { hourly, idleHourly, gpus, problem } = row;
   const amounts = [gpus.min ?? 0, gpus.max ?? gpus.min ?? 0, hourly?.min ?? 0, hourly?.max ?? 0, idleHourly ?? 0];
   const reason = problem === null ? '' : `<span class="reason">No price: ${isolated(problem)}</span>`;
