@@ -73,8 +73,8 @@ export interface WorkspaceAnalyses {
 
 interface OnDisk {
   readonly uri: string;
-  /** How often the file was read. */
-  readonly reads: number;
+  /** Identifies the read. */
+  readonly read: number;
   /** The text, until it is analyzed. */
   text: string | undefined;
 }
@@ -99,6 +99,7 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
   const onDisk = new Map<string, OnDisk>();
   const kept = new Map<string, Kept>();
   let waiting = 0;
+  let reads = 0;
 
   function takeText(file: OnDisk | undefined): string | undefined {
     if (file?.text === undefined) return undefined;
@@ -126,7 +127,7 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
     savings = false,
   ): Promise<KeptAnalysis | undefined> {
     const file = onDisk.get(key);
-    const stamp = document === undefined ? `read ${file?.reads}` : `version ${document.version}`;
+    const stamp = document === undefined ? `read ${file?.read}` : `version ${document.version}`;
     const config = await projects.configOf(uri);
     if (await projects.isIgnored(uri)) {
       takeText(file);
@@ -171,15 +172,17 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
   return {
     read(uri, text) {
       const key = normalizeUri(uri);
-      const reads = (onDisk.get(key)?.reads ?? 0) + 1;
-      takeText(onDisk.get(key));
+      const before = onDisk.get(key);
+      takeText(before);
       if (text === undefined || !mayConcern(uri, text)) {
         forget(key);
         return;
       }
       const isKept = waiting + text.length <= maxWaiting;
       if (isKept) waiting += text.length;
-      onDisk.set(key, { uri, reads, text: isKept ? text : undefined });
+      reads += 1;
+      // The first spelling of the URI stays, because the client knows the findings under it.
+      onDisk.set(key, { uri: before?.uri ?? uri, read: reads, text: isKept ? text : undefined });
     },
     deleted(uris) {
       const gone = [...onDisk.keys()].filter((key) => uris.has(key) || isWithin(key, uris));
