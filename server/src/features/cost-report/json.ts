@@ -39,7 +39,7 @@ export function costReportJson({ rows, savings, basis }: ReportedCosts): CostRep
     before: null,
     after: totalOf(rows),
     increase: null,
-    savings,
+    savings: savings.map(savingJson),
     priceBasis: basis ?? null,
   };
 }
@@ -47,4 +47,8 @@ export function costReportJson({ rows, savings, basis }: ReportedCosts): CostRep
 function workloadJson(row: ReportedCost): WorkloadJson {
   const { path, line, gpus, hourly, idleHourly, problem, team, cards, providers } = row;
   return { path, line, gpus, hourly, idleHourly, problem, team, cards, providers };
+}
+
+function savingJson({ workload, message, hourly, fix, path, line }: CostSaving): CostSaving {
+  return { workload, message, hourly, fix, path, line };
 }
