@@ -14,7 +14,7 @@ import { select } from './selections.ts';
 
 /** The page with the cost of the workspace, and its exports. */
 export interface CostReportView extends vscode.Disposable {
-  /** The costs may have changed: a visible page is made again now, a hidden one when it is shown. */
+  /** The costs may have changed: a visible page is made again after a pause, a hidden one when it is shown. */
   refresh(): void;
 }
 
@@ -24,6 +24,7 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
   let shown: CostReportFile | undefined;
   let isStale = false;
   let isBusy = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @returns undefined after a message that says why there is no report */
   const request = async (format: CostReportFormat): Promise<CostReportFile | undefined> => {
@@ -121,13 +122,20 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
     }),
   ];
   return {
-    refresh: () => void refresh(),
+    refresh() {
+      clearTimeout(timer);
+      timer = setTimeout(() => void refresh(), pauseMs);
+    },
     dispose() {
+      clearTimeout(timer);
       panel?.dispose();
       for (const one of disposables) one.dispose();
     },
   };
 }
+
+/** A page that is replaced at every key would flicker. */
+const pauseMs = 700;
 
 /** The name of a format and the extension of its files. */
 const fileTypes: Readonly<Record<CostReportFormat, readonly [string, string]>> = {

@@ -1,4 +1,5 @@
 import { commanding } from './commands.ts';
+import { costReport } from './cost-report.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
 import { keyboard } from './keyboard.ts';
@@ -29,6 +30,7 @@ export const tours: readonly Tour[] = [
       ...navigating,
       ...quiet,
       ...commanding,
+      ...costReport,
       ...keyboard,
     ],
   },

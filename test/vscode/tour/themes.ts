@@ -1,4 +1,6 @@
 // The same things in the other themes: a person looks at the pictures, the steps prove that each theme is on and all is there.
+import assert from 'node:assert/strict';
+import { openReport, violations } from './cost-report.ts';
 import { caretBehind, completion, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
 
 /** Each theme has a window of its own, for a theme is a setting. */
@@ -28,6 +30,16 @@ export function themeSteps(name: string, mark: string): readonly Step[] {
         await sees(page, lens, /1 × L4/);
         await caretBehind(stage, 'cards.yaml', 'nvidia.com/mig-1g');
         await completion(page, /mig-1g/);
+      },
+    },
+    {
+      feature: 'Themes',
+      shows: `the cost report in the ${name} theme`,
+      picture: `theme-${name.replaceAll(' ', '-')}-report`,
+      async run({ page, shot }) {
+        await openReport(page);
+        await shot();
+        assert.deepEqual(await violations(page), []);
       },
     },
   ];

@@ -21,7 +21,8 @@ export const pageScript = `
   const collator = new Intl.Collator('en', { numeric: true });
   const state = { column: heads.findIndex((head) => head.dataset.sum === 'hourly'), down: true, filter: '', ...host?.getState() };
 
-  const keyOf = ({ row }, column) => row.cells[column].dataset.key ?? row.cells[column].textContent;
+  // The first element of a workload is its name.
+  const keyOf = ({ row: { cells } }, column) => cells[column].dataset.key ?? (cells[column].firstElementChild ?? cells[column]).textContent;
   function sort(column, down) {
     if (heads[column] === undefined) return;
     state.column = column;

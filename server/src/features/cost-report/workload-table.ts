@@ -29,8 +29,11 @@ const columns: readonly Column[] = [
     sum: { name: 'gpus', of: ({ gpus }) => formatCount(gpus) },
     always: true,
   },
-  { title: 'Provider', value: ({ providers }) => providers.join(', ') || null },
-  { title: 'Capacity', value: ({ capacity }) => (capacity === 'unknown' ? null : capacity) },
+  {
+    title: 'Provider',
+    value: ({ providers, capacity }) =>
+      [...providers, ...(providers.length === 0 || capacity === 'unknown' ? [] : [capacity])].join(', ') || null,
+  },
   {
     title: '$/h',
     value: ({ hourly }) => (hourly === null ? null : formatAmount(hourly)),
