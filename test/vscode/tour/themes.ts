@@ -36,7 +36,10 @@ export function themeSteps(name: string, mark: string): readonly Step[] {
       feature: 'Themes',
       shows: `the cost report in the ${name} theme`,
       picture: `theme-${name.replaceAll(' ', '-')}-report`,
-      async run({ page, shot }) {
+      async run(stage) {
+        const { page, shot } = stage;
+        await open(stage, 'cards.yaml');
+        await sees(page, lens, /1 × L4/);
         await openReport(page);
         await shot();
         assert.deepEqual(await violations(page), []);

@@ -13,7 +13,7 @@ import { createLinks, type Links } from './links.ts';
 import { pageScript } from './page-script.ts';
 import { pageStyle } from './page-style.ts';
 import { type CostSaving, largestSavings, type ReportedCost, type ReportedCosts } from './report.ts';
-import { workloadTable } from './workload-table.ts';
+import { countWords, workloadTable } from './workload-table.ts';
 
 /** What the page needs besides the report. */
 export interface PageOptions {
@@ -93,7 +93,7 @@ function totalsSection({ workloads, unpriced, gpus, hourly, idleHourly }: CostTo
     ['Per hour', formatAmount(hourly), ''],
     ['Per month', formatMonthlyAmount(hourly), '730 h'],
     ['Idle per hour', formatAmount(idleHourly), 'servers at their floor'],
-    ['GPUs', formatCount(gpus), ''],
+    ['GPUs', countWords(gpus), ''],
     ['Workloads', formatCount({ min: workloads, max: workloads }), unpriced === 0 ? '' : `${unpriced} without a price`],
   ];
   return `<dl class="totals">${figures

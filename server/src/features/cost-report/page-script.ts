@@ -44,7 +44,7 @@ export const pageScript = `
 
   const number = (value, digits) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
   const dollars = (digits, factor) => (value) => (value === 0 ? '$0' : '$' + number(value * factor, digits));
-  const count = (value) => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+  const count = (value) => value.toLocaleString('en-US', { maximumFractionDigits: value < 1 ? 3 : 1 });
   const range = (format, low, high) => (format(low) === format(high) ? format(low) : format(low) + '\\u2013' + format(high));
   const sumOf = {
     gpus: (total) => range(count, total[0], total[1]),

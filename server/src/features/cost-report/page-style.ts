@@ -21,7 +21,7 @@ body {
   --line: var(--vscode-panel-border, var(--vscode-contrastBorder, var(--l)));
   --link: var(--vscode-textLink-foreground, var(--a));
   --floor: var(--vscode-charts-blue, var(--bar));
-  --idle: var(--vscode-charts-orange, var(--warm));
+  --idle: var(--vscode-charts-yellow, var(--warm));
   --others: var(--vscode-descriptionForeground, var(--calm));
   --focus: var(--vscode-focusBorder, var(--link));
   box-sizing: border-box; max-width: 80rem; margin: 0 auto; padding: 1.5rem 1.5rem 3rem;
@@ -32,7 +32,7 @@ body.vscode-light { color-scheme: light; }
 body.vscode-dark { color-scheme: dark; }
 body.vscode-high-contrast { --soft: var(--text); --line: var(--vscode-contrastBorder, var(--text)); }
 h1, h2, p, dl, dd, ul, ol, figure { margin: 0; padding: 0; }
-h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 600; overflow-wrap: anywhere; }
+h1 { font-size: 1.429rem; line-height: 1.25; font-weight: 600; overflow-wrap: anywhere; }
 h2 { display: inline; font-size: 1rem; font-weight: 600; }
 ul, ol { list-style: none; }
 a { color: var(--link); text-decoration: none; overflow-wrap: anywhere; }
@@ -48,9 +48,9 @@ button {
 button:hover { background: var(--vscode-list-hoverBackground, color-mix(in srgb, var(--text) 8%, transparent)); }
 .actions { display: flex; gap: .375rem; align-items: baseline; font-size: .857rem; }
 .actions span { margin-left: .75rem; color: var(--soft); }
-.totals { display: flex; flex-wrap: wrap; gap: .75rem 2.5rem; margin: 1.25rem 0 .75rem; }
+.totals { display: flex; flex-wrap: wrap; gap: .75rem 2rem; margin: 1.25rem 0 .75rem; }
 .totals div { display: flex; flex-direction: column; }
-.totals dd { font-size: 1.5rem; line-height: 1.3; font-weight: 600; }
+.totals dd { font-size: 1.357rem; line-height: 1.35; font-weight: 600; }
 .notes { max-width: 62rem; }
 section { margin-top: 2rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 2rem; }
@@ -69,7 +69,7 @@ svg { display: block; }
 .range, .scaled { fill-opacity: .35; }
 .range { fill: var(--floor); }
 .idle { fill: var(--idle); }
-.others { fill: var(--others); }
+.others { fill: var(--others); fill-opacity: .6; }
 .vscode-high-contrast .range, .vscode-high-contrast .scaled { fill-opacity: .15; stroke: var(--floor); vector-effect: non-scaling-stroke; }
 .savings { border-top: 1px solid var(--line); margin-top: .5rem; }
 .savings li { display: grid; grid-template-columns: 8rem 1fr; gap: 0 1.5rem; padding: .5rem 0; border-bottom: 1px solid var(--line); }

@@ -1,9 +1,16 @@
 import { formatAmount, formatCount, formatMonthlyAmount } from '../../cost/money.ts';
+import type { Range } from '../../cost/types.ts';
 import type { CostTotal } from '../cost/cost-totals.ts';
 import { workloadName } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
 import type { Links } from './links.ts';
 import type { ReportedCost } from './report.ts';
+
+/** A sum of devices; the digits of slices would look exact. */
+export function countWords({ min, max }: Range): string {
+  const rounded = (count: number) => (count < 1 ? count : Math.round(count * 10) / 10);
+  return formatCount({ min: rounded(min), max: rounded(max) });
+}
 
 /** A column after the workload. */
 interface Column {
@@ -26,7 +33,7 @@ const columns: readonly Column[] = [
     value: ({ gpus }) => formatCount(gpus),
     number: true,
     key: ({ gpus }) => gpus.max ?? gpus.min,
-    sum: { name: 'gpus', of: ({ gpus }) => formatCount(gpus) },
+    sum: { name: 'gpus', of: ({ gpus }) => countWords(gpus) },
     always: true,
   },
   {
