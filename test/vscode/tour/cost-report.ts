@@ -15,12 +15,18 @@ export async function openReport(page: Page): Promise<FrameLocator> {
   return report;
 }
 
-/** What a check of accessibility finds in the report, in the colors of the theme. */
+/** What a check of accessibility finds in the report, in the colors of the theme. The page may be replaced meanwhile: files are still being read. */
 export async function violations(page: Page): Promise<readonly string[]> {
-  const frame = await frameOf(page);
-  await frame.evaluate(axe.source);
-  const { violations: found } = (await frame.evaluate('axe.run()')) as AxeResults;
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  const results = await until('the check of accessibility', async () => {
+    try {
+      const frame = await frameOf(page);
+      await frame.evaluate(axe.source);
+      return (await frame.evaluate('axe.run()')) as AxeResults;
+    } catch {
+      return undefined;
+    }
+  });
+  return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 async function frameOf(page: Page): Promise<Frame> {
@@ -52,7 +58,9 @@ export const costReport: readonly Step[] = [
     feature: 'Cost report',
     shows: 'the table is sorted and filtered by keyboard',
     picture: 'cost-report-filtered',
-    async run({ page }) {
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'llama-isvc.yaml');
       const report = await openReport(page);
       const names = report.locator('tbody tr:visible th > bdi:first-child');
       await report.getByRole('button', { name: 'Workload', exact: true }).press('Enter');
@@ -69,6 +77,7 @@ export const costReport: readonly Step[] = [
     picture: 'cost-report-fix',
     async run(stage) {
       const { page, shot } = stage;
+      await open(stage, 'embedder.yaml');
       const report = await openReport(page);
       const link = report.locator('.savings a', { hasText: 'llama-isvc.yaml' }).first();
       await link.click();
@@ -110,7 +119,9 @@ export const costReport: readonly Step[] = [
     feature: 'Cost report',
     shows: 'the report is saved as CSV',
     picture: 'cost-report-saved',
-    async run({ page, workspace }) {
+    async run(stage) {
+      const { page, workspace } = stage;
+      await open(stage, 'llama-isvc.yaml');
       const report = await openReport(page);
       await report.getByRole('button', { name: 'Export as CSV' }).click();
       const input = page.locator('.quick-input-widget input').first();

@@ -30,6 +30,7 @@ body {
 html { background: var(--vscode-editor-background, var(--b)); }
 body.vscode-light { color-scheme: light; }
 body.vscode-dark { color-scheme: dark; }
+body.vscode-high-contrast a { text-decoration: underline; }
 body.vscode-high-contrast { --soft: var(--text); --line: var(--vscode-contrastBorder, var(--text)); }
 h1, h2, p, dl, dd, ul, ol, figure { margin: 0; padding: 0; }
 h1 { font-size: 1.429rem; line-height: 1.25; font-weight: 600; overflow-wrap: anywhere; }
