@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { BaseLanguageClient } from 'vscode-languageclient';
+import { type BaseLanguageClient, State } from 'vscode-languageclient';
 import {
   type CostReportFile,
   type CostReportFix,
@@ -12,14 +12,16 @@ import {
 } from '../../server/src/lsp/protocol.ts';
 import { select } from './selections.ts';
 
-/** The page with the cost of the workspace, and its exports. */
-export interface CostReportView extends vscode.Disposable {
-  /** The costs may have changed: a visible page is made again after a pause, a hidden one when it is shown. */
-  refresh(): void;
-}
-
-/** Registers the commands that open the page and save it in another format. */
-export function registerCostReport(client: BaseLanguageClient, started: () => Promise<void>): CostReportView {
+/**
+ * The page with the cost of the workspace, and its exports.
+ * @param started starts the server unless it is running, and resolves when it is ready
+ * @param changed fires when the last answer may be outdated
+ */
+export function registerCostReport(
+  client: BaseLanguageClient,
+  started: () => Promise<void>,
+  changed: vscode.Event<void>,
+): readonly vscode.Disposable[] {
   let panel: vscode.WebviewPanel | undefined;
   let shown: CostReportFile | undefined;
   let isStale = false;
@@ -113,29 +115,32 @@ export function registerCostReport(client: BaseLanguageClient, started: () => Pr
     if (choice !== undefined) await vscode.commands.executeCommand('vscode.open', file);
   };
 
-  const disposables = [
+  const refreshLater = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void refresh(), quietMs);
+  };
+
+  return [
+    changed(refreshLater),
+    // A new server does not know that the page is shown.
+    client.onDidChangeState(({ newState }) => newState === State.Running && refreshLater()),
     vscode.commands.registerCommand(commands.costReport, open),
     vscode.commands.registerCommand(commands.exportCostReport, async () => {
       const items = costReportFormats.map((format) => ({ label: fileTypes[format][0], format }));
       const chosen = await vscode.window.showQuickPick(items, { title: 'Export GPU Cost Report' });
       if (chosen !== undefined) await save(chosen.format);
     }),
+    {
+      dispose() {
+        clearTimeout(timer);
+        panel?.dispose();
+      },
+    },
   ];
-  return {
-    refresh() {
-      clearTimeout(timer);
-      timer = setTimeout(() => void refresh(), pauseMs);
-    },
-    dispose() {
-      clearTimeout(timer);
-      panel?.dispose();
-      for (const one of disposables) one.dispose();
-    },
-  };
 }
 
-/** A page that is replaced at every key would flicker. */
-const pauseMs = 700;
+/** Pause in milliseconds after a change: a page that is replaced with each key would flicker. */
+const quietMs = 700;
 
 /** The name of a format and the extension of its files. */
 const fileTypes: Readonly<Record<CostReportFormat, readonly [string, string]>> = {

@@ -7,7 +7,8 @@ import {
   methods,
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
-import { type CostReportView, registerCostReport } from './cost-report.ts';
+import { registerCostReport } from './cost-report.ts';
+import { registerCostView } from './cost-view.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
@@ -40,14 +41,17 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
     return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
   };
   const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
-  const started = once(() => startClient(client, statusBar, costReport, output));
-  const costReport = registerCostReport(client, () => started());
+  const started = once(() => startClient(client, statusBar, output));
+  const costsChanged = new vscode.EventEmitter<void>();
   context.subscriptions.push(
     output,
     statusBar,
     ...registerCommands(client, started, output),
+    costsChanged,
+    client.onNotification(methods.costsChanged, () => costsChanged.fire()),
+    ...registerCostView(client, started, context.workspaceState, costsChanged.event),
+    ...registerCostReport(client, started, costsChanged.event),
     ...registerRulePages(client, started, context.extensionUri),
-    costReport,
     {
       dispose: () => void stop(client),
     },
@@ -97,11 +101,9 @@ function syntaxElsewhere(): readonly string[] {
 async function startClient(
   client: BaseLanguageClient,
   statusBar: StatusBar,
-  costReport: CostReportView,
   output: vscode.LogOutputChannel,
 ): Promise<void> {
   client.onNotification(methods.summary, (params) => statusBar.update(params));
-  client.onNotification(methods.costsChanged, () => costReport.refresh());
   client.onRequest(methods.readFile, readFile);
   client.onRequest(methods.listFiles, listFiles);
   client.onDidChangeState(({ newState }) => {

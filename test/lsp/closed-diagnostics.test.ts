@@ -121,7 +121,7 @@ test('the setting limits the size of the folder, and turns it off', async () => 
   await editor.open(`${folder}/open.yaml`, pod());
   expect(codes(await editor.diagnostics(`${folder}/open.yaml`))).toEqual(problem);
   const set = async (maxFiles: number) => {
-    editor.settings['closedFiles'] = { maxFiles };
+    Object.assign(editor.settings, { closedFiles: { maxFiles } });
     await editor.connection.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
   };
   await set(2);

@@ -1,11 +1,11 @@
 import type { Diagnostic } from 'vscode-languageserver';
 import { normalizeUri, pathBelow } from '../config/places.ts';
-import { guarded } from './guard.ts';
+import { createSlices, guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
 import type { Session } from './session.ts';
 import type { Settings } from './settings.ts';
 import type { AdviceForm } from './to-lsp.ts';
-import { createSlices, type WorkspaceAnalyses } from './workspace-analyses.ts';
+import type { WorkspaceAnalyses } from './workspace-analyses.ts';
 import type { WorkspaceCosts } from './workspace-costs.ts';
 
 /** Pushes the findings in files that are not open. */

@@ -5,7 +5,7 @@ import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summarizeText } from '../workspace/summary.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { guarded, yieldOnce } from './guard.ts';
+import { createSlices, guarded, yieldOnce } from './guard.ts';
 import { indexLimitMessage, isBelow, isManifest, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
 import type { Session } from './session.ts';
 import type { WorkspaceAnalyses } from './workspace-analyses.ts';
@@ -31,8 +31,8 @@ export interface Indexing {
 
 /** Larger files are generated. */
 const maxCharacters = 1_000_000;
-/** Time in milliseconds after which indexing yields to requests. */
-const sliceMs = 4;
+/** Reads at the same time: most of a read is waiting. */
+const atOnce = 3;
 /** Minimum number of files to show progress for. */
 const progressThreshold = 400;
 
@@ -86,15 +86,16 @@ export function createIndexing(
   async function index({ uris }: Share, isCurrent: () => boolean): Promise<void> {
     if (!isCurrent() || uris.length === 0) return;
     const progress = uris.length >= progressThreshold && session.client.progress ? await createProgress() : undefined;
-    let sliceStart = Date.now();
-    for (const [done, uri] of uris.entries()) {
-      if (!isCurrent()) break;
-      await guarded(log, `reading ${uri}`, () => read(uri));
-      if (Date.now() - sliceStart < sliceMs) continue;
-      progress?.report(Math.round((100 * done) / uris.length));
-      await yieldOnce();
-      sliceStart = Date.now();
-    }
+    const slice = createSlices();
+    const remaining = uris.entries();
+    const readOn = async () => {
+      for (const [done, uri] of remaining) {
+        if (!isCurrent()) break;
+        await guarded(log, `reading ${uri}`, () => read(uri));
+        await slice(() => progress?.report(Math.round((100 * done) / uris.length)));
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, readOn));
     progress?.done();
   }
 
@@ -140,16 +141,14 @@ export function createIndexing(
     if (rereading) return;
     rereading = true;
     let changed = false;
-    let sliceStart = Date.now();
+    const slice = createSlices();
     for (const key of toReread) {
       toReread.delete(key);
       const file = known.get(key);
       if (file === undefined || (await projects.configOf(file.uri)) === file.config) continue;
       await guarded(log, `reading ${file.uri}`, () => read(file.uri));
       changed = true;
-      if (Date.now() - sliceStart < sliceMs) continue;
-      await yieldOnce();
-      sliceStart = Date.now();
+      await slice();
     }
     rereading = false;
     if (changed) onChange();
@@ -159,16 +158,14 @@ export function createIndexing(
   async function readChanged(): Promise<void> {
     if (reading) return;
     reading = true;
-    let sliceStart = Date.now();
+    const slice = createSlices();
     for (const [key, { uri, type }] of toRead) {
       toRead.delete(key);
       if (type === FileChangeType.Deleted) {
         remove(key);
         analyses.read(uri, undefined);
       } else await guarded(log, `reading ${uri}`, () => read(uri));
-      if (Date.now() - sliceStart < sliceMs) continue;
-      await yieldOnce();
-      sliceStart = Date.now();
+      await slice();
     }
     reading = false;
     onChange();

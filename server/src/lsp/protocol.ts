@@ -45,6 +45,13 @@ export const commands = {
   /** Opens the page with the cost of the workspace. */
   costReport: 'gpulint.costReport',
   exportCostReport: 'gpulint.exportCostReport',
+  refreshCosts: 'gpulint.refreshCosts',
+  /** Stops the request behind the view GPU Cost. */
+  cancelCosts: 'gpulint.cancelCosts',
+  sortCosts: 'gpulint.sortCosts',
+  groupCosts: 'gpulint.groupCosts',
+  /** Copies the selected rows of the view GPU Cost, or all of them. */
+  copyCost: 'gpulint.copyCost',
 } as const;
 
 export const methods = {

@@ -5,7 +5,8 @@ import { chartOf } from '../config/chart-places.ts';
 import { isConfigUri, isWithin, normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { CostEstimate } from '../cost/types.ts';
-import { type CostRow, costRows } from '../features/cost/cost-rows.ts';
+import { type CostRow, costRow, fileName } from '../features/cost/cost-rows.ts';
+import { priceBasis } from '../features/cost/price-basis.ts';
 import { type FoundSaving, savingsIn } from '../features/cost-report/savings.ts';
 import { runningWorkloads } from '../features/hover/gpu-words.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
@@ -13,7 +14,7 @@ import { isKustomization } from '../model/kustomize/build.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { partsIn } from '../workspace/find-related-files.ts';
 import { fileDiagnostics } from './diagnostics.ts';
-import { isOutdated, yieldOnce } from './guard.ts';
+import { isOutdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
 import type { Session } from './session.ts';
 import { type AdviceForm, linesOf } from './to-lsp.ts';
@@ -37,6 +38,8 @@ export interface PlacedRow {
   readonly range: Range;
   /** Of its object, from 1. */
   readonly line: number;
+  /** What its price is based on; undefined without a price. */
+  readonly basis: string | undefined;
 }
 
 export interface PlacedSaving extends FoundSaving {
@@ -219,16 +222,18 @@ function keep(
 ): KeptAnalysis {
   const { uri, hasAccelerators } = file;
   const lines = linesOf(file);
+  const running = runningWorkloads(file);
   const parts = related.built === undefined ? {} : { parts: partsIn(related) };
   return {
     uri,
     hasAccelerators,
-    rows: costRows(file).map((row) => ({
-      row,
-      range: lines.toRange(row.span),
-      line: lines.toPosition(row.start).line + 1,
-    })),
-    estimates: runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
+    rows: running.map(({ workload, document }) => {
+      const row = costRow(workload, document, fileName(uri));
+      const { cost } = document.costOf(workload);
+      const basis = cost === null ? undefined : priceBasis([cost]);
+      return { row, range: lines.toRange(row.span), line: lines.toPosition(row.start).line + 1, basis };
+    }),
+    estimates: running.flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
     ...parts,
     ...(advice && { diagnostics: fileDiagnostics(file, advice) }),
     ...(savings && { savings: savingsIn(file).map((one) => ({ ...one, range: lines.toRange(one.span) })) }),
@@ -239,17 +244,4 @@ function keep(
 function mayConcern(uri: string, text: string): boolean {
   if (text.length > maxSearched || isKustomization(uri)) return true;
   return mayConcernAccelerators(text) || (chartOf(uri) !== undefined && text.includes('.Values'));
-}
-
-/** Time in milliseconds after which work in the background yields to requests. */
-const sliceMs = 4;
-
-/** Returns a function that yields if the last yield was too long ago. */
-export function createSlices(): () => Promise<void> {
-  let start = Date.now();
-  return async () => {
-    if (Date.now() - start < sliceMs) return;
-    await yieldOnce();
-    start = Date.now();
-  };
 }

@@ -1,11 +1,10 @@
 import type { CancellationToken, WorkDoneProgressReporter } from 'vscode-languageserver';
 import { normalizeUri, pathBelow } from '../config/places.ts';
-import { formatHourly } from '../cost/money.ts';
 import { totalOf } from '../features/cost/cost-totals.ts';
-import { costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
+import { amountWords, costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
-import { priceBasis } from '../features/cost/price-basis.ts';
-import { canceled, guard, guarded } from './guard.ts';
+import { priceBasis, priceDates } from '../features/cost/price-basis.ts';
+import { canceled, createSlices, guard, guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
 import {
   type CostNode,
@@ -16,13 +15,7 @@ import {
   type WorkspaceCostsResult,
 } from './protocol.ts';
 import type { Session } from './session.ts';
-import {
-  createSlices,
-  type KeptAnalysis,
-  type PlacedRow,
-  type PlacedSaving,
-  type WorkspaceAnalyses,
-} from './workspace-analyses.ts';
+import type { KeptAnalysis, PlacedRow, PlacedSaving, WorkspaceAnalyses } from './workspace-analyses.ts';
 
 /** The costs of all files of the workspace. */
 export interface WorkspaceCosts {
@@ -46,6 +39,7 @@ export interface Costs {
   /** Empty if they were not requested. */
   readonly savings: readonly (PlacedSaving & InFile)[];
   readonly priceBasis: string | undefined;
+  readonly priceDates: string | undefined;
 }
 
 export function registerWorkspaceCosts(
@@ -126,7 +120,8 @@ export function registerWorkspaceCosts(
       const path = shownPath(uri, folders);
       return some.map((one) => ({ ...one, uri, path }));
     });
-    return { rows, savings, priceBasis: priceBasis(counted.flatMap(({ estimates }) => estimates)) };
+    const estimates = counted.flatMap((one) => one.estimates);
+    return { rows, savings, priceBasis: priceBasis(estimates), priceDates: priceDates(estimates) };
   }
 
   function changed(): void {
@@ -136,7 +131,7 @@ export function registerWorkspaceCosts(
     void guarded(log, methods.costsChanged, () => connection.sendNotification(methods.costsChanged));
   }
 
-  const nothing: Costs = { rows: [], savings: [], priceBasis: undefined };
+  const nothing: Costs = { rows: [], savings: [], priceBasis: undefined, priceDates: undefined };
 
   connection.onRequest(
     methods.workspaceCosts,
@@ -175,17 +170,15 @@ function toResult({ rows, priceBasis: basis }: Costs): WorkspaceCostsResult {
 }
 
 function toTree(
-  { rows, priceBasis: basis }: Costs,
+  { rows, priceDates: dates }: Costs,
   how: Pick<CostTreeParams, 'sort' | 'group'> = byCost,
 ): CostTreeResult {
-  const nodes = costTree(rows, how.sort, how.group).map(toNode);
-  if (rows.length === 0) return { nodes, total: '', message: '' };
+  if (rows.length === 0) return { nodes: [], total: '', message: '' };
   const total = totalOf(rows.map(({ row }) => row));
-  const prices = basis === undefined ? '' : `\nPrices: ${basis}; 730 h a month`;
   return {
-    nodes,
-    total: total.unpriced === total.workloads ? '' : formatHourly(total.hourly),
-    message: `${totalWords(total)}${prices}`,
+    nodes: costTree(rows, how.sort, how.group).map(toNode),
+    total: amountWords(total),
+    message: `${totalWords(total)}.${dates === undefined ? '' : ` Prices ${dates}; 730 h a month.`}`,
   };
 }
 

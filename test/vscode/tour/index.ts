@@ -1,5 +1,6 @@
 import { commanding } from './commands.ts';
 import { costReport } from './cost-report.ts';
+import { costing } from './costs.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
 import { keyboard } from './keyboard.ts';
@@ -34,6 +35,7 @@ export const tours: readonly Tour[] = [
       ...keyboard,
     ],
   },
+  { title: 'costs of a workspace', settings: { 'gpulint.closedFiles.maxFiles': 5000 }, steps: costing },
   {
     title: 'an untrusted folder',
     args: [],

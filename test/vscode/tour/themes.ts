@@ -1,6 +1,7 @@
 // The same things in the other themes: a person looks at the pictures, the steps prove that each theme is on and all is there.
 import assert from 'node:assert/strict';
 import { openReport, violations } from './cost-report.ts';
+import { costInTheme } from './costs.ts';
 import { caretBehind, completion, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
 
 /** Each theme has a window of its own, for a theme is a setting. */
@@ -45,5 +46,6 @@ export function themeSteps(name: string, mark: string): readonly Step[] {
         assert.deepEqual(await violations(page), []);
       },
     },
+    costInTheme(name),
   ];
 }
