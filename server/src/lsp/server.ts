@@ -45,7 +45,8 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   const diagnostics = registerDiagnostics(session, (uri) => closedDiagnostics.release(uri));
   const summaries = createSummaries(session, replaced.summarize ?? summarize);
   const refreshing = createRefreshing(session, diagnostics, summaries);
-  const analyses = createWorkspaceAnalyses(session);
+  const released = watchClosing(() => machine.collect?.());
+  const analyses = createWorkspaceAnalyses(session, released);
   const indexing = createIndexing(session, host, analyses, () => {
     refreshing.outdated();
     workspaceChanged();
@@ -66,8 +67,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   registerLifecycle(session, followers);
   followClient(session, followers);
   followFiles(session, followers);
-  const closed = watchClosing(() => machine.collect?.());
-  followDocuments(session, followers, closed);
+  followDocuments(session, followers, released);
 
   session.documents.listen(connection);
   connection.listen();

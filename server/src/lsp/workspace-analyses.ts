@@ -97,7 +97,8 @@ const maxSearched = 100_000;
 /** The characters that may wait for their analysis. Other texts are read again. */
 const maxWaiting = 16_000_000;
 
-export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
+/** @param released called for each file whose documents were analyzed and released */
+export function createWorkspaceAnalyses(session: Session, released: () => void): WorkspaceAnalyses {
   const { projects, relatedFiles: related, host, documents } = session;
   const onDisk = new Map<string, OnDisk>();
   const kept = new Map<string, Kept>();
@@ -169,6 +170,7 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
       return updated?.file;
     }
     const text = takeText(file) ?? (await host.readFile(uri));
+    released();
     return text === undefined ? undefined : projects.analysis.peek(uri, text, config, relatedFiles, true);
   }
 
