@@ -22,11 +22,13 @@ type CostState = 'loading' | 'ready' | 'canceled' | 'failed';
  * The view GPU Cost: the costs of all workloads of the workspace. The server reads, sorts, groups and words them.
  * @param started starts the server unless it is running, and resolves when it is ready
  * @param memory remembers how a workspace is sorted and grouped
+ * @param changed fires when the last answer may be outdated
  */
 export function registerCostView(
   client: BaseLanguageClient,
   started: () => Promise<void>,
   memory: vscode.Memento,
+  changed: vscode.Event<void>,
 ): readonly vscode.Disposable[] {
   const redraw = new vscode.EventEmitter<void>();
   let result: CostTreeResult | undefined;
@@ -114,7 +116,7 @@ export function registerCostView(
     view.onDidChangeVisibility(() => {
       if (view.visible && isOutdated) void load();
     }),
-    client.onNotification(methods.costsChanged, () => {
+    changed(() => {
       isOutdated = true;
       clearTimeout(timer);
       timer = setTimeout(() => void load(), quietMs);

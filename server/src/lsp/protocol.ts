@@ -42,6 +42,9 @@ export const commands = {
   setUp: 'gpulint.setUp',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
+  /** Opens the page with the cost of the workspace. */
+  costReport: 'gpulint.costReport',
+  exportCostReport: 'gpulint.exportCostReport',
   refreshCosts: 'gpulint.refreshCosts',
   /** Stops the request behind the view GPU Cost. */
   cancelCosts: 'gpulint.cancelCosts',
@@ -74,6 +77,8 @@ export const methods = {
   workspaceFixes: 'gpulint/workspaceFixes',
   /** The edit that applies fixes in some files. */
   fixWorkspace: 'gpulint/fixWorkspace',
+  /** The cost of the workspace as a file. */
+  costReport: 'gpulint/costReport',
   /** The ids of all rules. */
   ruleIds: 'gpulint/ruleIds',
   /** The platforms, and the regions with known prices. */
@@ -207,6 +212,31 @@ export type WorkspaceFixesResult = readonly WorkspaceFixItem[];
 export interface FixWorkspaceParams extends WorkspaceFixesParams {
   /** null: the safe fixes of all rules. */
   readonly rule: string | null;
+}
+
+export const costReportFormats = ['csv', 'json', 'markdown', 'html'] as const;
+export type CostReportFormat = (typeof costReportFormats)[number];
+
+export interface CostReportParams extends WorkspaceCostsParams {
+  readonly format: CostReportFormat;
+  /** For HTML: a random text that permits the style and the script of the page. */
+  readonly nonce: string;
+}
+/** A file, or a sentence with the reason why there is none. */
+export type CostReportResult = CostReportFile | { readonly problem: string };
+
+export interface CostReportFile {
+  readonly text: string;
+  /** For HTML: what the numbers in `data-place` stand for. */
+  readonly places: readonly PlaceArgument[];
+  /** For HTML: what the numbers in `data-fix` stand for. */
+  readonly fixes: readonly CostReportFix[];
+}
+/** The fix of a finding at a place. */
+export interface CostReportFix extends PlaceArgument {
+  readonly title: string;
+  /** The message of the finding. */
+  readonly message: string;
 }
 
 export type RuleIdsResult = readonly string[];

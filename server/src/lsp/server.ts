@@ -3,6 +3,7 @@ import { summarize } from '../features/report.ts';
 import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
 import type { Host } from './confined-host.ts';
+import { registerCostReport } from './cost-report.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { type Followers, followDocuments, followFiles, showHeldBack } from './documents.ts';
 import { guarded } from './guard.ts';
@@ -51,6 +52,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     workspaceChanged();
   });
   const costs = registerWorkspaceCosts(session, analyses, indexing);
+  registerCostReport(session, costs, indexing);
   const closedDiagnostics = createClosedDiagnostics(session, analyses, indexing, costs, diagnostics.isPulled);
   const workspaceChanged = () => {
     costs.changed();
