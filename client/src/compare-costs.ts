@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
-import { type CostChangesParams, type CostChangesResult, methods } from '../../server/src/lsp/protocol.ts';
+import type { CostChangesParams, CostChangesResult } from '../../server/src/lsp/cost-protocol.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { changedFiles } from './git-base.ts';
 
 /** Lists the workloads whose cost differs from the last commit, with the total as the title. A selected one is opened. */

@@ -7,6 +7,7 @@ import {
   methods,
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
+import { registerCostReport } from './cost-report.ts';
 import { registerCostView } from './cost-view.ts';
 import { readBase, watchCommits } from './git-base.ts';
 import { filesOnly, isFile } from './own-documents.ts';
@@ -51,6 +52,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const repeated = repeatedProblems();
   const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output, repeated), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
+  const costsChanged = new vscode.EventEmitter<void>();
   context.subscriptions.push(
     output,
     statusBar,
@@ -59,7 +61,10 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
       if (client.isRunning()) void client.sendNotification(methods.basesChanged);
     }),
     ...registerCommands(client, started, output),
-    ...registerCostView(client, started, context.workspaceState),
+    costsChanged,
+    client.onNotification(methods.costsChanged, () => costsChanged.fire()),
+    ...registerCostView(client, started, context.workspaceState, costsChanged.event),
+    ...registerCostReport(client, started, costsChanged.event),
     ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { BaseTextParams, BaseTextResult } from '../../server/src/lsp/protocol.ts';
+import type { BaseTextParams, BaseTextResult } from '../../server/src/lsp/cost-protocol.ts';
 
 // The last commit, through VS Code's built-in Git extension. Without it, in the browser or outside a repository, nothing is compared.
 // https://github.com/microsoft/vscode/blob/main/extensions/git/src/api/git.d.ts

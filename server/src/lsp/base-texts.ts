@@ -1,8 +1,9 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { normalizeUri } from '../config/places.ts';
 import { type BaseCosts, baseCosts, changeWords } from '../features/cost/base-changes.ts';
+import type { BaseTextParams, BaseTextResult } from './cost-protocol.ts';
 import { guarded } from './guard.ts';
-import { type BaseTextParams, type BaseTextResult, methods } from './protocol.ts';
+import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
 
 /** Compares the costs of open files with those in the last commit, which only the client can read. */

@@ -8,8 +8,9 @@ import {
   pairWorkloads,
 } from '../features/cost/cost-changes.ts';
 import { costRows } from '../features/cost/cost-rows.ts';
+import type { ChangedFile, CostChangesParams, CostChangesResult } from './cost-protocol.ts';
 import { guard, yieldOnce } from './guard.ts';
-import { type ChangedFile, type CostChangesParams, type CostChangesResult, methods } from './protocol.ts';
+import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
 import { lineIndex } from './to-lsp.ts';
 

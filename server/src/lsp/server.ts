@@ -5,6 +5,7 @@ import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
 import type { Host } from './confined-host.ts';
 import { registerCostChanges } from './cost-changes.ts';
+import { registerCostReport } from './cost-report.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { type Followers, followDocuments, followFiles, showHeldBack } from './documents.ts';
 import { guarded } from './guard.ts';
@@ -46,12 +47,14 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   const diagnostics = registerDiagnostics(session, (uri) => closedDiagnostics.release(uri));
   const summaries = createSummaries(session, replaced.summarize ?? summarize);
   const refreshing = createRefreshing(session, diagnostics, summaries);
-  const analyses = createWorkspaceAnalyses(session);
+  const released = watchClosing(() => machine.collect?.());
+  const analyses = createWorkspaceAnalyses(session, released);
   const indexing = createIndexing(session, host, analyses, () => {
     refreshing.outdated();
     workspaceChanged();
   });
   const costs = registerWorkspaceCosts(session, analyses, indexing);
+  registerCostReport(session, costs, indexing);
   const closedDiagnostics = createClosedDiagnostics(session, analyses, indexing, costs, diagnostics.isPulled);
   const workspaceChanged = () => {
     costs.changed();
@@ -73,8 +76,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     refreshing.all();
   });
   session.documents.onDidClose(({ document: { uri } }) => bases.closed(uri));
-  const closed = watchClosing(() => machine.collect?.());
-  followDocuments(session, followers, closed);
+  followDocuments(session, followers, released);
 
   session.documents.listen(connection);
   connection.listen();

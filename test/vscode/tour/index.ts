@@ -1,4 +1,5 @@
 import { commanding } from './commands.ts';
+import { costReport } from './cost-report.ts';
 import { costing } from './costs.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
@@ -31,6 +32,7 @@ export const tours: readonly Tour[] = [
       ...navigating,
       ...quiet,
       ...commanding,
+      ...costReport,
       ...keyboard,
     ],
   },

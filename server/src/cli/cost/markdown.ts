@@ -1,7 +1,8 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
 import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
-import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
+import { plainMarkdown } from '../../features/hover/render.ts';
+import { codeSpan } from '../reports/markdown.ts';
 import type { CostReport } from './cost.ts';
 import { hourlyWords, monthlyIncreaseWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
@@ -10,7 +11,7 @@ import type { WorkloadCost } from './workload-costs.ts';
 const maxRows = 40;
 
 /** A comment for a pull request: what the change costs, then one row for each changed workload. */
-export function* renderCostMarkdown({ base, before, after, changes, priceBasis }: CostReport): Generator<string> {
+export function* renderChangeMarkdown({ base, before, after, changes, priceBasis }: CostReport): Generator<string> {
   // A bot finds its previous comment by this line, and edits it.
   yield '<!-- gpulint cost -->\n';
   const shown = base === null ? changes : changes.filter(isChanged);

@@ -123,7 +123,8 @@ function sorted(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-function fileName(uri: string): string {
+/** The decoded name of a file. */
+export function fileName(uri: string): string {
   const name = uri.slice(uri.lastIndexOf('/') + 1);
   try {
     return decodeURIComponent(name);
