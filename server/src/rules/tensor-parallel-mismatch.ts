@@ -82,12 +82,13 @@ export default defineRule({
       if (sharding === undefined || only === undefined || others.length > 0 || only.form !== 'whole') continue;
       const gpus = only.perPod;
       if (gpus === null || gpus === 0 || only.devices !== gpus || sharding.devices === gpus) continue;
-      const message = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      const certain = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      const message = sharding.uncertain === true ? certain.replace('does not start', 'may not start') : certain;
       // Head and workers share the fields.
       if (reported.has(message)) continue;
       reported.add(message);
       context.report({
-        severity: sharding.devices > gpus ? 'error' : 'warning',
+        severity: sharding.devices > gpus && sharding.uncertain !== true ? 'error' : 'warning',
         message,
         span: spanOf(sharding.at),
       });
