@@ -76,7 +76,7 @@ export const customTypes = table<string>({
   // Kubeflow
   MPIJob: object('MPIJobSpec'),
   MPIJobSpec:
-    'slotsPerWorker:i runPolicy:RunPolicy mpiReplicaSpecs!:{ReplicaSpec sshAuthMountPath waitForWorkers:b launcherCreationPolicy:=AtStartup|WaitForWorkersReady mpiImplementation:=OpenMPI|Intel|MPICH runLauncherAsWorker:b',
+    'slotsPerWorker:i runPolicy:RunPolicy mpiReplicaSpecs!:{ReplicaSpec sshAuthMountPath waitForWorkers:b launcherCreationPolicy mpiImplementation:=OpenMPI|Intel|MPICH runLauncherAsWorker:b',
   ReplicaSpec: 'replicas:i template:PodTemplateSpec restartPolicy',
   ElasticPolicy:
     'minReplicas:i maxReplicas:i rdzvBackend rdzvPort:i rdzvHost rdzvId rdzvConf:* standalone:b nProcPerNode:i maxRestarts:i metrics:*',
