@@ -9,7 +9,7 @@ import {
 import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
-import { type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlNode, YamlScalar } from '../yaml/node.ts';
 
 /** A place where an object differs from the API's types, so that the API server rejects it. */
@@ -202,7 +202,9 @@ function isWholeContainer({ at, above }: ApiHolder): boolean {
 /** Whether a pod says when it restarts and what a container runs: a patch changes one thing, and rarely that of pods that end. */
 function runsOnce(pod: Cursor | undefined, container: Cursor): boolean {
   const runs = getIn(container, 'command') ?? getIn(container, 'args');
-  return runs !== undefined && getIn(container, 'resources') !== undefined && getIn(pod, 'restartPolicy') !== undefined;
+  const restarts = asText(getIn(pod, 'restartPolicy'));
+  const ends = restarts === 'Never' || restarts === 'OnFailure';
+  return ends && runs !== undefined && getIn(container, 'resources') !== undefined;
 }
 
 /** Whether a whole object has no name. Operators and schedulers name the pods that they make of a file with a Pod. */
