@@ -1,14 +1,13 @@
 import * as vscode from 'vscode';
 import { type BaseLanguageClient, State, WorkDoneProgress } from 'vscode-languageclient';
-import {
-  type CostGroup,
-  type CostNode,
-  type CostSort,
-  type CostTreeParams,
-  type CostTreeResult,
-  commands,
-  methods,
-} from '../../server/src/lsp/protocol.ts';
+import type {
+  CostGroup,
+  CostNode,
+  CostSort,
+  CostTreeParams,
+  CostTreeResult,
+} from '../../server/src/lsp/cost-protocol.ts';
+import { commands, methods } from '../../server/src/lsp/protocol.ts';
 
 const viewId = 'gpulint.cost';
 
@@ -22,11 +21,13 @@ type CostState = 'loading' | 'ready' | 'canceled' | 'failed';
  * The view GPU Cost: the costs of all workloads of the workspace. The server reads, sorts, groups and words them.
  * @param started starts the server unless it is running, and resolves when it is ready
  * @param memory remembers how a workspace is sorted and grouped
+ * @param changed fires when the last answer may be outdated
  */
 export function registerCostView(
   client: BaseLanguageClient,
   started: () => Promise<void>,
   memory: vscode.Memento,
+  changed: vscode.Event<void>,
 ): readonly vscode.Disposable[] {
   const redraw = new vscode.EventEmitter<void>();
   let result: CostTreeResult | undefined;
@@ -114,7 +115,7 @@ export function registerCostView(
     view.onDidChangeVisibility(() => {
       if (view.visible && isOutdated) void load();
     }),
-    client.onNotification(methods.costsChanged, () => {
+    changed(() => {
       isOutdated = true;
       clearTimeout(timer);
       timer = setTimeout(() => void load(), quietMs);

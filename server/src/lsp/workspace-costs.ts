@@ -4,34 +4,40 @@ import { totalOf } from '../features/cost/cost-totals.ts';
 import { amountWords, costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
 import { priceBasis, priceDates } from '../features/cost/price-basis.ts';
+import type {
+  CostNode,
+  CostTreeParams,
+  CostTreeResult,
+  WorkspaceCostsParams,
+  WorkspaceCostsResult,
+} from './cost-protocol.ts';
 import { canceled, createSlices, guard, guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
-import {
-  type CostNode,
-  type CostTreeParams,
-  type CostTreeResult,
-  methods,
-  type WorkspaceCostsParams,
-  type WorkspaceCostsResult,
-} from './protocol.ts';
+import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
-import type { KeptAnalysis, PlacedRow, WorkspaceAnalyses } from './workspace-analyses.ts';
+import type { KeptAnalysis, PlacedRow, PlacedSaving, WorkspaceAnalyses } from './workspace-analyses.ts';
 
 /** The costs of all files of the workspace. */
 export interface WorkspaceCosts {
   /** Handles any change that can change a cost: tells the client once that its last answer may be outdated. */
   changed(): void;
+  /** The current costs, with savings. Rejects if the request is canceled. */
+  withSavings(params: WorkspaceCostsParams, token: CancellationToken): Promise<Costs>;
   /** Resolves when no costs are being computed, which take precedence over work that nobody waits for. */
   idle(): Promise<void>;
 }
 
-interface FileRow extends PlacedRow {
+interface InFile {
   readonly uri: string;
   readonly path: string;
 }
+type FileRow = PlacedRow & InFile;
 
-interface Costs {
+/** What the files of the workspace cost. */
+export interface Costs {
   readonly rows: readonly FileRow[];
+  /** Empty if they were not requested. */
+  readonly savings: readonly (PlacedSaving & InFile)[];
   readonly priceBasis: string | undefined;
   readonly priceDates: string | undefined;
 }
@@ -48,14 +54,14 @@ export function registerWorkspaceCosts(
   let running = 0;
   const waiting = new Set<() => void>();
 
-  async function costsOf(params: WorkspaceCostsParams, token: CancellationToken): Promise<Costs> {
+  async function costsOf(params: WorkspaceCostsParams, token: CancellationToken, savings = false): Promise<Costs> {
     const progress = progressOf(params);
     running += 1;
     progress?.begin('GPU cost', 0, undefined, true);
     try {
       const before = changes;
       await Promise.race([indexing.indexed(), new Promise((resolve) => token.onCancellationRequested(resolve))]);
-      const found = await analyzeAll(token, progress);
+      const found = await analyzeAll(token, progress, savings);
       isAnswered = true;
       if (changes !== before) changed();
       return costsIn(found);
@@ -75,6 +81,7 @@ export function registerWorkspaceCosts(
   async function analyzeAll(
     token: CancellationToken,
     progress: WorkDoneProgressReporter | undefined,
+    savings: boolean,
   ): Promise<readonly KeptAnalysis[]> {
     const files = analyses.files();
     const found: KeptAnalysis[] = [];
@@ -83,7 +90,7 @@ export function registerWorkspaceCosts(
     for (const [done, file] of files.entries()) {
       if (token.isCancellationRequested) throw canceled();
       await guarded(log, `reading ${file.uri}`, async () => {
-        const one = await analyses.update(file);
+        const one = await analyses.update(file, undefined, savings);
         if (one !== undefined) found.push(one);
       });
       const percent = Math.floor((100 * done) / files.length);
@@ -109,8 +116,12 @@ export function registerWorkspaceCosts(
       return all.filter(({ row }) => row.gpus.max !== 0).map((one) => ({ ...one, uri, path }));
     });
     rows.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.row.start - b.row.start));
+    const savings = found.flatMap(({ uri, savings: some = [] }) => {
+      const path = shownPath(uri, folders);
+      return some.map((one) => ({ ...one, uri, path }));
+    });
     const estimates = counted.flatMap((one) => one.estimates);
-    return { rows, priceBasis: priceBasis(estimates), priceDates: priceDates(estimates) };
+    return { rows, savings, priceBasis: priceBasis(estimates), priceDates: priceDates(estimates) };
   }
 
   function changed(): void {
@@ -120,7 +131,7 @@ export function registerWorkspaceCosts(
     void guarded(log, methods.costsChanged, () => connection.sendNotification(methods.costsChanged));
   }
 
-  const nothing: Costs = { rows: [], priceBasis: undefined, priceDates: undefined };
+  const nothing: Costs = { rows: [], savings: [], priceBasis: undefined, priceDates: undefined };
 
   connection.onRequest(
     methods.workspaceCosts,
@@ -140,6 +151,7 @@ export function registerWorkspaceCosts(
 
   return {
     changed,
+    withSavings: (params, token) => costsOf(params, token, true),
     idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.add(resolve))),
   };
 }
