@@ -114,7 +114,7 @@ export async function measureCosts(program, { text }, folder) {
     return workloads;
   });
   const changes = [];
-  for (let index = 0; index < ROUNDS_OF_TYPING && first === 0; index++) {
+  for (let index = 0; index < EDITS && first === 0; index++) {
     const start = performance.now();
     edit(index);
     await diagnostics();
