@@ -1,6 +1,6 @@
 import { byText, number, type Row, SourceTable } from './sources.ts';
 
-type Stored = [region: number, onDemand: number | null, spot?: number];
+type Stored = [region: number, onDemand: number | null, spot?: number | null, oneYear?: number, threeYears?: number];
 type Part = readonly [asOf: number, spotBasis: number | null, rows: Stored[]];
 type Group = readonly [provider: string, instanceType: string, gpu: string, gpuCount: number, parts: Part[]];
 
@@ -58,14 +58,22 @@ export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string
     groups.set(place, group);
     const basis = spot === null ? null : basisPlace(row.spot_basis);
     const region = placeIn(regions, row.region ?? '');
-    partOf(group[4], asOfPlace(row), basis).push(spot === null ? [region, onDemand] : [region, onDemand, spot]);
+    const oneYear = number(row.reserved_1y_usd_hour);
+    const threeYears = number(row.reserved_3y_usd_hour);
+    partOf(group[4], asOfPlace(row), basis).push(
+      oneYear !== null && threeYears !== null
+        ? [region, onDemand, spot, oneYear, threeYears]
+        : spot === null
+          ? [region, onDemand]
+          : [region, onDemand, spot],
+    );
   }
   return {
     sources: sources.toJSON(),
     asOf,
     bases,
     regions,
-    columns: ['provider', 'instanceType', 'gpu', 'gpuCount', ['asOf', 'spotBasis', ['region', 'onDemand', 'spot']]],
+    columns: ['provider', 'instanceType', 'gpu', 'gpuCount', ['asOf', 'spotBasis', ['region', 'onDemand', 'spot', 'oneYear', 'threeYears']]],
     groups: [...groups.values()],
   };
 

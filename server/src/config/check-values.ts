@@ -5,6 +5,7 @@ import {
   type Provider,
   platforms,
   providerName,
+  providers,
   regionsOf,
 } from '../catalog/index.ts';
 import type { ConfigValueProblem } from './config-problems.ts';
@@ -27,15 +28,23 @@ function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)
     atKey,
   });
   const region = layer.region == null ? undefined : unknownRegion(layer.region, providerOf(layer) ?? providerOf(above));
-  const priced = Object.keys(layer.prices?.instanceTypes ?? {}).filter((name) => instanceType(name) === undefined);
+  const unknownKeys = (key: 'instanceTypes' | 'discounts') =>
+    Object.keys(layer.prices?.[key] ?? {})
+      .filter((name) => instanceType(name) === undefined && !(key === 'discounts' && isProvider(name)))
+      .map((name) => found(unknownInstance(name), ['prices', key, name], true));
   const pools = (layer.nodePools ?? []).flatMap(({ instanceType: name }, index) =>
     name == null || instanceType(name) !== undefined ? [] : [{ name, index }],
   );
   return [
     ...(region === undefined ? [] : [found(region, ['region'])]),
-    ...priced.map((name) => found(unknownInstance(name), ['prices', 'instanceTypes', name], true)),
+    ...unknownKeys('instanceTypes'),
+    ...unknownKeys('discounts'),
     ...pools.map(({ name, index }) => found(unknownInstance(name), ['nodePools', index, 'instanceType'])),
   ];
+}
+
+function isProvider(name: string): boolean {
+  return providers.some((provider) => provider === name);
 }
 
 function providerOf({ provider, platform }: Layer): Provider | null {

@@ -145,7 +145,11 @@ function addNumbers(before: RuleNumbers, values: ConfigInput['ruleOptions'] = {}
 /** Merges prices; the later layer takes precedence. */
 function addPrices(before: OwnPrices, values: NonNullable<ConfigInput['prices']>): OwnPrices {
   return {
+    ...before,
     discountPercent: values.discountPercent ?? before.discountPercent,
+    discounts: table(before.discounts, values.discounts),
+    commitment: values.commitment ?? before.commitment,
+    onPrem: table(before.onPrem, values.onPrem),
     gpus: table(before.gpus, values.gpus),
     instanceTypes: table(before.instanceTypes, values.instanceTypes),
   };

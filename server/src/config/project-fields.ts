@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { gpus, platforms, providers } from '../catalog/index.ts';
+import { commitments } from '../cost/custom-prices.ts';
 import { taintEffects } from '../model/node-pool.ts';
 import { rules } from '../rules/index.ts';
 import type { RuleOption, Severity } from '../rules/rule.ts';
@@ -33,6 +34,24 @@ const capacity = z.enum(['spot', 'on-demand']);
 const maxNumber = 1e9;
 
 const positive = z.number().check(z.positive(), z.maximum(maxNumber));
+
+const percent = z.number().check(z.minimum(0), z.lt(100));
+
+const atLeastZero = z.number().check(z.minimum(0), z.maximum(maxNumber));
+
+const ownMachine = z.strictObject({
+  gpus: must(z.int().check(z.minimum(1), z.maximum(1024)), 'GPUs of one machine.'),
+  purchasePrice: must(positive, 'US dollars for one machine.'),
+  years: must(z.number().check(z.minimum(0.5), z.maximum(50)), 'Years in use, after which the machine has no value.'),
+  watts: must(positive, 'Average power of one machine in watts.'),
+  pue: must(z.number().check(z.minimum(1), z.maximum(10)), 'Power usage effectiveness of the data center, for example 1.4.'),
+  electricityPerKwh: must(atLeastZero, 'US dollars per kilowatt-hour.'),
+  staffPerYear: must(atLeastZero, 'US dollars per year for the staff and the space of one machine.'),
+  utilizationPercent: must(
+    z.number().check(z.positive(), z.maximum(100)),
+    'Share of all hours in which the GPUs work, in percent.',
+  ),
+});
 
 const named = z.string().check(z.minLength(1));
 
@@ -126,8 +145,16 @@ export const projectFields = {
   prices: key(
     z.strictObject({
       discountPercent: unset(
-        z.number().check(z.minimum(0), z.lt(100)),
+        percent,
         'Contract discount on on-demand list prices, in percent.',
+      ),
+      discounts: key(
+        z.record(z.string(), percent),
+        'Discounts of single providers and instance types, in percent, instead of discountPercent: {aws: 15, p5.48xlarge: 30}.',
+      ),
+      commitment: unset(
+        z.enum(commitments),
+        'Term of committed use. Its list price applies where the price sheet has one: on Google Cloud in us-central1.',
       ),
       gpus: key(
         z.partialRecord(gpu, positive),
@@ -136,6 +163,10 @@ export const projectFields = {
       instanceTypes: key(
         z.record(z.string(), positive),
         'US dollars per hour for an instance type, instead of its on-demand list price.',
+      ),
+      onPrem: key(
+        z.partialRecord(gpu, ownMachine),
+        'Your own machines, by GPU (catalog id). Their price per hour of work applies to pods whose cloud is unknown.',
       ),
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',

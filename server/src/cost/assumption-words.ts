@@ -70,6 +70,12 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `${assumption.pods} pods per GPU from ${source('sharing.replicas')}`;
     case 'discount':
       return `${assumption.percent}% off on-demand list prices, from ${source('prices')}`;
+    case 'commitment':
+      return `Committed use for ${assumption.term.replace('-', ' ')}, from ${source('prices')}`;
+    case 'onPrem':
+      return `Own machine: purchase, electricity and staff from ${source('prices')}, per hour of work`;
+    case 'rates':
+      return `Prices of GPU, CPU and memory from ${source('prices')}, for what the pod requests`;
     case 'spotElsewhere': {
       const { provider, instanceType, cards, hourly, date } = assumption;
       const price = `${formatHourly(hourly)}${cards === 1 ? '' : ` for ${cards} devices`}`;

@@ -270,7 +270,7 @@ function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis
     provider: offer.provider,
     region: offer.region,
     instanceType: offer.instanceType,
-    pricing,
+    pricing: pricing === 'on-demand' && offer.own === 'commitment' ? 'reserved' : pricing,
     instanceHourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
     ...(pricing === 'on-demand' && { spotInstanceHourly: offer.spot }),
     share,
