@@ -73,7 +73,13 @@ export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string
     asOf,
     bases,
     regions,
-    columns: ['provider', 'instanceType', 'gpu', 'gpuCount', ['asOf', 'spotBasis', ['region', 'onDemand', 'spot', 'oneYear', 'threeYears']]],
+    columns: [
+      'provider',
+      'instanceType',
+      'gpu',
+      'gpuCount',
+      ['asOf', 'spotBasis', ['region', 'onDemand', 'spot', 'oneYear', 'threeYears']],
+    ],
     groups: [...groups.values()],
   };
 

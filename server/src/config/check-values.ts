@@ -10,15 +10,19 @@ import {
 } from '../catalog/index.ts';
 import type { ConfigValueProblem } from './config-problems.ts';
 import { didYouMean, nearest } from './key-spelling.ts';
+import { isPathBelow } from './price-file.ts';
 import type { ConfigInput } from './schema.ts';
 
 /** Well-formed values of a config that match nothing in the catalog. */
 export function checkValues(input: ConfigInput): readonly ConfigValueProblem[] {
   const overrides = (input.overrides ?? []).flatMap((layer, index) => checkLayer(layer, input, ['overrides', index]));
-  return [...checkLayer(input, {}, []), ...overrides];
+  const message = "'priceFile' must be the path of a file below this folder, such as prices.json: the file is not read";
+  const place = { path: ['priceFile'], atKey: false, level: 'warning' } as const;
+  const outside = input.priceFile === undefined || isPathBelow(input.priceFile) ? [] : [{ message, ...place }];
+  return [...checkLayer(input, {}, []), ...outside, ...overrides];
 }
 
-type Layer = Omit<ConfigInput, 'overrides' | 'extends' | 'ignore'>;
+type Layer = Omit<ConfigInput, 'overrides' | 'extends' | 'ignore' | 'priceFile'>;
 
 /** @param above the layer that applies where this one has no value */
 function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)[]): readonly ConfigValueProblem[] {

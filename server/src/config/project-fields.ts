@@ -44,7 +44,10 @@ const ownMachine = z.strictObject({
   purchasePrice: must(positive, 'US dollars for one machine.'),
   years: must(z.number().check(z.minimum(0.5), z.maximum(50)), 'Years in use, after which the machine has no value.'),
   watts: must(positive, 'Average power of one machine in watts.'),
-  pue: must(z.number().check(z.minimum(1), z.maximum(10)), 'Power usage effectiveness of the data center, for example 1.4.'),
+  pue: must(
+    z.number().check(z.minimum(1), z.maximum(10)),
+    'Power usage effectiveness of the data center, for example 1.4.',
+  ),
   electricityPerKwh: must(atLeastZero, 'US dollars per kilowatt-hour.'),
   staffPerYear: must(atLeastZero, 'US dollars per year for the staff and the space of one machine.'),
   utilizationPercent: must(
@@ -144,10 +147,7 @@ export const projectFields = {
   ),
   prices: key(
     z.strictObject({
-      discountPercent: unset(
-        percent,
-        'Contract discount on on-demand list prices, in percent.',
-      ),
+      discountPercent: unset(percent, 'Contract discount on on-demand list prices, in percent.'),
       discounts: key(
         z.record(z.string(), percent),
         'Discounts of single providers and instance types, in percent, instead of discountPercent: {aws: 15, p5.48xlarge: 30}.',

@@ -23,6 +23,10 @@ export const configSchema = must(
       z.array(z.string()),
       "Globs of files to skip when a folder is checked, relative to this file's folder.",
     ),
+    priceFile: key(
+      z.string().check(z.minLength(1)),
+      "Custom prices of OpenCost or Kubecost: a JSON file in this file's folder or below it, for example prices/default.json.",
+    ),
     overrides: key(
       z.array(
         z.strictObject({

@@ -1,7 +1,6 @@
 import type { Inherited } from '../model/referenced.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import type { Capacity, ModelHint } from '../model/workload.ts';
-import type { Commitment } from './custom-prices.ts';
 
 /** A value that an estimate assumes because the object does not set it. `assumption-words.ts` has the wording. */
 export type Assumption =
@@ -48,7 +47,7 @@ export type Assumption =
   | { readonly kind: 'slice'; readonly topology: string; readonly chips: number }
   | { readonly kind: 'podsPerGpu'; readonly pods: number; readonly from: 'config' }
   | { readonly kind: 'discount'; readonly percent: number; readonly from: 'config' }
-  | { readonly kind: 'commitment'; readonly term: Commitment; readonly from: 'config' }
+  | { readonly kind: 'commitment'; readonly term: '1-year' | '3-years'; readonly from: 'config' }
   /** The price is that of the project's own machine. */
   | { readonly kind: 'onPrem'; readonly from: 'config' }
   /** The price is the sum of the project's prices of GPUs, CPUs and memory. */

@@ -189,7 +189,7 @@ function stranded({ offer, share }: PodPrice, devices: number): readonly Assumpt
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */
-function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
+export function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
   const table = migTable(model);
   if (table === undefined || devices === null || !perPod || devices >= perPod) return devices ?? 0;
   const share = devices / perPod;

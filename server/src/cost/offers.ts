@@ -1,11 +1,5 @@
 import type { Offer, Provider } from '../catalog/index.ts';
-import {
-  defaultRegion,
-  isGpuCountLabel,
-  isInstanceTypeLabel,
-  maxGpusPerInstance,
-  offers,
-} from '../catalog/index.ts';
+import { defaultRegion, isGpuCountLabel, isInstanceTypeLabel, maxGpusPerInstance, offers } from '../catalog/index.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
@@ -97,7 +91,9 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   const all = found.flatMap((one) => one.prices).sort(byAmount);
   const spot = found.flatMap((one) => one.spot).sort(byAmount);
   const [cheaperSpot] = found.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
-  const terms = found.flatMap((one) => one.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment'));
+  const terms = found.flatMap((one) =>
+    one.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment'),
+  );
   return {
     prices: all,
     spot,
