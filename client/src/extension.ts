@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
 import {
   type ClientOptions,
+  commands,
   type ListFilesParams,
   type ListFilesResult,
   methods,
@@ -76,7 +77,11 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
     ],
     middleware: { ...filesOnly, ...ruleLinks, ...selections, workspace: { ...withOrigins, ...watchedFiles } },
     outputChannel: output,
-    markdown: { isTrusted: false, supportHtml: false },
+    // Only the links of the hover's actions; their arguments are places, and the commands only open pickers and menus.
+    markdown: {
+      isTrusted: { enabledCommands: [commands.setGpu, commands.setUp, commands.showFixes] },
+      supportHtml: false,
+    },
   };
 }
 

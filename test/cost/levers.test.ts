@@ -33,7 +33,8 @@ spec:
 `;
   const { config: read, problems } = parseConfig(config);
   expect(problems).toEqual([]);
-  const podSet = parseYaml(text).documents.flatMap((document) => lowerDocument(document, read).workloads)[0]?.podSets[0];
+  const podSet = parseYaml(text).documents.flatMap((document) => lowerDocument(document, read).workloads)[0]
+    ?.podSets[0];
   if (podSet === undefined) throw new Error('the text has no pod');
   return { podSet, prices: read.prices };
 }
@@ -140,7 +141,8 @@ describe('an own machine', () => {
   });
 
   test('sets the price of pods whose cloud is unknown', () => {
-    const config = (provider: string) => `{${provider}gpu: h100-80gb-sxm, prices: {onPrem: {h100-80gb-sxm: {${h100}}}}}`;
+    const config = (provider: string) =>
+      `{${provider}gpu: h100-80gb-sxm, prices: {onPrem: {h100-80gb-sxm: {${h100}}}}}`;
     // 2 x 2.5393.
     expect(leversOf({ gpus: 2, config: config('') })?.now).toBe('5.0786');
     expect(leversOf({ gpus: 2, config: config('provider: aws, ') })?.now).toBe('13.7600');

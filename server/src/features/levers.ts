@@ -1,0 +1,129 @@
+import type { DocumentAnalysis } from '../analysis.ts';
+import { gpus, type Provider, providerName } from '../catalog/index.ts';
+import type { ProjectConfig } from '../config.ts';
+import type { OwnPrices } from '../cost/custom-prices.ts';
+import {
+  breakEven,
+  cheaperMachine,
+  committedPrices,
+  type Priced,
+  pricedPod,
+  sameGpuElsewhere,
+} from '../cost/levers.ts';
+import { formatHourly, formatNumber } from '../cost/money.ts';
+import type { PodPrice } from '../cost/offers.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { machineSelectors, selectMachine, selectRegion } from '../rewrite/select-machine.ts';
+import { type Cursor, spanOf } from '../yaml/cursor.ts';
+import type { Span } from '../yaml/span.ts';
+import { isRegion } from './hover/gpu-words.ts';
+
+/** Another way to pay for the pods of a set. */
+export interface Lever {
+  /** `Smallest machine: g6.xlarge`, `Same GPU at Crusoe`. */
+  readonly name: string;
+  /** US dollars per hour for one pod. */
+  readonly hourly: number;
+  /** The share that it saves, from 0 to 1. */
+  readonly saved: number;
+  readonly date: string | null;
+  /** Changes the selectors accordingly, where they name the machine or the region. */
+  readonly fix?: Fix;
+  /** The value that the fix changes, in the document. */
+  readonly at?: Span;
+}
+
+/** The most places that a hover lists. */
+const maxPlaces = 3;
+
+/** The levers of a pod set: a smaller machine, the same GPU elsewhere, committed use. Empty if the price is unknown or a range. */
+export function leversOf(podSet: PodSet, document: DocumentAnalysis, prices: OwnPrices): readonly Lever[] {
+  const priced = pricedPod(podSet, prices);
+  if (priced === undefined) return [];
+  const best = cheaperMachine(priced, prices);
+  return [
+    ...(best === undefined ? [] : smallerMachine(podSet, priced, best, document)),
+    ...elsewhere(podSet, priced, best ?? priced.now, document, prices),
+    ...committedPrices(priced).map(({ term, hourly }) =>
+      lever(priced, `Committed use, ${term.replace('-', ' ')}`, hourly, priced.now.offer.date),
+    ),
+  ];
+}
+
+function lever({ now }: Priced, name: string, hourly: number, date: string | null): Lever {
+  return { name, hourly, saved: 1 - hourly / now.hourly, date };
+}
+
+function smallerMachine(
+  podSet: PodSet,
+  priced: Priced,
+  best: PodPrice,
+  { document }: DocumentAnalysis,
+): readonly Lever[] {
+  const { instanceType, provider, date } = best.offer;
+  if (provider === null) return [];
+  const change = fix(
+    titleOf(`Select ${instanceType} instead of ${priced.now.offer.instanceType}`, priced, best),
+    'unsafe',
+    selectMachine(document, podSet, provider, instanceType),
+  );
+  const name = `Cheapest machine where the pod fits: ${instanceType}`;
+  return [{ ...lever(priced, name, best.hourly, date), ...(change && placed(change, machineSelectors(podSet)[0])) }];
+}
+
+function elsewhere(
+  podSet: PodSet,
+  priced: Priced,
+  here: PodPrice,
+  { document }: DocumentAnalysis,
+  prices: OwnPrices,
+): readonly Lever[] {
+  return sameGpuElsewhere({ ...priced, now: here }, prices)
+    .slice(0, maxPlaces)
+    .map((price): Lever => {
+      const { provider, region, date } = price.offer;
+      const name = `Same GPU at ${placeWords(provider, region)}`;
+      // A pod moves to another region of its provider by its selector; another provider is another cluster.
+      const isNear = provider === priced.now.offer.provider;
+      const change = isNear
+        ? fix(titleOf(`Select region ${region}`, priced, price), 'unsafe', selectRegion(document, podSet, region))
+        : undefined;
+      const selector = podSet.selectors.find(({ key }) => key === 'topology.kubernetes.io/region');
+      return { ...lever(priced, name, price.hourly, date), ...(change && placed(change, selector)) };
+    });
+}
+
+function placed(
+  change: Fix,
+  selector: { readonly values: readonly { readonly at: Cursor }[] } | undefined,
+): Pick<Lever, 'fix' | 'at'> {
+  const at = selector?.values[0]?.at;
+  return at === undefined ? {} : { fix: change, at: spanOf(at) };
+}
+
+function titleOf(change: string, { now }: Priced, { hourly }: PodPrice): string {
+  return `${change}: ${formatHourly(hourly)} per pod instead of ${formatHourly(now.hourly)}`;
+}
+
+function placeWords(provider: Provider | null, region: string): string {
+  return `${providerName(provider ?? '')}${isRegion(region) ? ` ${region}` : ''}`;
+}
+
+/** `Own H100 80GB SXM: $2.54 per hour of work; break-even against AWS p5.48xlarge on demand after 14 months at 60% utilization`. */
+export function breakEvenLines({ podSets }: Workload, { prices }: ProjectConfig): readonly string[] {
+  const lines = podSets.flatMap((podSet) => {
+    const found = breakEven(podSet, prices);
+    if (found === undefined) return [];
+    const { machine, owned, rented, months } = found;
+    const { gpu, provider, instanceType } = rented.offer;
+    const own = `Own ${gpus.get(gpu)?.name ?? gpu}: ${formatHourly(owned)} per GPU at ${formatNumber(machine.utilizationPercent)}% utilization`;
+    const cloud = `${providerName(provider ?? '')} ${instanceType} on demand`;
+    const when =
+      months === undefined
+        ? `no break-even against ${cloud} within ${formatNumber(machine.years)} years`
+        : `break-even against ${cloud} after ${formatNumber(Math.ceil(months))} months`;
+    return [`${own}; ${when}`];
+  });
+  return [...new Set(lines)];
+}
