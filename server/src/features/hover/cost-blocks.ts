@@ -65,7 +65,7 @@ export function costBlocks(workload: Workload, document: DocumentAnalysis, confi
   const levers = leversOfWorkload(workload, document, config);
   return {
     lead,
-    action: nextStep(levers, cost, target, document.base),
+    action: nextStep(levers, cost, { document, workload, target }),
     table: [costTable(workload, cost)],
     levers: leverBlocks(levers, breakEvenLines(workload, config)),
     basis: [...priceLines(cost, config), ...basis],

@@ -1,4 +1,7 @@
+import type { DocumentAnalysis } from '../../analysis.ts';
 import type { CostEstimate } from '../../cost/types.ts';
+import type { Workload } from '../../model/workload.ts';
+import { spanOf } from '../../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 import type { Lever } from '../levers.ts';
 import type { HoverAction } from './render.ts';
@@ -16,40 +19,45 @@ export function setGpu(target: Span): HoverAction {
 }
 
 /**
- * The most useful step for a workload with a price: the lever with the largest saving that changes only a selector, else the fact that makes the price
- * certain; none if there is neither.
+ * The most useful step for a workload with a price: the lever with the largest saving that changes only a selector, else the finding whose
+ * fix saves most, else the fact that narrows the price; none if there is none of them.
  * @param target where the workload is, in the file
- * @param base the offset of the document
  */
 export function nextStep(
   levers: readonly Lever[],
   { assumptions }: CostEstimate,
-  target: Span,
-  base: number,
+  { document, workload, target }: Place,
 ): readonly HoverAction[] {
   const [best] = levers
-    .filter(({ fix, at }) => fix !== undefined && at !== undefined)
+    .flatMap(({ fix, at, saved }) => (fix && at ? [{ fix, at, saved }] : []))
     .sort((a, b) => b.saved - a.saved);
-  if (best?.fix !== undefined && best.at !== undefined) {
-    return [
-      {
-        kind: 'action',
-        why: `${best.fix.title} (${Math.round(best.saved * 100)}% less).`,
-        label: 'Change…',
-        command: 'show-fixes',
-        target: shiftSpan(best.at, base),
-        text: `${best.fix.title} (${Math.round(best.saved * 100)}% less).`,
-      },
-    ];
+  const offer = (why: string, label: string, at: Span): readonly HoverAction[] => [
+    { kind: 'action', why, label, command: 'show-fixes', target: shiftSpan(at, document.base), text: why },
+  ];
+  if (best !== undefined) {
+    return offer(`${best.fix.title} (${Math.round(best.saved * 100)}% less).`, 'Change…', best.at);
   }
+  const [waste] = document.findings
+    .filter(({ saving, fixes, span }) => saving !== null && saving > 0 && fixes.length > 0 && isWithin(span, workload))
+    .sort((a, b) => (b.saving ?? 0) - (a.saving ?? 0));
+  if (waste !== undefined) return offer(`${waste.message}.`, 'Fix…', waste.span);
   const missing = assumptions.find(
-    ({ kind, ...rest }) => kind === 'providers' || (kind === 'region' && 'from' in rest && rest.from === 'default'),
+    (one) => one.kind === 'providers' || (one.kind === 'region' && one.from === 'default'),
   );
   if (missing === undefined) return [];
-  const [why, label, key] =
-    missing.kind === 'providers'
-      ? ['The provider is unknown.', 'Set the provider…', 'provider']
-      : ['The region is unknown.', 'Set the region…', 'region'];
-  const text = `${why} Set ${key} in .gpulint.yaml.`;
-  return [{ kind: 'action', why, label, command: 'set-up', target, text }];
+  const what = missing.kind === 'providers' ? 'provider' : 'region';
+  const why = `The ${what} is unknown.`;
+  const text = `${why} Set ${what} in .gpulint.yaml.`;
+  return [{ kind: 'action', why, label: `Set the ${what}…`, command: 'set-up', target, text }];
+}
+
+interface Place {
+  readonly document: DocumentAnalysis;
+  readonly workload: Workload;
+  readonly target: Span;
+}
+
+function isWithin({ start, end }: Span, { manifest }: Workload): boolean {
+  const whole = spanOf(manifest.root);
+  return whole.start <= start && end <= whole.end;
 }
