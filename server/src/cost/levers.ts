@@ -42,14 +42,17 @@ export function cheaperMachine({ model, devices, placement, now }: Priced, price
   const [best] = quote(model, devices, open, 'on-demand', prices).prices;
   if (best === undefined || best.offer.instanceType === now.offer.instanceType || isPerDevice(best.offer))
     return undefined;
-  return best.offer.region === region && hasRoom(best, placement) && isCheaper(best, now) ? best : undefined;
+  return best.offer.region === region && hasRoom(best, placement, 0) && isCheaper(best, now) ? best : undefined;
 }
 
-/** Whether a machine leaves a fifth of its CPU and memory to the system and to the pods that run on each node. */
-function hasRoom({ offer }: PodPrice, { needs }: Placement): boolean {
+/**
+ * Whether a machine leaves a fifth of its CPU and memory to the system and to the pods that run on each node.
+ * @param unknown counts for an unknown size
+ */
+function hasRoom({ offer }: PodPrice, { needs }: Placement, unknown: number): boolean {
   if (offer.provider === null || isPerDevice(offer)) return true;
   const { vcpu, memoryGiB } = machineOf({ ...offer, provider: offer.provider });
-  return needs.cpu <= 0.8 * (vcpu ?? 0) && needs.memoryGiB <= 0.8 * (memoryGiB ?? 0);
+  return needs.cpu <= 0.8 * (vcpu ?? unknown) && needs.memoryGiB <= 0.8 * (memoryGiB ?? unknown);
 }
 
 /** The same GPU at other providers and in other regions, if it is cheaper there: the cheapest place of each provider, cheapest first. */
@@ -60,7 +63,7 @@ export function sameGpuElsewhere({ model, devices, placement, now }: Priced, pri
     const open: Placement = { ...placement, provider, region, instanceType: null, nodeGpus: [], terms: [] };
     const [price] = quote(model, devices, open, 'on-demand', prices).prices;
     if (price?.offer.date == null || price.offer.region !== region || !isCheaper(price, now)) continue;
-    if (!hasRoom(price, placement)) continue;
+    if (!hasRoom(price, placement, Infinity)) continue;
     if (price.hourly < (best.get(provider)?.hourly ?? Infinity)) best.set(provider, price);
   }
   return [...best.values()].sort((a, b) => a.hourly - b.hourly);

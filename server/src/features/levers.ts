@@ -12,10 +12,10 @@ import {
 } from '../cost/levers.ts';
 import { formatHourly, formatNumber } from '../cost/money.ts';
 import type { PodPrice } from '../cost/offers.ts';
-import type { PodSet, Workload } from '../model/workload.ts';
+import type { PodSet, Selector, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { machineSelectors, selectMachine, selectRegion } from '../rewrite/select-machine.ts';
-import { type Cursor, spanOf } from '../yaml/cursor.ts';
+import { spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { isRegion } from './hover/gpu-words.ts';
 
@@ -28,10 +28,17 @@ export interface Lever {
   /** The share that it saves, from 0 to 1. */
   readonly saved: number;
   readonly date: string | null;
-  /** Changes the selectors accordingly, where they name the machine or the region. */
-  readonly fix?: Fix;
+  /** How to use it, where the selectors name the machine or the region. */
+  readonly step?: Step;
+}
+
+/** A change of selectors. */
+interface Step {
+  /** `Select g6.xlarge`. */
+  readonly title: string;
+  readonly fix: Fix;
   /** The value that the fix changes, in the document. */
-  readonly at?: Span;
+  readonly at: Span;
 }
 
 /** The most places that a hover lists. */
@@ -63,13 +70,16 @@ function smallerMachine(
 ): readonly Lever[] {
   const { instanceType, provider, date } = best.offer;
   if (provider === null) return [];
+  const title = `Select ${instanceType}`;
   const change = fix(
-    titleOf(`Select ${instanceType} instead of ${priced.now.offer.instanceType}`, priced, best),
+    titleOf(`${title} instead of ${priced.now.offer.instanceType}`, priced, best),
     'unsafe',
     selectMachine(document, podSet, provider, instanceType),
   );
   const name = `Cheapest machine where the pod fits: ${instanceType}`;
-  return [{ ...lever(priced, name, best.hourly, date), ...(change && placed(change, machineSelectors(podSet)[0])) }];
+  return [
+    { ...lever(priced, name, best.hourly, date), ...(change && placed(title, change, machineSelectors(podSet)[0])) },
+  ];
 }
 
 function elsewhere(
@@ -86,20 +96,18 @@ function elsewhere(
       const name = `Same GPU at ${placeWords(provider, region)}`;
       // A pod moves to another region of its provider by its selector; another provider is another cluster.
       const isNear = provider === priced.now.offer.provider;
+      const title = `Select region ${region}`;
       const change = isNear
-        ? fix(titleOf(`Select region ${region}`, priced, price), 'unsafe', selectRegion(document, podSet, region))
+        ? fix(titleOf(title, priced, price), 'unsafe', selectRegion(document, podSet, region))
         : undefined;
       const selector = podSet.selectors.find(({ key }) => key === 'topology.kubernetes.io/region');
-      return { ...lever(priced, name, price.hourly, date), ...(change && placed(change, selector)) };
+      return { ...lever(priced, name, price.hourly, date), ...(change && placed(title, change, selector)) };
     });
 }
 
-function placed(
-  change: Fix,
-  selector: { readonly values: readonly { readonly at: Cursor }[] } | undefined,
-): Pick<Lever, 'fix' | 'at'> {
+function placed(title: string, change: Fix, selector: Selector | undefined): Pick<Lever, 'step'> {
   const at = selector?.values[0]?.at;
-  return at === undefined ? {} : { fix: change, at: spanOf(at) };
+  return at === undefined ? {} : { step: { title, fix: change, at: spanOf(at) } };
 }
 
 function titleOf(change: string, { now }: Priced, { hourly }: PodPrice): string {

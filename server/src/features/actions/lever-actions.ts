@@ -18,8 +18,9 @@ export function leverActions(file: FileAnalysis, span: Span, budget: ProofBudget
       const isOnRequest = requests.some((at) => touches(spanOf(at), inside));
       const selectors = podSet.selectors.flatMap(({ values }) => values.map(({ at }) => spanOf(at)));
       if (!isOnRequest && !selectors.some((one) => touches(one, inside))) return [];
-      return leversOf(podSet, document, file.config.prices).flatMap(({ fix, at }): Action[] => {
-        if (fix === undefined || at === undefined || (!isOnRequest && !touches(at, inside))) return [];
+      return leversOf(podSet, document, file.config.prices).flatMap(({ step }): Action[] => {
+        if (step === undefined || (!isOnRequest && !touches(step.at, inside))) return [];
+        const { fix } = step;
         if (provenTogether({ file, document }, [{ edits: fix.edits }], budget).length === 0) return [];
         const edits = fix.edits.map((edit) => ({ ...edit, span: shiftSpan(edit.span, document.base) }));
         return [{ title: fix.title, kind: 'refactor.rewrite', preferred: false, edits }];

@@ -19,7 +19,7 @@ export function leversOfWorkload(
 export function leverBlocks(levers: readonly Lever[], ownMachines: readonly string[]): readonly Block[] {
   const table: Block = {
     kind: 'table',
-    head: ['Cheaper', '$/h per pod', 'Saves', 'As of'],
+    head: ['Option', '$/h per pod', 'Saves', 'As of'],
     rows: levers.map(({ name, hourly, saved, date }) => [
       name,
       formatAmount(hourly),
@@ -28,7 +28,8 @@ export function leverBlocks(levers: readonly Lever[], ownMachines: readonly stri
     ]),
   };
   return [
-    ...(levers.length === 0 ? [] : [table]),
+    // The title also keeps two tables apart.
+    ...(levers.length === 0 ? [] : [{ kind: 'text', text: 'Cheaper:' } as const, table]),
     ...ownMachines.map((text): Block => ({ kind: 'text', text: `${text}.` })),
   ];
 }

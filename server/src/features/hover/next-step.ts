@@ -1,4 +1,5 @@
 import type { DocumentAnalysis } from '../../analysis.ts';
+import { formatHourly } from '../../cost/money.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import type { Workload } from '../../model/workload.ts';
 import { spanOf } from '../../yaml/cursor.ts';
@@ -29,13 +30,14 @@ export function nextStep(
   { document, workload, target }: Place,
 ): readonly HoverAction[] {
   const [best] = levers
-    .flatMap(({ fix, at, saved }) => (fix && at ? [{ fix, at, saved }] : []))
+    .flatMap(({ step, hourly, saved }) => (step === undefined ? [] : [{ ...step, hourly, saved }]))
     .sort((a, b) => b.saved - a.saved);
   const offer = (why: string, label: string, at: Span): readonly HoverAction[] => [
     { kind: 'action', why, label, command: 'show-fixes', target: shiftSpan(at, document.base), text: why },
   ];
   if (best !== undefined) {
-    return offer(`${best.fix.title} (${Math.round(best.saved * 100)}% less).`, 'Change…', best.at);
+    const price = `${formatHourly(best.hourly)} per pod, ${Math.round(best.saved * 100)}% less`;
+    return offer(`${best.title}: ${price}.`, 'Change…', best.at);
   }
   const [waste] = document.findings
     .filter(({ saving, fixes, span }) => saving !== null && saving > 0 && fixes.length > 0 && isWithin(span, workload))
