@@ -79,8 +79,10 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult): st
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';
   }
   const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
-  const onSpot = pricings.size === 1 && pricings.has('spot');
-  const parts = [`${formatHourly(cost.hourly)}${onSpot ? ' spot' : pricings.size === 1 ? ' on demand' : ''}`];
+  const [pricing, ...others] = [...pricings];
+  const onSpot = pricing === 'spot' && others.length === 0;
+  const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
+  const parts = [`${formatHourly(cost.hourly)}${words}`];
   const node = nodeWords(cost);
   if (node !== undefined) parts[0] += ` (${node})`;
   if (!onSpot && cost.spotHourly !== null) parts.push(`${formatHourly(cost.spotHourly)} spot`);
