@@ -2,7 +2,7 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit, touches } from '../../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
-import { leverActions } from './lever-actions.ts';
+import { leverFixes } from './lever-fixes.ts';
 import {
   describeSlice,
   heldModel,
@@ -187,7 +187,10 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
     ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable, budget)),
     ...share(sliceable, budget),
   ]);
-  return [...leverActions(file, query.span, budget), ...parts];
+  const cheaper = leverFixes(file, query.span, budget).map(
+    ({ title, edits }): Action => ({ title, kind: 'refactor.rewrite', preferred: false, edits }),
+  );
+  return [...cheaper, ...parts];
 }
 
 /** A shared GPU, if the config declares GPU sharing on the nodes. */

@@ -1,13 +1,13 @@
 import type { FileAnalysis } from '../../analysis.ts';
+import type { Fix } from '../../rewrite/fix.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { type Span, shiftSpan, touches } from '../../yaml/span.ts';
 import { acceleratedWorkloads } from '../hover/gpu-words.ts';
 import { leversOf } from '../levers.ts';
-import type { Action } from './code-actions.ts';
 import { type ProofBudget, provenTogether } from './proof.ts';
 
-/** Cheaper machines and regions for the pods whose selector or GPU request is in a span of the file. */
-export function leverActions(file: FileAnalysis, span: Span, budget: ProofBudget): readonly Action[] {
+/** Cheaper machines and regions for the pods whose selector or GPU request is in a span of the file; with offsets in the file. */
+export function leverFixes(file: FileAnalysis, span: Span, budget: ProofBudget): readonly Fix[] {
   return acceleratedWorkloads(file).flatMap(({ workload, document }) => {
     const inside = shiftSpan(span, -document.base);
     if (!touches(spanOf(workload.manifest.root), inside)) return [];
@@ -18,12 +18,12 @@ export function leverActions(file: FileAnalysis, span: Span, budget: ProofBudget
       const isOnRequest = requests.some((at) => touches(spanOf(at), inside));
       const selectors = podSet.selectors.flatMap(({ values }) => values.map(({ at }) => spanOf(at)));
       if (!isOnRequest && !selectors.some((one) => touches(one, inside))) return [];
-      return leversOf(podSet, document, file.config.prices).flatMap(({ step }): Action[] => {
+      return leversOf(podSet, document, file.config.prices).flatMap(({ step }): Fix[] => {
         if (step === undefined || (!isOnRequest && !touches(step.at, inside))) return [];
         const { fix } = step;
         if (provenTogether({ file, document }, [{ edits: fix.edits }], budget).length === 0) return [];
         const edits = fix.edits.map((edit) => ({ ...edit, span: shiftSpan(edit.span, document.base) }));
-        return [{ title: fix.title, kind: 'refactor.rewrite', preferred: false, edits }];
+        return [{ ...fix, edits }];
       });
     });
   });
