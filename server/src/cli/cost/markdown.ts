@@ -1,4 +1,4 @@
-import { formatCount, formatHourly, notCounted, plural } from '../../cost/money.ts';
+import { formatCount, formatHourly, plural } from '../../cost/money.ts';
 import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
 import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
@@ -27,7 +27,7 @@ export function* renderCostMarkdown({ base, before, after, changes, priceBasis }
   if (shown.length > maxRows) yield `\n… and ${plural(shown.length - maxRows, 'more workload')}\n`;
   const notes = [
     after.unpriced === 0 ? '' : `${plural(after.unpriced, 'workload')} without a price not included.`,
-    priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h a month; ${notCounted}.`,
+    priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h a month.`,
   ].filter((note) => note !== '');
   if (notes.length > 0) yield `\n${plainMarkdown(notes.join(' '))}\n`;
 }

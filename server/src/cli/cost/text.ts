@@ -1,4 +1,4 @@
-import { formatCount, formatHourly, formatMonthly, notCounted, plural } from '../../cost/money.ts';
+import { formatCount, formatHourly, formatMonthly, plural } from '../../cost/money.ts';
 import { printable, type Style } from '../terminal.ts';
 import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
@@ -48,8 +48,7 @@ function changeRow(change: CostChange): readonly string[] {
 }
 
 function* totalLines({ base, before, after, changes, priceBasis }: CostReport, style: Style): Generator<string> {
-  if (priceBasis !== undefined)
-    yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h a month; ${notCounted}`)}\n`;
+  if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h a month`)}\n`;
   const unpriced = after.unpriced === 0 ? '' : `, and ${plural(after.unpriced, 'workload')} without a price`;
   if (base === null || before === null) {
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;

@@ -1,4 +1,5 @@
 import { providerName } from '../../catalog/index.ts';
+import { notCounted } from '../../cost/money.ts';
 import type { CostBasis } from '../../cost/types.ts';
 import { isRegion } from '../../features/hover/gpu-words.ts';
 import type { CheckedFile } from './format.ts';
@@ -25,7 +26,7 @@ export function priceBasis(files: readonly Pick<CheckedFile, 'costs'>[]): string
   if (listed.length < basis.length) parts.push('your prices');
   if (costs.some(({ assumptions }) => assumptions.some(({ kind }) => kind === 'discount')))
     parts.push('minus your discount');
-  return parts.length === 0 ? undefined : parts.join(', ');
+  return parts.length === 0 ? undefined : `${parts.join(', ')}; ${notCounted}`;
 }
 
 function placeOf({ provider, region }: CostBasis): string {

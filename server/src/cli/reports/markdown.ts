@@ -1,4 +1,4 @@
-import { formatHourly, formatMonthly, notCounted } from '../../cost/money.ts';
+import { formatHourly, formatMonthly } from '../../cost/money.ts';
 import { escapeMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
 import { priceBasis } from './cost-basis.ts';
@@ -55,7 +55,7 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const { hourly } = summarizeReport(reported);
   if (hourly.max === 0) return;
   const total = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files) ?? '')}; ${notCounted}.\n`;
+  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files) ?? '')}.\n`;
 }
 
 interface Found {
