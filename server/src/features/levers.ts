@@ -39,6 +39,11 @@ interface Step {
   readonly fix: Fix;
   /** The value that the fix changes, in the document. */
   readonly at: Span;
+  /**
+   * Whether the hover's second line advises it: not without requests of CPU and memory, because the pod may need more than the scheduler knows, and not
+   * for another region, because of the data there.
+   */
+  readonly advised: boolean;
 }
 
 /** The most places that a hover lists. */
@@ -76,10 +81,12 @@ function smallerMachine(
     'unsafe',
     selectMachine(document, podSet, provider, instanceType),
   );
-  const name = `Cheapest machine where the pod fits: ${instanceType}`;
-  return [
-    { ...lever(priced, name, best.hourly, date), ...(change && placed(title, change, machineSelectors(podSet)[0])) },
-  ];
+  const { cpu, memoryGiB } = podSet.placement.needs;
+  const needsKnown = cpu > 0 && memoryGiB > 0;
+  const missing = cpu > 0 ? 'memory' : memoryGiB > 0 ? 'CPU' : 'CPU or memory';
+  const name = `Cheapest machine where the pod fits: ${instanceType}${needsKnown ? '' : ` (no ${missing} requested)`}`;
+  const step = change && placed(title, change, machineSelectors(podSet)[0], needsKnown);
+  return [{ ...lever(priced, name, best.hourly, date), ...step }];
 }
 
 function elsewhere(
@@ -101,13 +108,13 @@ function elsewhere(
         ? fix(titleOf(title, priced, price), 'unsafe', selectRegion(document, podSet, region))
         : undefined;
       const selector = podSet.selectors.find(({ key }) => key === 'topology.kubernetes.io/region');
-      return { ...lever(priced, name, price.hourly, date), ...(change && placed(title, change, selector)) };
+      return { ...lever(priced, name, price.hourly, date), ...(change && placed(title, change, selector, false)) };
     });
 }
 
-function placed(title: string, change: Fix, selector: Selector | undefined): Pick<Lever, 'step'> {
+function placed(title: string, change: Fix, selector: Selector | undefined, needsKnown: boolean): Pick<Lever, 'step'> {
   const at = selector?.values[0]?.at;
-  return at === undefined ? {} : { step: { title, fix: change, at: spanOf(at) } };
+  return at === undefined ? {} : { step: { title, fix: change, at: spanOf(at), advised } };
 }
 
 function titleOf(change: string, { now }: Priced, { hourly }: PodPrice): string {

@@ -30,7 +30,7 @@ export function nextStep(
   { document, workload, target }: Place,
 ): readonly HoverAction[] {
   const [best] = levers
-    .flatMap(({ step, hourly, saved }) => (step === undefined ? [] : [{ ...step, hourly, saved }]))
+    .flatMap(({ step, hourly, saved }) => (step?.advised ? [{ ...step, hourly, saved }] : []))
     .sort((a, b) => b.saved - a.saved);
   const offer = (why: string, label: string, at: Span): readonly HoverAction[] => [
     { kind: 'action', why, label, command: 'show-fixes', target: shiftSpan(at, document.base), text: why },
