@@ -39,7 +39,7 @@ test('an assumption is a record with values and their source; the wording comes 
     'GPU model L4 from .gpulint.yaml',
     'Capacity type unknown: on-demand price (default)',
   ]);
-  expect(priceBasis([{ costs: [cost!] }])).toMatch(/minus your discount$/);
+  expect(priceBasis([{ costs: [cost!] }])).toMatch(/minus your discount; /);
 });
 
 test.each([

@@ -112,7 +112,7 @@ function elsewhere(
     });
 }
 
-function placed(title: string, change: Fix, selector: Selector | undefined, needsKnown: boolean): Pick<Lever, 'step'> {
+function placed(title: string, change: Fix, selector: Selector | undefined, advised: boolean): Pick<Lever, 'step'> {
   const at = selector?.values[0]?.at;
   return at === undefined ? {} : { step: { title, fix: change, at: spanOf(at), advised } };
 }
