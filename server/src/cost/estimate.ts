@@ -147,12 +147,19 @@ function wholeSlices(podSet: PodSet, counted: Range, billed: Range): readonly As
 function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | NoEstimate {
   const { devices } = accelerator;
   const { placement } = podSet;
-  const models = pricedModels(accelerator);
-  if (accelerator.perPod === null || models.length === 0 || devices === null) return whatIsUnknown(podSet, accelerator);
+  const allowed = pricedModels(accelerator);
+  if (accelerator.perPod === null || allowed.length === 0 || devices === null)
+    return whatIsUnknown(podSet, accelerator);
   const spotOnly = placement.capacity === 'spot';
   const { capacity } = placement;
   const quotes = (pricing: Pricing) =>
     models.map((model) => quote(model, pricedDevices(model, accelerator), placement, pricing, own));
+  const unpriced = unsold(accelerator, allowed, (model) =>
+    (spotOnly ? (['spot', 'on-demand'] as const) : (['on-demand'] as const)).some(
+      (pricing) => quote(model, pricedDevices(model, accelerator), placement, pricing, own).prices.length > 0,
+    ),
+  );
+  const models = allowed.filter((model) => !unpriced.includes(model));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
@@ -161,6 +168,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     prices.every(({ offer: { own: paid } }) => paid === 'gpu' || paid === 'instance'),
   );
   if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
+  if (placement.billsPods && !isOwn) return { kind: 'capacityNotPriced', capacity: 'autopilot' };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const { instanceType, provider } = placement;
     return { kind: 'priceUnknown', models, devices, instanceType, provider };
@@ -253,6 +261,17 @@ function assumptionsOf(
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
+}
+
+/** The models of a set of machines of which none is sold to such pods; none if no model has a price. */
+function unsold(
+  { modelFrom }: PodAccelerator,
+  models: readonly string[],
+  isSold: (model: string) => boolean,
+): readonly string[] {
+  if (models.length < 2 || (modelFrom !== 'instance-type' && modelFrom !== 'node-pool')) return [];
+  const without = models.filter((model) => !isSold(model));
+  return without.length === models.length ? [] : without;
 }
 
 /** The lowest and the highest price of a quote; only one if they are the same. */

@@ -12,6 +12,7 @@ import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry, kindOf } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
+import { modelsOfMachines } from './machine-terms.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { manifestsInTexts } from './manifests-in-texts.ts';
 import { modelHints } from './model-hints.ts';
@@ -190,6 +191,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];
+  const terms = lowerNodeTerms(pod, nodes.filter((selector) => !selectors.includes(selector)).map(asRequirement));
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
@@ -226,7 +228,11 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
         nodes,
         inPool,
         {
-          stated: () => [...modelsInMarks(marks), ...modelsOfNodes(nodes, marks, namespace, crossReferences)],
+          stated: () => [
+            ...modelsInMarks(marks),
+            ...modelsOfNodes(nodes, marks, namespace, crossReferences),
+            { candidates: modelsOfMachines(terms), from: 'instance-type' },
+          ],
           hints: () => [
             ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
             ...modelsInConfigMaps(containers, namespace, crossReferences),
@@ -241,7 +247,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool, {
-      terms: lowerNodeTerms(pod, nodes.filter((selector) => !selectors.includes(selector)).map(asRequirement)),
+      terms,
       needs: podNeeds(containers),
     }),
     inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],

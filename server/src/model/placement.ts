@@ -40,9 +40,19 @@ export function lowerPlacement(
     nodeGpus: lowerNodeGpus(selectors),
     terms: withMachine(priceTerms(terms), typed.length === 0 ? instance?.name : undefined),
     needs,
+    ...(isAutopilot(selectors, options) && { billsPods: true as const }),
     nodePool: pool?.name ?? null,
     providerFrom,
   };
+}
+
+/** The compute classes that only Autopilot has. https://cloud.google.com/kubernetes-engine/docs/concepts/autopilot-compute-classes */
+const autopilotClasses: ReadonlySet<string> = new Set(['Accelerator', 'Performance', 'Balanced', 'Scale-Out']);
+
+function isAutopilot(selectors: readonly Selector[], { platform }: ModelOptions): boolean {
+  if (platform === 'gke-autopilot') return true;
+  const chosen = selectors.find(({ key }) => key === 'cloud.google.com/compute-class')?.values ?? [];
+  return chosen.some(({ value }) => autopilotClasses.has(value));
 }
 
 /** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */

@@ -235,6 +235,8 @@ export interface Placement {
   /** The requirements on labels that follow from a node's instance type, region or zone: one of the terms must hold. */
   readonly terms: readonly NodeTerm[];
   readonly needs: PodNeeds;
+  /** The provider bills the pods, not their nodes: GKE Autopilot. */
+  readonly billsPods?: true;
   /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;
