@@ -25,6 +25,8 @@ export interface AcceleratorSource {
   readonly replacing: readonly ImplicitDevices[] | undefined;
   /** Counted in addition to the containers' resources. */
   readonly additional: readonly ImplicitDevices[];
+  /** Labels of the nodes that others describe. They decide only how nodes share their cards. */
+  readonly nodeLabels?: readonly Selector[];
 }
 
 /**
@@ -42,8 +44,9 @@ export function lowerPodAccelerators(
   const others = [...(replacing ?? []), ...additional];
   if (requests.length === 0 && others.length === 0) return [];
   const selected = selectedModels(selectors);
-  const sharing = nodeSharing(selectors, options.sharing.replicas);
-  const slice = selectedSlice(selectors);
+  const labels = [...selectors, ...(source.nodeLabels ?? [])];
+  const sharing = nodeSharing(labels, options.sharing.replicas);
+  const slice = selectedSlice(labels);
   const counters = requests.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === requests.length;

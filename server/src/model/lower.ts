@@ -18,8 +18,8 @@ import { manifestsInTexts } from './manifests-in-texts.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
-import { lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
-import { modelsInConfigMaps, modelsOfNodes, onlyPool } from './nodes-of-others.ts';
+import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
+import { modelsInConfigMaps, nodesOfOthers, selectorsOfTerms, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import {
@@ -210,6 +210,14 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     }),
     ...(source.claimed ?? []),
   ];
+  const requestsDevices =
+    [...containers, ...inherited.containers].some(namesAccelerators) ||
+    implicit.length > 0 ||
+    source.implicitDevices !== undefined;
+  // The config takes precedence.
+  const isPlaced = pool !== undefined || !requestsDevices;
+  const others = !isPlaced ? nodesOfOthers(nodes, pod, marks, namespace, crossReferences) : unknownNodes;
+  const ofOthers = selectorsOfTerms(others.terms, nodes, pod);
   return {
     name: source.name,
     pods: source.pods,
@@ -224,19 +232,20 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           containers: [...containers, ...inherited.containers],
           replacing: source.implicitDevices,
           additional: implicit,
+          nodeLabels: ofOthers,
         },
         nodes,
         inPool,
         {
           stated: () => [
             ...modelsInMarks(marks),
-            ...modelsOfNodes(nodes, marks, namespace, crossReferences),
+            ...others.models,
             { candidates: modelsOfMachines(terms), from: 'instance-type' },
           ],
           hints: () => [
             ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
             ...modelsInConfigMaps(containers, namespace, crossReferences),
-            ...onlyPool(nodes, pod, crossReferences),
+            ...others.hints,
           ],
         },
       ),
@@ -246,11 +255,16 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
-    placement: lowerPlacement(nodes, inPool, avoided, pool, {
-      terms,
+    placement: lowerPlacement([...nodes, ...ofOthers], inPool, avoided, pool, {
+      terms: inBoth(terms, others.terms),
       needs: podNeeds(containers),
     }),
-    inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
+    inherited: [
+      ...inherited.inherited,
+      ...(source.inherited ?? []),
+      ...inheritedDevices(implicit),
+      ...others.inherited,
+    ],
     sharding: source.sharding,
   };
 }

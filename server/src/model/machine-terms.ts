@@ -4,6 +4,7 @@ import {
   gpus,
   gpusByLabel,
   instanceType,
+  isInstanceTypeLabel,
   isMachineLabel,
   type MachineShape,
   machineLabels,
@@ -72,7 +73,7 @@ function isSame(key: string, written: string, value: string): boolean {
  * terms does not limit the machines.
  */
 export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[] {
-  if (terms.length === 0 || !terms.every((term) => term.some(limits))) return [];
+  if (terms.length === 0 || !terms.every((term) => term.some(limits)) || terms.some(namesUnknown)) return [];
   const question = JSON.stringify(terms);
   const known = answers.get(question);
   if (known !== undefined) return known;
@@ -85,6 +86,14 @@ export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[
 
 /** A project has few distinct terms, but each workload repeats them at each keystroke. */
 const answers = new Map<string, readonly GpuModel[]>();
+
+/** Whether a term allows a machine that the catalog does not have. */
+function namesUnknown(term: NodeTerm): boolean {
+  return term.some(
+    ({ key, operator, values }) =>
+      operator === 'In' && isInstanceTypeLabel(key) && values.some((name) => instanceType(name) === undefined),
+  );
+}
 
 function limits({ key, operator }: NodeRequirement): boolean {
   return operator !== 'NotIn' && operator !== 'DoesNotExist' && (isMachineLabel(key) || isDeviceLabel(key));
