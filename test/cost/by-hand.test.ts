@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
+import { defaultConfig } from '../../server/src/config.ts';
 import { formatHourly } from '../../server/src/cost/money.ts';
 import { noEstimateWords } from '../../server/src/cost/no-estimate-words.ts';
+import { isTerraform, summarizeFile } from '../../server/src/workspace/terraform.ts';
 import { configOf } from '../support/config-line.ts';
 
 // Amounts computed by hand from the price list. The comment above each object has the arithmetic and ends with the amount. A folder is a project.
@@ -21,9 +23,12 @@ test.each(projects)('$name', ({ files }) => {
   const texts = files.map((file) => ({ uri: `file:///${file}`, text: readFileSync(file, 'utf8') }));
   const analysis = new Analysis({ strict: true });
   analysis.setConfig(configOf(texts.map(({ text }) => text).join('\n')));
-  for (const { uri, text } of texts) analysis.setFile(uri, text);
-  const costs = texts.flatMap(({ uri, text }) => analysis.setFile(uri, text).documents.flatMap(costsOf));
-  expect(costs).toEqual(texts.flatMap(({ text }) => expectedIn(text)));
+  const manifests = texts.filter(({ uri }) => !isTerraform(uri));
+  for (const { uri, text } of texts)
+    if (isTerraform(uri)) analysis.workspace.set(uri, summarizeFile(uri, text, defaultConfig), 'disk');
+    else analysis.setFile(uri, text);
+  const costs = manifests.flatMap(({ uri, text }) => analysis.setFile(uri, text).documents.flatMap(costsOf));
+  expect(costs).toEqual(manifests.flatMap(({ text }) => expectedIn(text)));
 });
 
 function costsOf({ costed, costOf }: ReturnType<Analysis['setFile']>['documents'][number]): readonly string[] {

@@ -2,7 +2,7 @@ import type { GpuModel } from '../catalog/index.ts';
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
-import { noOtherNames, type OtherNames, resolveModel, selectedModels } from './gpu-model.ts';
+import { namesExactly, noOtherNames, type OtherNames, resolveModel, selectedModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
@@ -43,7 +43,9 @@ export function lowerPodAccelerators(
   const requests = replacing === undefined ? requestedResources(containers) : [];
   const others = [...(replacing ?? []), ...additional];
   if (requests.length === 0 && others.length === 0) return [];
-  const selected = selectedModels(selectors);
+  // What a pool is made of says more than its name.
+  const isDescribed = source.nodeLabels !== undefined && source.nodeLabels.length > 0;
+  const selected = selectedModels(isDescribed ? selectors.filter(namesExactly) : selectors);
   const labels = [...selectors, ...(source.nodeLabels ?? [])];
   const sharing = nodeSharing(labels, options.sharing.replicas);
   const slice = selectedSlice(labels);

@@ -56,6 +56,11 @@ export function selectedModels(selectors: readonly Selector[]): SelectedModels |
   return selected ?? unknown;
 }
 
+/** Whether a selector names a model by the label of a card or a machine, not only in words. */
+export function namesExactly(selector: Selector): boolean {
+  return modelsOf(selector).length > 0 || namesModel(selector);
+}
+
 function namesModel({ key, values }: Selector): boolean {
   const written = values.some(({ at }) => at.node.kind !== 'scalar' || !at.node.templated);
   return written && (isInstanceTypeLabel(key) || (isGpuLabel(key) && labelCandidates(key).length > 0));
@@ -76,7 +81,11 @@ export function resolveModel(
   const fits = (model: GpuModel) =>
     (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
   const candidates = selected?.candidates.filter(fits) ?? [];
-  if (selected !== undefined && candidates.length > 0) return narrowed(candidates, selected.from, hints);
+  if (selected !== undefined && candidates.length > 0) {
+    const pool = candidates.length === 1 ? undefined : stated().find(({ from }) => from === 'node-pool');
+    const both = candidates.filter((model) => pool?.candidates.includes(model));
+    return narrowed(both.length > 0 ? both : candidates, selected.from, hints);
+  }
   // A selector for a GPU without this resource is a contradiction, which the config must not hide.
   if (selected !== undefined) return { candidates: [], modelFrom: null };
   const firstOf = (named: readonly NamedModels[]) =>

@@ -4,9 +4,10 @@ import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
+import { terraformKind } from './terraform.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
-export const poolKinds = kindsFor('pool');
+export const poolKinds = [...kindsFor('pool'), terraformKind];
 
 /**
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
