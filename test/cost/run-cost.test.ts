@@ -47,9 +47,7 @@ spec:
 
 describe('the cost of a run', () => {
   test('a deadline bounds the total', () => {
-    expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe(
-      '$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h',
-    );
+    expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
   });
 
   test('steps of known duration make the total', () => {

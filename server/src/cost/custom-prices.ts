@@ -1,3 +1,4 @@
+import { gpus as catalog, gpusNamed } from '../catalog/index.ts';
 import { type Table, table } from '../yaml/table.ts';
 
 /** A project's own prices instead of list prices. US dollars per hour. */
@@ -12,9 +13,12 @@ export interface OwnPrices {
 
 export const listPrices: OwnPrices = { discountPercent: 0, gpus: table(), instanceTypes: table() };
 
-/** The price of one GPU of a model; undefined if list prices apply. */
+/** The price of one GPU of a model, by its id or else by a name that stands for it; undefined if list prices apply. */
 export function ownGpuPrice({ gpus }: OwnPrices, model: string): number | undefined {
-  return gpus[model];
+  const exact = gpus[model];
+  if (exact !== undefined) return exact;
+  const name = Object.keys(gpus).find((one) => !catalog.has(one) && gpusNamed(one).some(({ id }) => id === model));
+  return name === undefined ? undefined : gpus[name];
 }
 
 /** The price of an instance type; undefined if list prices apply. */

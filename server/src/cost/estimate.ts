@@ -12,7 +12,8 @@ import { HOURS_PER_MONTH } from './money.ts';
 import type { NoEstimate } from './no-estimate.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
 import { quote } from './offers.ts';
-import { nothing, sumOf, timesCount } from './range.ts';
+import { ownMachineQuote } from './own-machines.ts';
+import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { runCost } from './run-cost.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -161,6 +162,8 @@ function wholeSlices(podSet: PodSet, counted: Range, billed: Range): readonly As
 function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | NoEstimate {
   const { devices } = accelerator;
   const { placement } = podSet;
+  const onOwn = ownMachineQuote(placement, accelerator, own);
+  if (onOwn !== undefined) return costOf(podSet, accelerator, onOwn);
   const allowed = pricedModels(accelerator);
   if (accelerator.perPod === null || allowed.length === 0 || devices === null)
     return whatIsUnknown(podSet, accelerator);
@@ -201,6 +204,14 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ...(spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere),
     ],
   };
+}
+
+/** The cost of devices on a machine of the user's own. */
+function costOf(podSet: PodSet, { devices }: PodAccelerator, { prices }: Quote): PodSetCost {
+  const hourly = rangeOf(prices.map((price) => price.hourly)) ?? nothing;
+  const basis = prices.map((price) => basisOf(podSet, price));
+  const assumptions = prices.flatMap((price) => stranded(price, devices ?? 0));
+  return { name: podSet.name, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */

@@ -2,6 +2,7 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import {
   gpus,
   gpusByLabel,
+  gpusNamed,
   isGpuLabel,
   isInstanceTypeLabel,
   labelCandidates,
@@ -94,6 +95,12 @@ export function resolveModel(
   if (elsewhere !== undefined) return narrowed(elsewhere.candidates, elsewhere.from, hints);
   const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
+  if (options.gpu !== null && !gpus.has(options.gpu)) {
+    const meant = gpusNamed(options.gpu).filter(fits);
+    if (meant.length > 0) return { candidates: meant.map(({ id }) => id), modelFrom: 'config' };
+    // A GPU that the catalog lacks is the user's own.
+    if (cuttable.length === 0 && isGpuVendor(vendor)) return { candidates: [options.gpu], modelFrom: 'config' };
+  }
   const suggested = firstOf(hints());
   if (suggested?.hint !== undefined)
     return {
@@ -103,6 +110,10 @@ export function resolveModel(
     };
   if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };
   return { candidates: [], modelFrom: null };
+}
+
+function isGpuVendor(vendor: Vendor | null): boolean {
+  return vendor === null || vendor === 'nvidia' || vendor === 'amd' || vendor === 'intel';
 }
 
 /** The required models or, if they are several, those among them that a hint names: `a100` may be 40 or 80 GB, `vllm-a100-80gb` is not. */

@@ -233,6 +233,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           replacing: source.implicitDevices,
           additional: implicit,
           nodeLabels: ofOthers,
+          isStated: pool?.gpu != null,
         },
         nodes,
         inPool,
