@@ -118,7 +118,7 @@ async function startClient(
 
 /** Lists files that the server cannot reach itself. Skips the folders that VS Code's search excludes. */
 async function listFiles({ folder, limit }: ListFilesParams): Promise<ListFilesResult> {
-  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml}');
+  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml,tf}');
   const found = await vscode.workspace.findFiles(pattern, excludedFolders, limit);
   return found.map((uri) => uri.toString());
 }

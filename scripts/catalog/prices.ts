@@ -6,13 +6,18 @@ type Group = readonly [provider: string, instanceType: string, gpu: string, gpuC
 
 const key = ({ provider, instance_type }: Row) => `${provider} ${instance_type}`;
 
-/** Rows of instance types with the number and model of GPUs that another table has, if they have none. */
-export function withCounts(rows: readonly Row[], counts: readonly Row[]): readonly Row[] {
+/** Rows of instance types with the number and model of GPUs that other tables have, if they have none. */
+export function withCounts(rows: readonly Row[], counts: readonly Row[], notes: readonly Row[]): readonly Row[] {
   const counted = new Map(counts.map((row) => [key(row), row]));
+  const models = new Map(notes.filter(({ fact }) => fact === 'gpu_model').map((row) => [key(row), row.value]));
   return rows.map((row): Row => {
     const count = row.gpu_count ? undefined : counted.get(key(row));
     if (count === undefined) return row;
-    return { ...row, gpu_count: count.gpu_count ?? '', gpu_model: row.gpu_model || (count.gpu_model ?? '') };
+    return {
+      ...row,
+      gpu_count: count.gpu_count ?? '',
+      gpu_model: row.gpu_model || count.gpu_model || (models.get(key(row)) ?? ''),
+    };
   });
 }
 

@@ -1,5 +1,6 @@
 import {
   allInstanceTypes,
+  gpus,
   instanceType,
   offers,
   type Provider,
@@ -8,7 +9,7 @@ import {
   providers,
   regionsOf,
 } from '../catalog/index.ts';
-import type { ConfigValueProblem } from './config-problems.ts';
+import { type ConfigValueProblem, gpusLike } from './config-problems.ts';
 import { didYouMean, nearest } from './key-spelling.ts';
 import { isPathBelow } from './price-file.ts';
 import type { ConfigInput } from './schema.ts';
@@ -36,11 +37,26 @@ function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)
     Object.keys(layer.prices?.[key] ?? {})
       .filter((name) => instanceType(name) === undefined && !(key === 'discounts' && isProvider(name)))
       .map((name) => found(unknownInstance(name), ['prices', key, name], true));
+  const own = Object.keys(layer.prices?.gpus ?? {}).filter((name) => !gpus.has(name));
+  const stated = (name: string | null | undefined) =>
+    name == null || gpus.has(name) || own.includes(name) ? [] : [name];
+  const cards = [
+    ...stated(layer.gpu).map((name) => found(unknownGpu(name), ['gpu'])),
+    ...own.map((name) => found(unknownGpu(name), ['prices', 'gpus', name], true)),
+    ...(layer.nodePools ?? []).flatMap((pool, index) =>
+      stated(pool.gpu).map((name) => found(unknownGpu(name), ['nodePools', index, 'gpu'])),
+    ),
+  ];
+  const ownTypes = new Set([
+    ...Object.keys(layer.prices?.instanceTypes ?? {}),
+    ...Object.keys(above.prices?.instanceTypes ?? {}),
+  ]);
   const pools = (layer.nodePools ?? []).flatMap(({ instanceType: name }, index) =>
-    name == null || instanceType(name) !== undefined ? [] : [{ name, index }],
+    name == null || instanceType(name) !== undefined || ownTypes.has(name) ? [] : [{ name, index }],
   );
   return [
     ...(region === undefined ? [] : [found(region, ['region'])]),
+    ...cards,
     ...unknownKeys('instanceTypes'),
     ...unknownKeys('discounts'),
     ...pools.map(({ name, index }) => found(unknownInstance(name), ['nodePools', index, 'instanceType'])),
@@ -78,11 +94,16 @@ function unknownRegion(region: string, provider: Provider | null): Unknown | und
   return { message, level: 'info', near };
 }
 
+/** A GPU of the user's own has no other price than the stated one. */
+function unknownGpu(name: string): Unknown {
+  return unknown(`The catalog has no GPU '${name}', so only your own price in prices.gpus applies`, gpusLike(name));
+}
+
 function unknownInstance(name: string): Unknown {
   // A different number is a different size, which may well exist.
   const digits = (text: string) => text.replace(/\D/g, '');
   const sized = allInstanceTypes().filter((known) => digits(known.name) === digits(name));
   const alike = new Set(sized.map((known) => known.name));
-  const message = `The catalog has no instance type '${name}', so it has no effect on prices`;
+  const message = `The catalog has no instance type '${name}', so only your own price in prices.instanceTypes applies`;
   return unknown(message, nearest(name, alike).slice(0, 1));
 }

@@ -125,11 +125,12 @@ function addLayer(
   if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
   if (values.nodePools !== undefined) {
     merged.nodePools = values.nodePools.map(
-      ({ gpu = null, instanceType = null, capacity = null, taints, labels, ...rest }) => ({
+      ({ gpu = null, instanceType = null, devices = null, capacity = null, taints, labels, ...rest }) => ({
         ...rest,
         labels: table(labels),
         gpu,
         instanceType,
+        devices,
         capacity,
         taints: taints?.map(taintOf) ?? null,
       }),

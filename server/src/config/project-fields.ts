@@ -28,6 +28,9 @@ const level = z
 
 const gpu = z.enum([...gpus.keys()]);
 
+/** A GPU that the catalog lacks is accepted as stated. */
+const anyGpu = z.union([gpu, z.string().check(z.minLength(1))]);
+
 const capacity = z.enum(['spot', 'on-demand']);
 
 /** Larger than any real price, interval or count: beyond it, sums have no meaning. */
@@ -85,7 +88,7 @@ export const projectFields = {
   ),
   provider: unset(z.enum(providers), 'Cloud whose prices apply if a manifest names none.'),
   region: unset(z.string(), 'Region of the provider whose prices apply, for example us-east-1.'),
-  gpu: unset(gpu, 'GPU model (catalog id) of requests whose selectors name none.'),
+  gpu: unset(anyGpu, 'GPU model (catalog id, or a name of your own) of requests whose selectors name none.'),
   capacity: unset(capacity, 'Capacity type of GPU nodes if a manifest names none.'),
   kserve: key(
     z.strictObject({
@@ -157,8 +160,8 @@ export const projectFields = {
         'Term of committed use. Its list price applies where the price sheet has one: on Google Cloud in us-central1.',
       ),
       gpus: key(
-        z.partialRecord(gpu, positive),
-        'US dollars per hour for one GPU (catalog id), instead of its on-demand list price.',
+        z.record(anyGpu, positive),
+        'US dollars per hour for one GPU (catalog id, or a name of your own), instead of its on-demand list price.',
       ),
       instanceTypes: key(
         z.record(z.string(), positive),
@@ -180,8 +183,15 @@ export const projectFields = {
           z.record(z.string(), z.string()),
           'Labels of the nodes. A pod runs here if its selectors match at least one of these labels and contradict none.',
         ),
-        gpu: unset(gpu, 'GPU model of the nodes (catalog id).'),
-        instanceType: unset(z.string(), 'Instance type of the nodes.'),
+        gpu: unset(anyGpu, 'GPU model of the nodes (catalog id, or a name of your own).'),
+        instanceType: unset(
+          z.string(),
+          'Instance type of the nodes, or a name of your own with a price in prices.instanceTypes.',
+        ),
+        devices: unset(
+          z.int().check(z.minimum(1), z.maximum(1024)),
+          'GPUs of one node, for machines that the catalog lacks.',
+        ),
         capacity: unset(capacity, 'Capacity type of the nodes.'),
         taints: key(taints, 'Taints of the nodes.'),
       }),

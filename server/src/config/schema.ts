@@ -143,6 +143,7 @@ function belowOf(shape: Shape, step: string): z.core.$ZodType | undefined {
 }
 
 function valuesOf(shape: Shape): readonly string[] {
+  if (shape.type === 'union') return shape.options.flatMap((option) => valuesOf(shapeOf(option)));
   return shape.type === 'enum' ? Object.values(shape.entries).map(String) : [];
 }
 

@@ -28,7 +28,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'readWith':
       return `Missing values from ${assumption.file}`;
     case 'inherited':
-      return `${factWords[assumption.fact]} from ${objectWords(assumption.from)}`;
+      return inheritedWords(assumption);
     case 'unbounded':
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':
@@ -104,7 +104,15 @@ const factWords: Readonly<Record<Inherited['fact'], string>> = {
   nodeCount: 'Node count',
   replicas: 'Replicas',
   devices: 'Devices',
+  nodes: 'Nodes',
 };
+
+/** `Replicas from HorizontalPodAutoscaler chat`, `Machine p4d.24xlarge from NodePool gpu in pools.yaml`. */
+function inheritedWords({ fact, from, machines = [], others = 0 }: Inherited): string {
+  const shown = machines.slice(0, 3).join(' or ');
+  const what = machines.length === 0 ? factWords[fact] : `Machine ${shown}${machines.length > 3 ? ' or others' : ''}`;
+  return `${what} from ${objectWords(from)}${others === 0 ? '' : ` and ${others} more`}`;
+}
 
 /** `ServingRuntime vllm in ../runtimes.yaml`. */
 function objectWords({ kind, name, file }: ObjectName): string {

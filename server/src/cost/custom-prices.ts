@@ -1,5 +1,5 @@
 import type { Provider } from '../catalog/index.ts';
-import { gpus as models, type Offer } from '../catalog/index.ts';
+import { gpus as catalog, gpusNamed, type Offer } from '../catalog/index.ts';
 import type { Placement } from '../model/workload.ts';
 import { type Table, table } from '../yaml/table.ts';
 import { type OwnMachine, ownedHourly } from './on-prem.ts';
@@ -49,9 +49,12 @@ export const listPrices: OwnPrices = {
   rates: null,
 };
 
-/** The price of one GPU of a model; undefined if list prices apply. */
+/** The price of one GPU of a model, by its id or else by a name that stands for it; undefined if list prices apply. */
 export function ownGpuPrice({ gpus }: OwnPrices, model: string): number | undefined {
-  return gpus[model];
+  const exact = gpus[model];
+  if (exact !== undefined) return exact;
+  const name = Object.keys(gpus).find((one) => !catalog.has(one) && gpusNamed(one).some(({ id }) => id === model));
+  return name === undefined ? undefined : gpus[name];
 }
 
 /** The price of an instance type; undefined if list prices apply. */
@@ -91,7 +94,7 @@ export function ownPodPrice(
   pricing: 'on-demand' | 'spot',
 ): OwnPodPrice | undefined {
   if (instanceType !== null && ownInstancePrice(prices, instanceType) !== undefined) return undefined;
-  const name = models.get(model)?.name ?? model;
+  const name = catalog.get(model)?.name ?? model;
   const gpu = pricing === 'on-demand' ? ownGpuPrice(prices, model) : undefined;
   if (gpu !== undefined) return { kind: 'gpu', name, hourly: gpu, share: devices };
   const rates = pricing === 'spot' ? prices.rates?.spot : prices.rates?.onDemand;

@@ -1,5 +1,6 @@
 import type { Offer, Provider } from '../catalog/index.ts';
 import { defaultRegion, isGpuCountLabel, isInstanceTypeLabel, maxGpusPerInstance, offers } from '../catalog/index.ts';
+import { isAllowed } from '../model/machine-terms.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
@@ -11,7 +12,7 @@ import {
   ownInstancePrice,
   ownPodPrice,
 } from './custom-prices.ts';
-import { fits, isAllowed, isPerDevice, machineOf, shareOf } from './machines.ts';
+import { fits, isPerDevice, machineOf, shareOf } from './machines.ts';
 
 /** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
@@ -179,9 +180,10 @@ function quoteOne(
 /** The offers of a provider for a model, on the machines that the placement allows. */
 function allowedOffers(model: string, { terms, nodeGpus }: Placement, provider: Provider): readonly Offer[] {
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
-  // A machine with a part of a card is taken only by name.
+  // A machine with a part of a card, or in a few places only, is taken only by name.
   const offered = offers({ gpu: model, provider }).filter(
-    ({ gpuCount, instanceType }) => gpuCount >= 1 || named.includes(instanceType),
+    ({ gpuCount, instanceType }) =>
+      (gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu')) || named.includes(instanceType),
   );
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;

@@ -2,7 +2,8 @@ import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import { timesCount } from '../cost/range.ts';
-import type { CostEstimate, CostResult } from '../cost/types.ts';
+import { runWords } from '../cost/run-cost.ts';
+import type { CostEstimate, CostResult, Range } from '../cost/types.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Workload } from '../model/workload.ts';
 import { asBoolean, getIn } from '../yaml/cursor.ts';
@@ -72,6 +73,16 @@ function nodeWords({ basis }: CostEstimate): string | undefined {
   return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
 }
 
+function spotAmount(hourly: Range, isOpen: boolean): string {
+  return formatHourly(isOpen ? hourly.min : hourly);
+}
+
+/** `$5,022/month idle`; `idle from $2,336/month` if the price of a pod is a range. */
+function idleWords({ idle, idleHourly }: CostEstimate): string {
+  const month = formatMonthly(idleHourly);
+  return formatMonthly(idle) === month ? `${month} idle` : `idle from ${month}`;
+}
+
 /** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, or which fact is missing. */
 export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
   if (cost === null) {
@@ -81,13 +92,17 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult): st
   const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
   const [pricing, ...others] = [...pricings];
   const onSpot = pricing === 'spot' && others.length === 0;
+  const least = cost.isOpen ? 'from ' : '';
+  const running = cost.run?.perMonth === undefined ? '' : ' while running';
+  const amount = formatHourly(cost.isOpen ? cost.hourly.min : cost.hourly);
   const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
-  const parts = [`${formatHourly(cost.hourly)}${words}`];
+  const parts = [`${least}${amount}${words}${running}`];
   const node = nodeWords(cost);
   if (node !== undefined) parts[0] += ` (${node})`;
-  if (!onSpot && cost.spotHourly !== null) parts.push(`${formatHourly(cost.spotHourly)} spot`);
+  if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);
+  const run = cost.run && !cost.isOpen ? runWords(cost.run) : undefined;
+  if (run !== undefined) parts.push(run);
   // Only serving can be idle; a job ends.
-  if (workload.role === 'serving' && workload.roleConfidence !== 'guess')
-    parts.push(`${formatMonthly(cost.idleHourly)} idle`);
+  if (workload.role === 'serving' && workload.roleConfidence !== 'guess') parts.push(idleWords(cost));
   return parts.join(' · ');
 }

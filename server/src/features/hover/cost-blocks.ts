@@ -14,7 +14,9 @@ import {
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
-import type { CostBasis, CostEstimate, Range } from '../../cost/types.ts';
+import { timesCount } from '../../cost/range.ts';
+import { runBasis } from '../../cost/run-cost.ts';
+import type { CostBasis, CostEstimate, Range, RunCost } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { shiftSpan } from '../../yaml/span.ts';
 import { costWords } from '../code-lens.ts';
@@ -54,7 +56,8 @@ export function costBlocks(workload: Workload, document: DocumentAnalysis, confi
   ];
   // Without a price, only the assumptions behind the counts apply.
   const assumptions = [...(cost?.assumptions ?? inheritedBy(workload.podSets)), ...fromConfig(workload, config)];
-  const basis = assumptionLines(assumptions, config.origins ?? {});
+  const runs = cost?.run === undefined ? undefined : runBasis(cost.run);
+  const basis = [...assumptionLines(assumptions, config.origins ?? {}), ...(runs === undefined ? [] : [runs])];
   const target = shiftSpan(detailsAt(workload), document.base);
   if (cost === null) {
     const isGpuMissing = missingFor(unknown) === 'gpu';
@@ -103,16 +106,23 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
   const requested = priced.flatMap(({ podSet }) => requestedDevices(podSet));
   const devices = requested.every(({ form }) => form === 'whole') ? `${nounOfDevices(requested)}s` : 'devices';
   const providers = new Set(cost.basis.map(({ provider }) => provider)).size;
+  const { run } = cost;
+  const amounts = (hourly: Range) => [formatAmount(hourly), longAmount(hourly, run)];
   const total =
     new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['Total', '', '', ...amounts(cost.hourly)]] : [];
   return {
     kind: 'table',
-    head: ['Pod set', 'Instance', `Pods × ${devices}`, '$/h', '$/month'],
-    rows: [...priced.map(({ podSet, basis }) => costRow(podSet, basis, providers)), ...total],
+    head: ['Pod set', 'Instance', `Pods × ${devices}`, '$/h', isOnce(run) ? '$/run' : '$/month'],
+    rows: [...priced.map(({ podSet, basis }) => costRow(podSet, basis, providers, amounts)), ...total],
   };
 }
 
-function costRow(podSet: PodSet, basis: CostBasis, providers: number): readonly string[] {
+function costRow(
+  podSet: PodSet,
+  basis: CostBasis,
+  providers: number,
+  amounts: (hourly: Range) => readonly string[],
+): readonly string[] {
   const hourly = amountOf(basis, podSet);
   const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
@@ -129,9 +139,16 @@ function instanceWords({ provider, instanceType: type, share }: CostBasis, provi
 /** Shares of an instance are fractions up to 16 devices with 8 slices each. */
 const maxParts = 128;
 
-/** The table header has the units. */
-function amounts(hourly: Range): readonly string[] {
-  return [formatAmount(hourly), formatMonthlyAmount(hourly)];
+/** Whether the last column is the price of one run: its length is known, and nothing repeats it. */
+function isOnce(run: RunCost | undefined): boolean {
+  return run !== undefined && run.hours !== null && run.perMonth === undefined;
+}
+
+/** The price of a run or of a month; a scheduled workload runs only a part of a month. The table header has the unit. */
+function longAmount(hourly: Range, run: RunCost | undefined): string {
+  if (run === undefined || (run.hours === null && run.perMonth === undefined)) return formatMonthlyAmount(hourly);
+  if (run.hours === null || run.perMonth === null) return '–';
+  return formatAmount(timesCount(hourly, run.hours * (run.perMonth ?? 1)));
 }
 
 function priceLines({ basis }: CostEstimate, { origins }: ProjectConfig): readonly string[] {
