@@ -1,4 +1,4 @@
-import { isInstanceTypeLabel, offers, type Provider } from '../catalog/index.ts';
+import { deviceGiB, gpus, isGpuLabel, isInstanceTypeLabel, offers, type Provider } from '../catalog/index.ts';
 import type { Placement, PodSet } from '../model/workload.ts';
 import { commitments, listPrices, type OwnPrices } from './custom-prices.ts';
 import { acceleratorsOf, pricedDevices } from './estimate.ts';
@@ -67,6 +67,32 @@ export function sameGpuElsewhere({ model, devices, placement, now }: Priced, pri
     if (price.hourly < (best.get(provider)?.hourly ?? Infinity)) best.set(provider, price);
   }
   return [...best.values()].sort((a, b) => a.hourly - b.hourly);
+}
+
+/**
+ * The cheapest machine of the same provider and region with another GPU of NVIDIA on which a served model fits, if it costs at least a fifth less. As
+ * many GPUs, from Ampere on, which compute bf16, and with an x86 host, for which most images are built.
+ * @param fitsOn whether the model fits on a number of GPUs with so much memory each, in GiB
+ */
+export function cheaperCard(
+  { model, devices, placement, now }: Priced,
+  prices: OwnPrices,
+  fitsOn: (count: number, memoryGiB: number) => boolean,
+): PodPrice | undefined {
+  const { provider, region } = now.offer;
+  if (provider === null || !Number.isInteger(devices) || gpus.get(model)?.vendor !== 'nvidia') return undefined;
+  const terms = placement.terms.map((term) => term.filter(({ key }) => !isInstanceTypeLabel(key) && !isGpuLabel(key)));
+  const open: Placement = { ...placement, provider, region, instanceType: null, terms };
+  const found = [...gpus.values()].flatMap((gpu): readonly PodPrice[] => {
+    const memory = deviceGiB(gpu);
+    const isUsual = gpu.vendor === 'nvidia' && Number(gpu.computeCapability) >= 8 && !/^g[bh]\d/.test(gpu.id);
+    if (gpu.id === model || !isUsual || memory === null || !fitsOn(devices, memory)) return [];
+    const [price] = quote(gpu.id, devices, open, 'on-demand', prices).prices;
+    const isHere = price?.offer.region === region && price.offer.date !== null && !isPerDevice(price.offer);
+    return price !== undefined && isHere && hasRoom(price, placement, 0) ? [price] : [];
+  });
+  const [best] = found.sort((a, b) => a.hourly - b.hourly);
+  return best !== undefined && best.hourly <= 0.8 * now.hourly ? best : undefined;
 }
 
 function placesOf(model: string): readonly (readonly [Provider, string])[] {

@@ -1,9 +1,10 @@
 import type { DocumentAnalysis } from '../analysis.ts';
-import { gpus, type Provider, providerName } from '../catalog/index.ts';
+import { gpus, isGpuLabel, isInstanceTypeLabel, type Provider, providerName } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { OwnPrices } from '../cost/custom-prices.ts';
 import {
   breakEven,
+  cheaperCard,
   cheaperMachine,
   committedPrices,
   type Priced,
@@ -12,10 +13,14 @@ import {
 } from '../cost/levers.ts';
 import { formatHourly, formatNumber } from '../cost/money.ts';
 import type { PodPrice } from '../cost/offers.ts';
+import { fitOf } from '../memory/fit.ts';
+import { estimateServing } from '../memory/serving.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { PodSet, Selector, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { machineSelectors, selectMachine, selectRegion } from '../rewrite/select-machine.ts';
+import { machineSelectors, selectCard, selectMachine, selectRegion } from '../rewrite/select-machine.ts';
 import { spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { isRegion } from './hover/gpu-words.ts';
 
@@ -49,13 +54,23 @@ interface Step {
 /** The most places that a hover lists. */
 const maxPlaces = 3;
 
-/** The levers of a pod set: a smaller machine, the same GPU elsewhere, committed use. Empty if the price is unknown or a range. */
-export function leversOf(podSet: PodSet, document: DocumentAnalysis, prices: OwnPrices): readonly Lever[] {
+/**
+ * The levers of a pod set: a smaller machine, another GPU with enough memory for the model, the same GPU elsewhere, committed use. Empty if the price is
+ * unknown or a range.
+ */
+export function leversOf(
+  workload: Workload,
+  podSet: PodSet,
+  document: DocumentAnalysis,
+  config: ProjectConfig,
+): readonly Lever[] {
+  const { prices } = config;
   const priced = pricedPod(podSet, prices);
   if (priced === undefined) return [];
   const best = cheaperMachine(priced, prices);
   return [
     ...(best === undefined ? [] : smallerMachine(podSet, priced, best, document)),
+    ...otherCard(workload, podSet, priced, document, config),
     ...elsewhere(podSet, priced, best ?? priced.now, document, prices),
     ...committedPrices(priced).map(({ term, hourly }) =>
       lever(priced, `Committed use, ${term.replace('-', ' ')}`, hourly, priced.now.offer.date),
@@ -87,6 +102,38 @@ function smallerMachine(
   const name = `Cheapest machine where the pod fits: ${instanceType}${needsKnown ? '' : ` (no ${missing} requested)`}`;
   const step = change && placed(title, change, machineSelectors(podSet)[0], needsKnown);
   return [{ ...lever(priced, name, best.hourly, date), ...step }];
+}
+
+/** Other GPUs differ in speed, so this is never advised. */
+function otherCard(
+  workload: Workload,
+  podSet: PodSet,
+  priced: Priced,
+  { document }: DocumentAnalysis,
+  { prices, headroom }: ProjectConfig,
+): readonly Lever[] {
+  const [container, ...others] = podSet.containers.filter(({ accelerators }) => accelerators.length > 0);
+  const served = container && others.length === 0 ? estimateServing(servedModel(container, workload)).estimate : null;
+  if (served === null) return [];
+  const best = cheaperCard(priced, prices, (count, memory) => fitOf(served, count * memory, headroom) === 'fits');
+  const gpu = best && gpus.get(best.offer.gpu);
+  if (best === undefined || gpu === undefined || best.offer.provider === null) return [];
+  const { instanceType, provider, date } = best.offer;
+  const title = `Select the ${gpu.name}`;
+  const machines = machineSelectors(podSet);
+  const cards = podSet.selectors.filter(({ key }) => isGpuLabel(key));
+  const change = fix(
+    titleOf(`${title} instead of the ${gpus.get(priced.model)?.name ?? priced.model}`, priced, best),
+    'unsafe',
+    cards.length === 0 && machines.length > 0 ? [] : selectCard(document, podSet, gpu),
+    podSet.selectors.some(({ key }) => isInstanceTypeLabel(key))
+      ? selectMachine(document, podSet, provider, instanceType)
+      : [],
+  );
+  const name = `${gpu.name} on ${instanceType}, with enough memory for ${shorten(served.name)}`;
+  return [
+    { ...lever(priced, name, best.hourly, date), ...(change && placed(title, change, cards[0] ?? machines[0], false)) },
+  ];
 }
 
 function elsewhere(

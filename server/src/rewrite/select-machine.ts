@@ -1,4 +1,4 @@
-import { instanceType, isInstanceTypeLabel, type Provider } from '../catalog/index.ts';
+import { type GpuModel, instanceType, isGpuLabel, isInstanceTypeLabel, type Provider } from '../catalog/index.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -23,6 +23,21 @@ export function selectMachine(document: YamlDocument, podSet: PodSet, provider: 
   return joinEdits(
     ...selectors.flatMap(({ values }) => values.map((value) => replaceScalar(document, value.at, name))),
   );
+}
+
+/**
+ * Selects nodes with another GPU, by the labels that name the GPU now. Undefined if no label names it, if one leaves a choice, or if the other GPU has
+ * no single value for one of them.
+ */
+export function selectCard(document: YamlDocument, { selectors }: PodSet, gpu: GpuModel): Edits {
+  const found = selectors.filter(({ key }) => isGpuLabel(key));
+  const edits = found.map(({ key, values: [value, ...others] }): Edits => {
+    const [label, ...more] = gpu.labels[key] ?? [];
+    if (value === undefined || others.length > 0 || isTemplated(value.at) || label === undefined || more.length > 0)
+      return undefined;
+    return replaceScalar(document, value.at, label);
+  });
+  return found.length === 0 ? undefined : joinEdits(...edits);
 }
 
 /** Selects nodes of another region. Undefined if no selector names a single region, or if one names a zone. */

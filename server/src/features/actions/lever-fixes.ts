@@ -18,7 +18,7 @@ export function leverFixes(file: FileAnalysis, span: Span, budget: ProofBudget):
       const isOnRequest = requests.some((at) => touches(spanOf(at), inside));
       const selectors = podSet.selectors.flatMap(({ values }) => values.map(({ at }) => spanOf(at)));
       if (!isOnRequest && !selectors.some((one) => touches(one, inside))) return [];
-      return leversOf(podSet, document, file.config.prices).flatMap(({ step }): Fix[] => {
+      return leversOf(workload, podSet, document, file.config).flatMap(({ step }): Fix[] => {
         if (step === undefined || (!isOnRequest && !touches(step.at, inside))) return [];
         const { fix } = step;
         if (provenTogether({ file, document }, [{ edits: fix.edits }], budget).length === 0) return [];

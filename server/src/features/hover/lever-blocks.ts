@@ -7,11 +7,11 @@ import type { Block } from './render.ts';
 
 /** The levers of all pod sets, each once. */
 export function leversOfWorkload(
-  { podSets }: Workload,
+  workload: Workload,
   document: DocumentAnalysis,
-  { prices }: ProjectConfig,
+  config: ProjectConfig,
 ): readonly Lever[] {
-  const all = podSets.flatMap((podSet) => leversOf(podSet, document, prices));
+  const all = workload.podSets.flatMap((podSet) => leversOf(workload, podSet, document, config));
   return [...new Map(all.map((lever) => [`${lever.name} ${lever.hourly}`, lever])).values()];
 }
 
