@@ -59,7 +59,7 @@ describe('the text report', () => {
     ];
     const { stdout } = await runCli(['check', '-'], { input: pods.join('---\n') });
     expect(stdout.split('\n').at(-3)).toMatch(
-      /^Prices: on demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; storage, egress and control planes not included; 730 h a month; /,
+      /^Prices: on demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; 730 h a month; /,
     );
     expect((await runCli(['check', '--quiet', '-'], { input: pods.join('---\n') })).stdout).not.toContain('Prices');
 
