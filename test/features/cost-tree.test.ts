@@ -84,3 +84,12 @@ test('the total is a floor if prices are missing', () => {
   expect(totalWords(total)).toBe('4 workloads, 6 GPUs: ≥ $27.52/h ($20,090/month), $27.52/h idle, 1 without a price');
   expect(totalWords({ ...total, unpriced: 4 })).toBe('4 workloads, 6 GPUs: no price');
 });
+
+test('a name of any length is cut', () => {
+  const [row] = rows;
+  if (row === undefined) throw new Error('no row');
+  const name = 'x'.repeat(100_000);
+  const long = { ...row, row: { ...row.row, name, namespace: name, team: name } };
+  for (const group of ['none', 'namespace', 'team'] as const)
+    expect(JSON.stringify(costTree([long], 'cost', group)).length).toBeLessThan(5000);
+});

@@ -14,7 +14,7 @@ export async function showCosts(page: Page): Promise<void> {
   // A click on the icon of a view that is open would close it.
   if (!(await page.locator(view).isVisible()))
     await page.locator('.activitybar [aria-label="gpulint"]').first().click();
-  await sees(page, `${view} .message`, /^\d+ workloads, .*GPUs: ≥ \$[\d.,–$]+\/h \(\$.*\/month\)/);
+  await sees(page, `${view} .message`, /^\d+ workloads, .*GPUs: (≥ )?\$[\d.,–$]+\/h \(\$.*\/month\)/);
 }
 
 async function choose(page: Page, command: string, choice: string): Promise<void> {
@@ -112,6 +112,21 @@ export const costing: readonly Step[] = [
   },
 ];
 
+/** The view in a folder with limits. @param where as the end of a sentence */
+export function costIn(feature: string, where: string, workload: RegExp): Step {
+  return {
+    feature,
+    shows: `the view GPU Cost works ${where}`,
+    picture: `cost-${feature.toLowerCase().replaceAll(' ', '-')}`,
+    async run({ page, shot }) {
+      await showCosts(page);
+      await sees(page, row, workload);
+      await shot();
+      await page.keyboard.press('Control+Shift+E');
+    },
+  };
+}
+
 /** The view in one theme. */
 export function costInTheme(name: string): Step {
   return {
@@ -121,6 +136,7 @@ export function costInTheme(name: string): Step {
     async run({ page, shot }) {
       await showCosts(page);
       await choose(page, 'Group GPU Cost By…', 'GPU');
+      await sees(page, row, /^H100 80GB SXM/);
       await (await sees(page, row, /InferenceService\/llama/)).click();
       await shot();
       await page.keyboard.press('Control+Shift+E');

@@ -1,4 +1,5 @@
 import { formatCount, formatHourly, formatMonthly, plural, spokenHourly } from '../../cost/money.ts';
+import { shorten } from '../../yaml/shorten.ts';
 import type { CostRow } from './cost-rows.ts';
 import { type CostTotal, totalOf } from './cost-totals.ts';
 
@@ -86,15 +87,15 @@ function leafNode<T extends TreeRow>(one: T, group: TreeGroup): TreeNode<T> {
   const amount = hourly === null ? 'no price' : formatHourly(hourly);
   const idle = idleHourly === null || idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   return {
-    id: JSON.stringify([path, row.kind, namespace, row.name]),
+    id: JSON.stringify([path, label, namespace]),
     label,
     description: [amount, ...idle, ...(group === 'file' ? [] : [path])].join(' · '),
     tooltip: [
       label,
       accelerators,
       problem ?? [amount, ...idle, ...(basis === undefined ? [] : [basis])].join(' · '),
-      ...(namespace === null ? [] : [`Namespace ${namespace}`]),
-      ...(team === null ? [] : [`Team ${team}`]),
+      ...(namespace === null ? [] : [`Namespace ${shorten(namespace, maxLabel)}`]),
+      ...(team === null ? [] : [`Team ${shorten(team, maxLabel)}`]),
       ...(release === null ? [] : [`One release with ${release}`]),
       path,
     ].join('\n'),
@@ -139,15 +140,18 @@ const groupIcons = {
 
 function groupOf({ row, path }: TreeRow, group: TreeGroup): string {
   if (group === 'file') return path;
-  if (group === 'namespace') return row.namespace ?? 'No namespace';
-  if (group === 'team') return row.team ?? 'No team';
+  if (group === 'namespace') return shorten(row.namespace ?? 'No namespace', maxLabel);
+  if (group === 'team') return shorten(row.team ?? 'No team', maxLabel);
   return row.cards.length === 0 ? 'GPU model unknown' : row.cards.join(' + ');
 }
 
-/** `Deployment/chat`, `Pod`. */
+/** `Deployment/chat`, `Pod`. Invalid names have any length. */
 function labelOf({ kind, name }: CostRow): string {
-  return name === null ? kind : `${kind}/${name}`;
+  return shorten(name === null ? kind : `${kind}/${name}`, maxLabel);
 }
+
+/** Valid kinds and names are shorter. */
+const maxLabel = 320;
 
 /** Objects of one file can have the same name. */
 function withUniqueIds<T>(nodes: readonly TreeNode<T>[]): readonly TreeNode<T>[] {
