@@ -70,7 +70,7 @@ function settingsOf(schema: z.core.$ZodType, scope: string): Record<string, Sett
 
 /** A setting offers the catalog's names as choices; a name of one's own belongs in the file. */
 function offered(property: JsonSchema): JsonSchema {
-  const choices = property.anyOf?.flatMap((one) => ((one as JsonSchema).anyOf?.[0] ?? one) as JsonSchema);
+  const choices = property.anyOf?.map((one): JsonSchema => ((one as JsonSchema).anyOf?.[0] ?? one) as JsonSchema);
   return choices === undefined ? property : { ...property, anyOf: choices };
 }
 

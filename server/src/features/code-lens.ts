@@ -15,6 +15,7 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
 
 /** One line above a workload. Spans are of the file. */
@@ -29,7 +30,7 @@ export interface Lens {
 
 /** The cost of each workload that requests accelerators, above the workload. */
 export function codeLenses(file: FileAnalysis): readonly Lens[] {
-  return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
+  const ofWorkloads = acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
     const result = document.costOf(workload);
     return {
@@ -39,6 +40,8 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
       target: shiftSpan(detailsAt(workload), document.base),
     };
   });
+  const ofPools = poolLenses(file).map((lens): Lens => ({ ...lens, action: 'show-cost' }));
+  return [...ofWorkloads, ...ofPools];
 }
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */

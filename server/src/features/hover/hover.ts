@@ -28,6 +28,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { isAt, type Span, shiftSpan } from '../../yaml/span.ts';
 import { roleWords } from '../completion/role-words.ts';
+import { poolHover } from '../pool-lens.ts';
 import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
 import { costBlocks } from './cost-blocks.ts';
@@ -54,7 +55,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
-  return scalerHover(file, offset);
+  return scalerHover(file, offset) ?? poolHover(file, offset);
 }
 
 /** A note that the pods of an unknown kind were recognized by shape, because the amounts depend on it. */
