@@ -99,6 +99,7 @@ const factWords: Readonly<Record<Inherited['fact'], string>> = {
   replicas: 'Replicas',
   devices: 'Devices',
   nodes: 'Nodes',
+  sharing: 'GPU sharing',
 };
 
 /** `Replicas from HorizontalPodAutoscaler chat`, `Machine p4d.24xlarge from NodePool gpu in pools.yaml`. */
