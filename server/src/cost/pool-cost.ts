@@ -31,7 +31,8 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
   const models = pool.gpus?.length ? pool.gpus : modelsOfMachines(terms).map(({ id }) => id);
   const pricing = placement.capacity === 'spot' ? 'spot' : 'on-demand';
   const { capacity } = placement;
-  if (models.length === 0 || capacity === 'reserved' || capacity === 'flex' || placement.billsPods) return undefined;
+  if (models.length === 0 || capacity === 'reserved' || capacity === 'flex' || placement.autopilot === 'pods')
+    return undefined;
   const machines = pricesOfMachines(models, placement, pricing, prices);
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
   const known = new Set(machines.map((offer) => offer.instanceType.split(' + ')[0]));
