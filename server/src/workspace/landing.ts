@@ -110,8 +110,9 @@ function poolsIn(workspace: Workspace): Pools {
 
 /** Pools with the same cards are those of the pods only if they are all of one project. */
 function inOneFolder(pools: readonly Pool[]): readonly Pool[] {
-  const folders = new Set(pools.map(({ key }) => key.slice(0, key.lastIndexOf('/'))));
-  return folders.size === 1 ? pools : [];
+  const open = pools.filter(({ pool }) => pool.needsSelector !== true);
+  const folders = new Set(open.map(({ key }) => key.slice(0, key.lastIndexOf('/'))));
+  return folders.size === 1 ? open : [];
 }
 
 function poolGroup(pools: readonly Pool[]): PoolGroup {
