@@ -61,6 +61,8 @@ function readBody(
 ): Fields {
   const body = new Map<string, Field>();
   const { tokens } = reader;
+  // Nothing useful is that deep; the rest of the file is not read.
+  if (depth > maxDepth) reader.at = tokens.length;
   while (reader.at < tokens.length) {
     const first = tokens[reader.at++];
     if (isMark(first, '}')) break;
@@ -82,7 +84,7 @@ function readBody(
     body.set(first.text, [...(Array.isArray(before) ? before : []), inner]);
     onBlock(first.text, labels, inner);
   }
-  return depth > maxDepth ? new Map() : body;
+  return body;
 }
 
 /** Reads a value up to the end of its line, or to the mark after it in a list. */
@@ -105,6 +107,7 @@ function readValue(reader: Reader, depth: number): Field {
 
 function readList(reader: Reader, depth: number): Field {
   const list: Field[] = [];
+  if (depth > maxDepth) reader.at = reader.tokens.length;
   while (reader.at < reader.tokens.length) {
     const next = reader.tokens[reader.at];
     if (isMark(next, ']')) {
@@ -115,7 +118,7 @@ function readList(reader: Reader, depth: number): Field {
     else if (isMark(next, '}') || isMark(next, ')')) break;
     else list.push(readValue(reader, depth));
   }
-  return depth > maxDepth ? null : list;
+  return list;
 }
 
 /** Skips the rest of an expression, which is unknown. */
