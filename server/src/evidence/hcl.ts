@@ -30,17 +30,18 @@ interface Reader {
 }
 
 const token =
-  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)"|<<-?(?<end>\w+)\n|(?<mark>[^\n])/gy;
+  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)(?<closed>")?|<<-?(?<end>\w+)\n|(?<mark>[^\n])/gy;
 
 function tokensOf(text: string): readonly Token[] {
   const found: Token[] = [];
   token.lastIndex = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const { space, line, word, text: quoted, end, mark } = match.groups ?? {};
+    const { space, line, word, text: quoted, closed, end, mark } = match.groups ?? {};
     if (space !== undefined) continue;
     if (line !== undefined) found.push({ kind: 'line', text: '\n', known: true });
     else if (word !== undefined) found.push({ kind: 'word', text: word, known: true });
-    else if (quoted !== undefined) found.push({ kind: 'text', text: quoted, known: !/[$%]\{|\\/.test(quoted) });
+    else if (quoted !== undefined)
+      found.push({ kind: 'text', text: quoted, known: closed !== undefined && !/[$%]\{|\\/.test(quoted) });
     else if (mark !== undefined) found.push({ kind: 'mark', text: mark, known: true });
     else if (end !== undefined) {
       // A here-document ends at a line with its word.
