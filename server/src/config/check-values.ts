@@ -36,7 +36,7 @@ function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)
   const unknownKeys = (key: 'instanceTypes' | 'discounts') =>
     Object.keys(layer.prices?.[key] ?? {})
       .filter((name) => instanceType(name) === undefined && !(key === 'discounts' && isProvider(name)))
-      .map((name) => found(unknownInstance(name), ['prices', key, name], true));
+      .map((name) => found(unknownInstance(name, key), ['prices', key, name], true));
   const own = Object.keys(layer.prices?.gpus ?? {}).filter((name) => !gpus.has(name));
   const stated = (name: string | null | undefined) =>
     name == null || gpus.has(name) || own.includes(name) ? [] : [name];
@@ -99,11 +99,14 @@ function unknownGpu(name: string): Unknown {
   return unknown(`The catalog has no GPU '${name}', so only your own price in prices.gpus applies`, gpusLike(name));
 }
 
-function unknownInstance(name: string): Unknown {
+function unknownInstance(name: string, key: 'instanceTypes' | 'discounts' = 'instanceTypes'): Unknown {
   // A different number is a different size, which may well exist.
   const digits = (text: string) => text.replace(/\D/g, '');
   const sized = allInstanceTypes().filter((known) => digits(known.name) === digits(name));
   const alike = new Set(sized.map((known) => known.name));
-  const message = `The catalog has no instance type '${name}', so only your own price in prices.instanceTypes applies`;
+  const message =
+    key === 'discounts'
+      ? `The catalog has no provider and no instance type '${name}', so the discount has no effect`
+      : `The catalog has no instance type '${name}', so only your own price in prices.instanceTypes applies`;
   return unknown(message, nearest(name, alike).slice(0, 1));
 }
