@@ -210,3 +210,17 @@ describe('--compare', () => {
     expect(missing?.stderr).toBe('gpulint: missing.json cannot be read: no such file or folder\n');
   });
 });
+
+test('files of Terraform describe pools, also at the revision that is compared, and are not checked', async () => {
+  const pod = server('chat', 1).replace(/node.kubernetes.io\/instance-type: [\w.]+, .*(?=\})/, 'pool: l4');
+  const pool = (machine: string) =>
+    `resource "aws_eks_node_group" "l4" {\n  instance_types = ["${machine}"]\n  labels = { pool = "l4" }\n}\n`;
+  const { folder } = repository({ 'infra/nodes.tf': pool('g6.xlarge'), 'apps/chat.yaml': pod });
+  write(folder, { 'infra/nodes.tf': pool('g6.2xlarge') });
+  const { stdout } = await runCli(['cost', folder, '--base', 'HEAD']);
+  // g6.xlarge $0.8048, g6.2xlarge $0.9776.
+  expect(stdout).toContain('$0.80/h');
+  expect(stdout).toContain('$0.98/h');
+  const checked = await runCli(['check', folder]);
+  expect(checked.stdout).toContain('1 file');
+});
