@@ -52,8 +52,8 @@ const training: Operator = ['the Training Operator', 'kubeflow.org/v1'];
 const mpi: Operator = ['the MPI Operator', 'kubeflow.org/v2beta1', '*'];
 const trainer: Operator = ['Kubeflow Trainer', 'trainer.kubeflow.org/v1alpha1'];
 const draClassic: Operator = [
-  "NVIDIA's DRA driver",
-  'the config of a ResourceClaim',
+  "NVIDIA's driver",
+  'a ResourceClaim with a config',
   '*',
 ];
 const kueue: Operator = ['Kueue', 'kueue.x-k8s.io/v1beta1', '*'];
