@@ -51,11 +51,7 @@ type Operator = readonly [by: string, use: string, form?: '*' | 'recent'];
 const training: Operator = ['the Training Operator', 'kubeflow.org/v1'];
 const mpi: Operator = ['the MPI Operator', 'kubeflow.org/v2beta1', '*'];
 const trainer: Operator = ['Kubeflow Trainer', 'trainer.kubeflow.org/v1alpha1'];
-const draClassic: Operator = [
-  "NVIDIA's driver",
-  'a ResourceClaim with a config',
-  '*',
-];
+const draClassic: Operator = ["NVIDIA's driver", 'a ResourceClaim with a config', '*'];
 const kueue: Operator = ['Kueue', 'kueue.x-k8s.io/v1beta1', '*'];
 const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
 
