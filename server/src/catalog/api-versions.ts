@@ -49,16 +49,12 @@ const removed = table<readonly [release: number, use: string, changed?: '*']>({
 type Operator = readonly [by: string, use: string, form?: '*' | 'recent'];
 
 const training: Operator = ['the Training Operator', 'kubeflow.org/v1'];
-const mpi: Operator = ['the MPI Operator', 'kubeflow.org/v2beta1', '*'];
-const trainer: Operator = ['Kubeflow Trainer', 'trainer.kubeflow.org/v1alpha1'];
-const draClassic: Operator = ["NVIDIA's driver", 'a ResourceClaim with a config', '*'];
 const kueue: Operator = ['Kueue', 'kueue.x-k8s.io/v1beta1', '*'];
 const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
 
 /**
  * Versions of custom resources that their operators no longer serve. `*`: the kind or the fields differ.
- * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubeflow/mpi-operator@v0.6, kubeflow/trainer@v2.0,
- * kubernetes-sigs/dra-driver-nvidia-gpu@v25.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7;
+ * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7;
  * https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
  */
 const removedByOperators = table<Operator>({
@@ -68,18 +64,6 @@ const removedByOperators = table<Operator>({
   'kubeflow.org/v1alpha2/PyTorchJob': training,
   'kubeflow.org/v1beta1/PyTorchJob': training,
   'kubeflow.org/v1beta2/PyTorchJob': training,
-  'kubeflow.org/v1alpha1/MPIJob': mpi,
-  'kubeflow.org/v1alpha2/MPIJob': mpi,
-  'kubeflow.org/v2alpha1/TrainJob': trainer,
-  'kubeflow.org/v2alpha1/TrainingRuntime': trainer,
-  'kubeflow.org/v2alpha1/ClusterTrainingRuntime': trainer,
-  'trainer.kubeflow.org/v2alpha1/TrainJob': trainer,
-  'trainer.kubeflow.org/v2alpha1/TrainingRuntime': trainer,
-  'trainer.kubeflow.org/v2alpha1/ClusterTrainingRuntime': trainer,
-  'gpu.resource.nvidia.com/v1alpha1/GpuClaimParameters': draClassic,
-  'gpu.resource.nvidia.com/v1alpha1/MigDeviceClaimParameters': draClassic,
-  'gpu.resource.nvidia.com/v1alpha1/ComputeInstanceParameters': draClassic,
-  'gpu.resource.nvidia.com/v1alpha1/DeviceClassParameters': draClassic,
   'jobset.x-k8s.io/v1alpha1/JobSet': ['JobSet', 'jobset.x-k8s.io/v1alpha2', '*'],
   'kueue.x-k8s.io/v1alpha1/ClusterQueue': kueue,
   'kueue.x-k8s.io/v1alpha1/LocalQueue': kueue,

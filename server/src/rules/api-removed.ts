@@ -61,7 +61,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [Kubernetes: deprecated API migration guide](https://kubernetes.io/docs/reference/using-api/deprecation-guide/)
  */
 export default defineRule({
-  topic: 'cluster',
+  topic: 'other',
   severity: 'error',
   judgesWords: true,
   document(document, context) {

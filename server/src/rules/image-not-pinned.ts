@@ -128,7 +128,7 @@ function isMoving(tag: string): boolean {
   if (words.some((word) => /^(?:latest|nightly)$/i.test(word)) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag))
     return true;
   if (words.length === 0 || words.some((word) => /\d/.test(word))) return false;
-  return words.some((word) => channels.test(word)) || words.every((word) => variants.test(word));
+  return words.some((word) => channels.test(word)) || (!/\d/.test(tag) && words.every((word) => variants.test(word)));
 }
 
 function tagSpan(text: string, { at, value }: Located<string>, tag: string): Span {

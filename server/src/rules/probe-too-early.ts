@@ -111,9 +111,12 @@ export default defineRule({
 });
 
 const maxMinutes = 20;
+const handlers = ['httpGet', 'tcpSocket', 'grpc', 'exec'];
 
 /** The time in seconds after which the probe restarts a server that never answers; undefined if unknown. Kubernetes' defaults. */
 function budgetOf(probe: Cursor): number | undefined {
+  // Operators have forms of their own.
+  if (!handlers.some((key) => getIn(probe, key) !== undefined)) return undefined;
   const [delay, period, failures] = [
     lowerCount(getIn(probe, 'initialDelaySeconds'), 0),
     lowerCount(getIn(probe, 'periodSeconds'), 10),
@@ -138,9 +141,7 @@ function waitLonger(probe: Cursor, document: YamlDocument): Fix | undefined {
 
 /** A startup probe with the same handler and more time. */
 function addStartupProbe(probe: Cursor, container: Cursor, document: YamlDocument): Fix | undefined {
-  const handler = ['httpGet', 'tcpSocket', 'grpc', 'exec']
-    .map((key) => getIn(probe, key))
-    .find((one) => one !== undefined);
+  const handler = handlers.map((key) => getIn(probe, key)).find((one) => one !== undefined);
   const plain = handler && plainValue(handler);
   if (handler === undefined || plain === undefined) return undefined;
   const value = { [keyOf(handler)]: plain, periodSeconds: 10, failureThreshold: maxMinutes * 6 };
