@@ -1,7 +1,7 @@
 import { migByResource } from '../catalog/index.ts';
 import { lacksLimitOf, likelyLacksLimitOf } from '../evidence/missing-limit.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { type Fix, fix, type Safety } from '../rewrite/fix.ts';
 import { addLimit, isKnown, isWhole } from '../rewrite/quantities.ts';
 import { meantName } from '../rewrite/rename-resource.ts';
 import { asNumber, asText, type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -93,7 +93,7 @@ function isMisspelled(resource: string, limits: Cursor | undefined): boolean {
 function copyToLimits(
   accelerator: AcceleratorRequest,
   container: Container,
-  safety: Fix['safety'],
+  safety: Safety,
   context: PodSetContext,
 ): Fix | undefined {
   const { request, limit, resource } = accelerator;
