@@ -148,13 +148,13 @@ function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSe
   const known = names.flatMap((name) => asText(name) ?? []);
   for (const place of ['httpGet', 'tcpSocket'].flatMap((handler) => getIn(probe, handler, 'port') ?? [])) {
     const port = writtenText(place);
-    // A number in quotes is a number.
-    if (port === undefined || /^\d+$/.test(port) || known.includes(port)) continue;
-    const which = known.length === 0 ? 'which names no port' : `which has ${shorten(known.join(', '), 40)}`;
+    // A number in quotes is a number, and name-invalid reports what is not a name.
+    if (port === undefined || !/^(?=.{1,15}$)(?=.*[a-z])[a-z0-9-]+$/.test(port) || known.includes(port)) continue;
+    const has = known.length === 0 ? 'names no port' : `has only ${shorten(known.join(', '), 40)}`;
     report({
-      message: `${keyOf(probe)} asks port "${shorten(port, 20)}" of the container, ${which}: the probe always fails`,
+      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the probe always fails`,
       span: spanOf(place),
-      fixes: () => known.map((name) => fix(`Ask port ${name}`, 'unsafe', replaceScalar(document, place, name))),
+      fixes: () => known.map((name) => fix(`Use port ${name}`, 'unsafe', replaceScalar(document, place, name))),
     });
   }
 }
