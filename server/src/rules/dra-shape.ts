@@ -83,7 +83,7 @@ function reportClassic({ root, kind }: Manifest, { report }: RuleContext): void 
   const version = getIn(root, 'apiVersion');
   if (version === undefined || isTemplated(version) || !/Parameters$/.test(kind)) return;
   report({
-    message: `Kubernetes 1.32 removed the claims that refer to ${shorten(kind, 40)}: current DRA drivers ignore it; use a config in the ResourceClaim`,
+    message: `${shorten(kind, 40)} configured claims before Kubernetes 1.32: the object is ignored; use a config in the ResourceClaim`,
     span: spanOf(version),
   });
 }

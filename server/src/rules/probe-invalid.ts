@@ -152,7 +152,7 @@ function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSe
     if (port === undefined || !/^(?=.{1,15}$)(?=.*[a-z])[a-z0-9-]+$/.test(port) || known.includes(port)) continue;
     const has = known.length === 0 ? 'names no port' : `has only ${shorten(known.join(', '), 40)}`;
     report({
-      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the probe always fails`,
+      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the pod cannot be ready`,
       span: spanOf(place),
       fixes: () => known.map((name) => fix(`Use port ${name}`, 'unsafe', replaceScalar(document, place, name))),
     });
