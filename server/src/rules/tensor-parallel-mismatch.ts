@@ -11,7 +11,7 @@ import { resourceName } from '../model/requested-resource.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -141,9 +141,13 @@ function gpusOfGroup({ kind, apiVersion, podSets, manifest, partial }: Workload)
   const isGroup = kind === 'LeaderWorkerSet';
   if (partial || (!isGroup && kindOf({ kind, apiVersion }).rayCluster === undefined)) return null;
   let all = 0;
-  for (const { pods, accelerators } of podSets) {
+  for (const { name, pods, accelerators, containers } of podSets) {
     const [only, ...others] = accelerators.filter(isRequested);
-    if (only === undefined) continue;
+    if (only === undefined) {
+      // Ray needs none in the head. Elsewhere, a request is missing, empty or misspelled.
+      if (name === 'head' && !containers.some(requestsDevices)) continue;
+      return null;
+    }
     const vendor = knownAccelerator(resourceName(only.requested) ?? '')?.vendor;
     // Some devices of others have several processors.
     if (others.length > 0 || only.form !== 'whole' || (vendor !== 'nvidia' && vendor !== 'amd')) return null;
@@ -153,6 +157,12 @@ function gpusOfGroup({ kind, apiVersion, podSets, manifest, partial }: Workload)
   if (!isGroup) return all;
   const groups = lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1);
   return groups === null || groups === 0 ? null : all / groups;
+}
+
+/** Whether a container requests anything but the resources of every node. */
+function requestsDevices({ resources }: Container): boolean {
+  const written = [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
+  return written.some((entry) => !/^(?:cpu|memory|ephemeral-storage|hugepages-\S+)$/.test(keyOf(entry)));
 }
 
 function mismatch(text: string, used: number, gpus: number, holder: string): string {
