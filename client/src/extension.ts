@@ -1,19 +1,19 @@
 import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
-import {
-  type ClientOptions,
-  type ListFilesParams,
-  type ListFilesResult,
-  methods,
-} from '../../server/src/lsp/protocol.ts';
+import { type ClientOptions, commands, methods } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
+import { registerCostReport } from './cost-report.ts';
+import { registerCostView } from './cost-view.ts';
+import { readBase, watchCommits } from './git-base.ts';
+import { listFiles } from './list-files.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
+import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
-import { excludedFolders, watchedFiles } from './watched-files.ts';
+import { watchedFiles } from './watched-files.ts';
 
 /** Creates the client for this kind of extension host. */
 export type MakeClient = (id: string, name: string, options: LanguageClientOptions) => BaseLanguageClient;
@@ -36,14 +36,31 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const initializationOptions = (): ClientOptions => {
     const languages = syntaxElsewhere();
     sent = languages.join();
-    return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
+    return {
+      picker: true,
+      summary: true,
+      readFile: true,
+      listFiles: true,
+      baseTexts: true,
+      syntaxElsewhere: languages,
+    };
   };
-  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
+  const repeated = repeatedProblems();
+  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output, repeated), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
+  const costsChanged = new vscode.EventEmitter<void>();
   context.subscriptions.push(
     output,
     statusBar,
+    repeated.watch(client),
+    watchCommits(() => {
+      if (client.isRunning()) void client.sendNotification(methods.basesChanged);
+    }),
     ...registerCommands(client, started, output),
+    costsChanged,
+    client.onNotification(methods.costsChanged, () => costsChanged.fire()),
+    ...registerCostView(client, started, context.workspaceState, costsChanged.event),
+    ...registerCostReport(client, started, costsChanged.event),
     ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),
@@ -65,7 +82,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   vscode.workspace.textDocuments.forEach(startFor);
 }
 
-function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
+function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProblems): LanguageClientOptions {
   return {
     documentSelector: [
       { language: 'yaml' },
@@ -74,9 +91,24 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
-    middleware: { ...filesOnly, ...ruleLinks, ...selections, workspace: { ...withOrigins, ...watchedFiles } },
+    middleware: {
+      ...filesOnly,
+      ...ruleLinks,
+      ...selections,
+      provideDiagnostics: (document, previousResultId, token, next) =>
+        repeated.provideDiagnostics(document, previousResultId, token, (...request) =>
+          ruleLinks.provideDiagnostics(...request, next),
+        ),
+      handleDiagnostics: (uri, diagnostics, next) =>
+        repeated.handleDiagnostics(uri, diagnostics, (...report) => ruleLinks.handleDiagnostics(...report, next)),
+      workspace: { ...withOrigins, ...watchedFiles },
+    },
     outputChannel: output,
-    markdown: { isTrusted: false, supportHtml: false },
+    // Only the links of the hover's actions; their arguments are places, and the commands only open pickers and menus.
+    markdown: {
+      isTrusted: { enabledCommands: [commands.setGpu, commands.setUp, commands.showFixes] },
+      supportHtml: false,
+    },
   };
 }
 
@@ -99,6 +131,7 @@ async function startClient(
   client.onNotification(methods.summary, (params) => statusBar.update(params));
   client.onRequest(methods.readFile, readFile);
   client.onRequest(methods.listFiles, listFiles);
+  client.onRequest(methods.baseText, readBase);
   client.onDidChangeState(({ newState }) => {
     if (newState === State.Stopped) statusBar.clear();
   });
@@ -109,13 +142,6 @@ async function startClient(
     const choice = await vscode.window.showErrorMessage('The gpulint language server did not start.', 'Show Output');
     if (choice !== undefined) output.show();
   }
-}
-
-/** Lists files that the server cannot reach itself. Skips the folders that VS Code's search excludes. */
-async function listFiles({ folder, limit }: ListFilesParams): Promise<ListFilesResult> {
-  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml}');
-  const found = await vscode.workspace.findFiles(pattern, excludedFolders, limit);
-  return found.map((uri) => uri.toString());
 }
 
 /** Most JSON files are settings and packages; a Kubernetes object has an API version. */

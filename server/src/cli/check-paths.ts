@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { Analysis } from '../analysis.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
+import { isTerraform } from '../workspace/terraform.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
+import { type CheckedInput, withCountedElsewhere } from './counted-files.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
 import { checkAgain } from './fix-rounds.ts';
 import { type ConfiguredInput, indexInput, indexInputs } from './index-inputs.ts';
-import { type CheckedInput, withKustomizations } from './kustomized-files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-file-reader.ts';
@@ -53,8 +54,10 @@ export async function checkPaths(
     return checkFile(analysis, input, await contentOf(input, reach), how);
   };
   const results: CheckedInput[] = [];
-  for (const one of inputs) results.push({ ...one, checked: await checkOne(one) });
-  return withKustomizations(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
+  // Files of Terraform in a folder describe pools; they are not manifests.
+  const manifests = inputs.filter(({ input }) => input.folder === null || !isTerraform(input.file));
+  for (const one of manifests) results.push({ ...one, checked: await checkOne(one) });
+  return withCountedElsewhere(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
 }
 
 /** The files of all paths, each once, with their configs. */

@@ -23,6 +23,10 @@ export const configSchema = must(
       z.array(z.string()),
       "Globs of files to skip when a folder is checked, relative to this file's folder.",
     ),
+    priceFile: key(
+      z.string().check(z.minLength(1)),
+      "Custom prices of OpenCost or Kubecost: a JSON file in this file's folder or below it, for example prices/default.json.",
+    ),
     overrides: key(
       z.array(
         z.strictObject({
@@ -77,6 +81,15 @@ export const editorSchema = z.strictObject({
     }),
     {},
   ),
+  closedFiles: z.prefault(
+    z.strictObject({
+      maxFiles: must(
+        z._default(z.int().check(z.minimum(0), z.maximum(maxListed)), 5000),
+        'Reports problems in files that are not open, in workspace folders with at most this many YAML files. 0 reports only problems in open files.',
+      ),
+    }),
+    {},
+  ),
 });
 
 /** A feature that is on by default. */
@@ -87,7 +100,7 @@ function switchOf(description: string) {
 /** A config as written: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
 
-/** The settings of the editor: advice, code lenses, inlay hints, and how much of a folder is indexed. */
+/** The settings of the editor: advice, code lenses, inlay hints, and how much of a folder is indexed and reported. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
 /** A key that is allowed at a place in the file. */
@@ -139,6 +152,7 @@ function belowOf(shape: Shape, step: string): z.core.$ZodType | undefined {
 }
 
 function valuesOf(shape: Shape): readonly string[] {
+  if (shape.type === 'union') return shape.options.flatMap((option) => valuesOf(shapeOf(option)));
   return shape.type === 'enum' ? Object.values(shape.entries).map(String) : [];
 }
 

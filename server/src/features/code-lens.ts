@@ -1,11 +1,9 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
-import { timesCount } from '../cost/range.ts';
-import type { CostEstimate, CostResult } from '../cost/types.ts';
-import { lowerCount } from '../model/pod.ts';
+import { runWords } from '../cost/run-cost.ts';
+import type { CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { Workload } from '../model/workload.ts';
-import { asBoolean, getIn } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import {
   acceleratedWorkloads,
@@ -14,6 +12,7 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
 
 /** One line above a workload. Spans are of the file. */
@@ -26,18 +25,25 @@ export interface Lens {
   readonly target: Span;
 }
 
-/** The cost of each workload that requests accelerators, above the workload. */
-export function codeLenses(file: FileAnalysis): readonly Lens[] {
-  return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
+/**
+ * The cost of each workload that requests accelerators, above the workload.
+ * @param changes how the price of each changed workload changed, by the start of its object
+ */
+export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, string> = new Map()): readonly Lens[] {
+  const ofWorkloads = acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
     const result = document.costOf(workload);
+    const span = shiftSpan(root.node.span, document.base);
+    const change = changes.get(span.start);
     return {
-      span: shiftSpan(root.node.span, document.base),
-      title: lensTitle(workload, result),
+      span,
+      title: `${lensTitle(workload, document)}${change === undefined ? '' : ` · ${change}`}`,
       action: missingFor(result.unknown) === 'gpu' ? 'set-gpu' : 'show-cost',
       target: shiftSpan(detailsAt(workload), document.base),
     };
   });
+  const ofPools = poolLenses(file).map((lens): Lens => ({ ...lens, action: 'show-cost' }));
+  return [...ofWorkloads, ...ofPools];
 }
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */
@@ -50,18 +56,21 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
     });
 }
 
-function lensTitle(workload: Workload, result: CostResult): string {
-  const parts = [describeAccelerators(workload), costWords(workload, result), ...allReplicas(workload, result)];
+function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
+  const result = document.costOf(workload);
+  const parts = [describeAccelerators(workload), costWords(workload, result), ...releaseWords(workload, document)];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 
-/** `3 replicas $41.28/h`, for values with a replica count and without autoscaling. */
-function allReplicas(workload: Workload, { cost }: CostResult): readonly string[] {
-  const { manifest, podSets } = workload;
-  const count = lowerCount(podSets[0]?.replicas, 1);
-  if (!workload.perReplica || cost === null || count === null || count < 2) return [];
-  const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(getIn(manifest.root, key, 'enabled')) === true);
-  return scaled ? [] : [`${count} replicas ${formatHourly(timesCount(cost.hourly, count))}`];
+/** `3 replicas $41.28/h`, for values that state more than one replica. */
+export function releaseWords(
+  { release }: Workload,
+  { costOf }: Pick<FileAnalysis['documents'][number], 'costOf'>,
+): readonly string[] {
+  const [pods] = release?.podSets.map((podSet) => podSet.pods) ?? [];
+  const cost = release && costOf(release).cost;
+  if (!cost || pods === undefined || pods.min === null || pods.max === null || pods.max < 2) return [];
+  return [`${plural(pods, 'replica')} ${formatHourly(cost.hourly)}`];
 }
 
 /** `node p5.48xlarge $55.04/h`, if the pods take a part of one machine: the node costs that much, whoever uses the rest. */
@@ -72,6 +81,16 @@ function nodeWords({ basis }: CostEstimate): string | undefined {
   return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
 }
 
+function spotAmount(hourly: Range, isOpen: boolean): string {
+  return formatHourly(isOpen ? hourly.min : hourly);
+}
+
+/** `$5,022/month idle`; `idle from $2,336/month` if the price of a pod is a range. */
+function idleWords({ idle, idleHourly }: CostEstimate): string {
+  const month = formatMonthly(idleHourly);
+  return formatMonthly(idle) === month ? `${month} idle` : `idle from ${month}`;
+}
+
 /** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, or which fact is missing. */
 export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
   if (cost === null) {
@@ -79,13 +98,19 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult): st
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';
   }
   const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
-  const onSpot = pricings.size === 1 && pricings.has('spot');
-  const parts = [`${formatHourly(cost.hourly)}${onSpot ? ' spot' : pricings.size === 1 ? ' on demand' : ''}`];
+  const [pricing, ...others] = [...pricings];
+  const onSpot = pricing === 'spot' && others.length === 0;
+  const least = cost.isOpen ? 'from ' : '';
+  const running = cost.run?.perMonth === undefined ? '' : ' while running';
+  const amount = formatHourly(cost.isOpen ? cost.hourly.min : cost.hourly);
+  const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
+  const parts = [`${least}${amount}${words}${running}`];
   const node = nodeWords(cost);
   if (node !== undefined) parts[0] += ` (${node})`;
-  if (!onSpot && cost.spotHourly !== null) parts.push(`${formatHourly(cost.spotHourly)} spot`);
+  if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);
+  const run = cost.run && !cost.isOpen ? runWords(cost.run) : undefined;
+  if (run !== undefined) parts.push(run);
   // Only serving can be idle; a job ends.
-  if (workload.role === 'serving' && workload.roleConfidence !== 'guess')
-    parts.push(`${formatMonthly(cost.idleHourly)} idle`);
+  if (workload.role === 'serving' && workload.roleConfidence !== 'guess') parts.push(idleWords(cost));
   return parts.join(' · ');
 }

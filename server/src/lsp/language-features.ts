@@ -8,6 +8,7 @@ import type { Block } from '../features/hover/render.ts';
 import { inlayHints } from '../features/inlay-hints.ts';
 import { documentLinks } from '../features/navigation/document-links.ts';
 import type { summarize } from '../features/report.ts';
+import type { BaseTexts } from './base-texts.ts';
 import { guard } from './guard.ts';
 import { isConfigUri } from './projects.ts';
 import type { Session } from './session.ts';
@@ -42,6 +43,7 @@ const incomplete: Block = { kind: 'text', text: 'Incomplete: gpulint is still re
 export function registerLanguageFeatures(
   session: Session,
   replaced: Partial<Features>,
+  bases: BaseTexts,
   settled: (uri: string) => void,
 ): void {
   const features: Omit<Features, 'summarize'> = { hover, codeLenses, codeActions, complete, inlayHints, ...replaced };
@@ -53,7 +55,7 @@ export function registerLanguageFeatures(
       if (config !== undefined) {
         const lines = lineIndex(config.getText());
         const content = hoverConfig(config.getText(), lines.fromPosition(position));
-        return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+        return content === undefined ? null : hoverToLsp(content, textDocument.uri, lines, session.client);
       }
       if ((await analyzed(textDocument.uri)) === undefined) return null;
       // Editors request a hover once, and show the result as long as it is open.
@@ -64,7 +66,7 @@ export function registerLanguageFeatures(
       const content = features.hover(found.file, lines.fromPosition(position));
       if (content === undefined) return null;
       const blocks: readonly Block[] = isComplete ? content.blocks : [...content.blocks, incomplete];
-      return hoverToLsp({ ...content, blocks }, lines, session.client.hoverFormat);
+      return hoverToLsp({ ...content, blocks }, textDocument.uri, lines, session.client);
     }),
   );
 
@@ -90,7 +92,8 @@ export function registerLanguageFeatures(
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
-      const costs = codeLens.enabled ? features.codeLenses(found.file) : [];
+      const changes = codeLens.enabled ? await bases.changesOf(found.file) : new Map();
+      const costs = codeLens.enabled ? features.codeLenses(found.file, changes) : [];
       const advices = advice === 'lens' ? adviceLenses(found.file) : [];
       const lenses = [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
       return [...typing.steady(found.file, 'lenses', lenses)];

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { costGroups, costReportFormats, costSorts } from './cost-protocol.ts';
 import { methods } from './protocol.ts';
 
 /** The problem of a message's parameters as a clause; undefined if they are valid or the method is not handled. */
@@ -31,6 +32,7 @@ const positionParams = z.looseObject({ ...inDocument, position });
 const documentParams = z.looseObject(inDocument);
 const place = { uri, position };
 const choice = optional(text);
+const progress = { workDoneToken: optional(z.union([text, z.number()])) };
 
 const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType>([
   [
@@ -92,6 +94,7 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
   ],
   [methods.syntaxElsewhere, z.looseObject({ languages: texts })],
   [methods.costs, document],
+  [methods.costChanges, z.looseObject({ files: z.array(z.looseObject({ uri, path: text, base: z.nullable(text) })) })],
   [methods.gpus, z.looseObject({ uri: z.optional(uri) })],
   [methods.migChoices, z.looseObject({ ...place, gpu: z.optional(text) })],
   [methods.rewriteToMig, z.looseObject({ ...place, gpu: text, profile: text })],
@@ -100,5 +103,16 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
     z.looseObject({ uri, gpu: choice, provider: choice, platform: choice, region: choice, capacity: choice }),
   ],
   [methods.workspaceFixes, z.looseObject({ uris: z.array(uri) })],
+  [methods.workspaceCosts, z.looseObject(progress)],
+  // The nonce becomes part of the page.
+  [
+    methods.costReport,
+    z.looseObject({
+      ...progress,
+      format: z.enum(costReportFormats),
+      nonce: z.string().check(z.regex(/^[0-9a-z]{16,64}$/)),
+    }),
+  ],
+  [methods.costTree, z.looseObject({ ...progress, sort: z.enum(costSorts), group: z.enum(costGroups) })],
   [methods.fixWorkspace, z.looseObject({ uris: z.array(uri), rule: z.nullable(text) })],
 ]);

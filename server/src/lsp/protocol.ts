@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly readFile?: boolean;
   /** It handles `listFiles`. */
   readonly listFiles?: boolean;
+  /** It handles `baseText`. */
+  readonly baseTexts?: boolean;
   /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere?: readonly string[];
 }
@@ -42,6 +44,17 @@ export const commands = {
   setUp: 'gpulint.setUp',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
+  /** Opens the page with the cost of the workspace. */
+  costReport: 'gpulint.costReport',
+  exportCostReport: 'gpulint.exportCostReport',
+  refreshCosts: 'gpulint.refreshCosts',
+  compareCosts: 'gpulint.compareCosts',
+  /** Stops the request behind the view GPU Cost. */
+  cancelCosts: 'gpulint.cancelCosts',
+  sortCosts: 'gpulint.sortCosts',
+  groupCosts: 'gpulint.groupCosts',
+  /** Copies the selected rows of the view GPU Cost, or all of them. */
+  copyCost: 'gpulint.copyCost',
 } as const;
 
 export const methods = {
@@ -53,6 +66,12 @@ export const methods = {
   readFile: 'gpulint/readFile',
   /** Server to client: the YAML files below a folder to which the server has no access. */
   listFiles: 'gpulint/listFiles',
+  /** Server to client: the text of a file in the last commit. */
+  baseText: 'gpulint/baseText',
+  /** Client to server, a notification: the last commit is another one. */
+  basesChanged: 'gpulint/basesChanged',
+  /** The workloads of some files whose cost differs from the last commit. */
+  costChanges: 'gpulint/costChanges',
   /** The workloads of a file with their costs. */
   costs: 'gpulint/costs',
   /** The GPUs of the catalog with their prices. */
@@ -67,10 +86,18 @@ export const methods = {
   workspaceFixes: 'gpulint/workspaceFixes',
   /** The edit that applies fixes in some files. */
   fixWorkspace: 'gpulint/fixWorkspace',
+  /** The cost of the workspace as a file. */
+  costReport: 'gpulint/costReport',
   /** The ids of all rules. */
   ruleIds: 'gpulint/ruleIds',
   /** The platforms, and the regions with known prices. */
   platforms: 'gpulint/platforms',
+  /** The rows of the costs of all files of the workspace, with their total. */
+  workspaceCosts: 'gpulint/workspaceCosts',
+  /** The same rows as the nodes of a tree, in words. */
+  costTree: 'gpulint/costTree',
+  /** Server to client, a notification: the last answer to one of these two requests may be outdated. Sent once for each answer. */
+  costsChanged: 'gpulint/costsChanged',
 } as const;
 
 /** A key in the section `gpulint` with the origin of each setting, `user` or `workspace`, by its path. */

@@ -38,11 +38,34 @@ export function lowerPlacement(
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
-    terms: withMachine(priceTerms(terms), typed.length === 0 ? instance?.name : undefined),
+    terms: withMachine(priceTerms(terms), typed.length === 0 ? (instance?.name ?? undefined) : undefined),
     needs,
+    ...ownMachine(typed.length === 0 ? [pool?.instanceType ?? ''] : named, options, pool),
+    ...billing(selectors, options),
     nodePool: pool?.name ?? null,
     providerFrom,
   };
+}
+
+function ownMachine(
+  names: readonly string[],
+  { nodePools }: ModelOptions,
+  pool: NodePool | undefined,
+): Pick<Placement, 'ownMachine'> {
+  const [name = '', ...others] = new Set(names);
+  if (name === '' || others.length > 0 || instanceType(name) !== undefined) return {};
+  const stated = pool ?? nodePools.find((one) => one.instanceType === name);
+  return { ownMachine: { name, devices: stated?.devices ?? null } };
+}
+
+/** The classes of Autopilot whose pods pay for their nodes. https://cloud.google.com/kubernetes-engine/pricing */
+const nodeClasses: ReadonlySet<string> = new Set(['Accelerator', 'Performance']);
+
+/** How Autopilot charges: for the pods, or, in some classes, for their nodes and a premium. */
+function billing(selectors: readonly Selector[], { platform }: ModelOptions): Pick<Placement, 'autopilot'> {
+  const chosen = selectors.find(({ key }) => key === 'cloud.google.com/compute-class')?.values ?? [];
+  if (chosen.some(({ value }) => nodeClasses.has(value))) return { autopilot: 'nodes' };
+  return platform === 'gke-autopilot' ? { autopilot: 'pods' } : {};
 }
 
 /** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */

@@ -47,6 +47,8 @@ export interface Workload {
   readonly scaling: Scaling | null;
   /** For a definition whose pods are counted elsewhere (Helm values): the workload with one pod per set, to price a replica. */
   readonly replica?: Workload;
+  /** For such a definition: the workload that a release of the values runs, for totals. Without a written number, one replica or more. */
+  readonly release?: Workload;
   /** The object is partial, but its `resources` are complete. */
   readonly wholeResources?: true;
   /** This is such a replica. */
@@ -91,6 +93,8 @@ export interface FieldSharding {
   readonly text: string;
   readonly devices: number;
   readonly at: Cursor;
+  /** Whether the server may be started with other sizes. */
+  readonly uncertain?: true;
 }
 
 /** What one pod needs of its node, apart from devices. A container without a known request counts as 0, so these are lower bounds. */
@@ -222,6 +226,13 @@ export interface Volume {
   readonly at: Cursor;
 }
 
+/** A machine of the user's own. */
+export interface OwnMachineName {
+  readonly name: string;
+  /** null: unknown. */
+  readonly devices: number | null;
+}
+
 /** Where the pods run, according to the object and the config. */
 export interface Placement {
   readonly capacity: Capacity;
@@ -235,6 +246,10 @@ export interface Placement {
   /** The requirements on labels that follow from a node's instance type, region or zone: one of the terms must hold. */
   readonly terms: readonly NodeTerm[];
   readonly needs: PodNeeds;
+  /** The one machine that the selectors or the config name, if the catalog does not have it. */
+  readonly ownMachine?: OwnMachineName;
+  /** GKE Autopilot charges for the pods, or for their nodes and a premium. */
+  readonly autopilot?: 'pods' | 'nodes';
   /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;

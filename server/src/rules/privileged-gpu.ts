@@ -1,6 +1,7 @@
 import { largestNode } from '../evidence/largest-node.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
+import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, asText, type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -50,7 +51,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
  * of the selected instance type. The severity is info if the container requests eight GPUs, which is a whole node of most types, if it trains
- * on two or more GPUs, which are often a whole node, and if the pod uses RDMA devices or the host network, where `privileged` is common.
+ * on two or more GPUs, which are often a whole node, if the pod uses RDMA devices or the host network, where `privileged` is common, and if the
+ * container mounts other devices of the host.
  *
  * ## Sources
  *
@@ -63,7 +65,9 @@ export default defineRule({
   container(container, context) {
     const privileged = getIn(securityContextOf(container), 'privileged');
     if (privileged === undefined || asBoolean(privileged) !== true || isExempt(context.workload)) return;
-    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//.test(resource));
+    const requests = knownRequests(container).filter(({ resource }) =>
+      /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//.test(resource),
+    );
     if (requests.length === 0 || takesWholeNode(context)) return;
     // Jobs that train on several GPUs take whole nodes more often than not.
     const usual = hasRole(context.workload, 'training') ? 2 : 8;
@@ -71,7 +75,7 @@ export default defineRule({
     // Most nodes with a GPU of Intel have only one.
     const single = requests.every(({ resource }) => resource.startsWith('gpu.intel.com/'));
     context.report({
-      severity: whole || single || usesRdma(context) ? 'info' : 'warning',
+      severity: whole || single || usesRdma(context) || mountsDevices(container, context) ? 'info' : 'warning',
       message: `privileged: true exposes every GPU of the node to the container, not only the ${requestWords(requests)} that it requests`,
       span: keySpanOf(privileged),
     });
@@ -98,5 +102,13 @@ function usesRdma({ podSet }: PodSetContext): boolean {
   return podSet.containers.some(({ resources }) => {
     const limits = getIn(resources, 'limits')?.node;
     return limits?.kind === 'map' && limits.entries.some(({ key }) => /rdma|efa\b|infiniband|\bib\b|roce/i.test(key));
+  });
+}
+
+/** Whether the container mounts a device or bus of its node, other than shared memory and GPUs. */
+function mountsDevices({ volumeMounts }: Container, { podSet }: PodSetContext): boolean {
+  return volumeMounts.some(({ name }) => {
+    const path = asText(getIn(volumeNamed(podSet, name)?.at, 'hostPath', 'path')) ?? '';
+    return /^\/(?:dev|sys)\/(?!shm\b|nvidia)/.test(path);
   });
 }

@@ -1,7 +1,7 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { findSharding, type Sharding } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
-import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
+import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isRequested } from '../model/accelerators.ts';
@@ -68,8 +68,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For servers that span several pods (multi-node KServe, `--nnodes`; in a LeaderWorkerSet or a Ray cluster, unless they need more than the
- * whole group has), for several servers in one container, if CUDA_VISIBLE_DEVICES assigns the GPUs, for shares of GPUs, and if a factor of the
- * product is unknown.
+ * whole group has), for several servers in one container, if CUDA_VISIBLE_DEVICES assigns the GPUs, if the container may see other GPUs than
+ * its own (privileged, NVIDIA_VISIBLE_DEVICES), for shares of GPUs, and if a factor of the product is unknown.
  *
  * ## Sources
  *
@@ -87,12 +87,13 @@ export default defineRule({
       if (sharding === undefined || only === undefined || others.length > 0 || only.form !== 'whole') continue;
       const gpus = only.perPod;
       if (gpus === null || gpus === 0 || only.devices !== gpus || sharding.devices === gpus) continue;
-      const message = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      const certain = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      const message = sharding.uncertain === true ? certain.replace('does not start', 'may not start') : certain;
       // Head and workers share the fields.
       if (reported.has(message)) continue;
       reported.add(message);
       context.report({
-        severity: sharding.devices > gpus ? 'error' : 'warning',
+        severity: sharding.devices > gpus && sharding.uncertain !== true ? 'error' : 'warning',
         message,
         span: spanOf(sharding.at),
       });
@@ -108,7 +109,7 @@ export default defineRule({
     const used = Math.max(tensor, devices ?? tensor);
     if (used === gpus || (used < gpus && devices === null)) return;
     // A server that has run gets its devices elsewhere.
-    if (used > gpus && hasRun(context.workload.manifest)) return;
+    if (used > gpus && (hasRun(context.workload.manifest) || mayUseOtherGpus(container))) return;
     const place = placeOf(sharding, container, context);
     if (place === undefined) return;
     const product = devices !== null && devices !== tensor ? ` (${devices} processes in total)` : '';
@@ -128,7 +129,7 @@ function checkGroup(container: Container, context: PodSetContext): void {
   if (gpus === null || gpus === 0 || sharding === undefined || assignsGpus(container)) return;
   const used = Math.max(sharding.tensor, sharding.devices ?? sharding.tensor);
   const place = used > gpus ? placeOf(sharding, container, context) : undefined;
-  if (place === undefined || hasRun(context.workload.manifest)) return;
+  if (place === undefined || hasRun(context.workload.manifest) || mayUseOtherGpus(container)) return;
   const product = used === sharding.tensor ? '' : ` (${used} processes in total)`;
   context.report({
     message: mismatch(`${shorten(sharding.text)}${product}`, used, gpus, 'the group'),
