@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { checkValues } from './config/check-values.ts';
 import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/config-problems.ts';
-import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
+import { type ConfigLayer, fileLayers, mergeLayers, type PricesInUse, type ProjectConfig } from './config/layers.ts';
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
 import { getIn, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
@@ -11,7 +11,7 @@ import { tableOf } from './yaml/table.ts';
 
 export type { ConfigProblemLevel, ConfigValueProblem } from './config/config-problems.ts';
 export { didYouMean, nearest } from './config/key-spelling.ts';
-export type { ConfigOrigin, ConfigOrigins, ProjectConfig } from './config/layers.ts';
+export type { ConfigOrigin, ConfigOrigins, PricesInUse, ProjectConfig } from './config/layers.ts';
 export type { ConfigInput } from './config/schema.ts';
 
 export interface ConfigProblem {
@@ -30,8 +30,10 @@ export interface ConfigProblem {
 /** The config of a project without settings and without a config file. */
 export const defaultConfig: ProjectConfig = mergeLayers([]);
 
-/** The settings and the config file that apply to one file. */
+/** The settings and the config file that apply to one file, and the prices of the machine. */
 export interface ConfigSources {
+  /** By default, those of the catalog, at an unknown date. */
+  readonly prices?: PricesInUse;
   readonly settings: SettingsLayer | undefined;
   /** The values of the nearest `.gpulint.yaml`, and the path of the file relative to its folder. */
   readonly file: { readonly values: ConfigInput; readonly path: string } | undefined;
@@ -41,9 +43,9 @@ export interface ConfigSources {
 export type SettingsLayer = Pick<ConfigLayer, 'values' | 'origins'>;
 
 /** The config of one file. Overrides take precedence over the rest of `.gpulint.yaml`, then come the settings, then the defaults. */
-export function resolveConfig({ settings, file }: ConfigSources): ProjectConfig {
+export function resolveConfig({ settings, file, prices }: ConfigSources): ProjectConfig {
   const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', ...settings }];
-  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path)]);
+  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path)], prices);
 }
 
 /** Reads a `.gpulint.yaml`. Never throws: each mistake becomes a problem with its position, and the other values apply. */

@@ -28,6 +28,7 @@ export {
   spotTaintKeys,
 } from './node-labels.ts';
 export { platforms } from './platforms.ts';
+export { catalogPrices, type FetchedPrice, machineKey, type PriceSheet, priceSheet } from './price-sheet.ts';
 export {
   catalogInfo,
   cheapestOffer,
@@ -36,6 +37,7 @@ export {
   interruptionBand,
   offers,
   pricePerDevice,
+  priceSource,
   regionsOf,
 } from './prices.ts';
 export { providerName, providers } from './providers.ts';

@@ -115,6 +115,8 @@ export interface Offer {
   /** null: the source has no date; such an offer is shown as "date unknown" and is never chosen as the cheapest. */
   readonly date: string | null;
   readonly source: string;
+  /** Date and source of the spot price, if they are not those of the on-demand price. */
+  readonly spotFrom?: Source;
 }
 
 /** What an offer must match; a missing field matches every offer. */

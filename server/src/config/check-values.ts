@@ -1,5 +1,6 @@
 import {
   allInstanceTypes,
+  catalogPrices,
   instanceType,
   offers,
   type Provider,
@@ -52,7 +53,7 @@ function unknown(message: string, near: readonly string[]): Unknown {
 /** A region without prices falls back to the provider's default region, which must not happen silently. */
 function unknownRegion(region: string, provider: Provider | null): Unknown | undefined {
   if (provider === null) {
-    const all = new Set(offers({}).map((offer) => offer.region));
+    const all = new Set(offers({}, catalogPrices).map((offer) => offer.region));
     if (all.has(region)) return undefined;
     return unknown(`No provider has prices for the region '${region}'`, nearest(region, all));
   }

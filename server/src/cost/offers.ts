@@ -1,4 +1,4 @@
-import type { Offer, Provider } from '../catalog/index.ts';
+import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
 import {
   defaultRegion,
   gpus,
@@ -6,6 +6,7 @@ import {
   isInstanceTypeLabel,
   maxGpusPerInstance,
   offers,
+  priceSource,
 } from '../catalog/index.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
@@ -81,10 +82,10 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (own !== undefined) return own;
   const known = placement.provider as Provider | null;
   if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
-  const providers = [...new Set(offers({ gpu: model }).map(({ provider }) => provider))];
+  const providers = [...new Set(offers({ gpu: model }, prices.sheet).map(({ provider }) => provider))];
   const found = providers
     .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
-    .filter((one) => one.prices.some(({ offer }) => isCertain(offer)));
+    .filter((one) => one.prices.some(isCertain));
   const all = found.flatMap((one) => one.prices).sort(byAmount);
   const spot = found.flatMap((one) => one.spot).sort(byAmount);
   const [cheaperSpot] = found.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
@@ -139,7 +140,7 @@ function quoteOne(
   prices: OwnPrices,
 ): Quote {
   const assumptions: Assumption[] = [];
-  const everywhere = allowedOffers(model, placement, provider).map((offer) => atOwnPrice(offer, prices));
+  const everywhere = allowedOffers(model, placement, provider, prices.sheet).map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
   const request: Request = { devices, needs: placement.needs, each: namesSeveralTypes(placement) };
   let candidates = everywhere.filter((offer) => offer.region === region || isEverywhere(offer));
@@ -169,10 +170,15 @@ function quoteOne(
 }
 
 /** The offers of a provider for a model, on the machines that the placement allows. */
-function allowedOffers(model: string, { terms, nodeGpus }: Placement, provider: Provider): readonly Offer[] {
+function allowedOffers(
+  model: string,
+  { terms, nodeGpus }: Placement,
+  provider: Provider,
+  sheet: PriceSheet,
+): readonly Offer[] {
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
   // A machine with a part of a card is taken only by name.
-  const offered = offers({ gpu: model, provider }).filter(
+  const offered = offers({ gpu: model, provider }, sheet).filter(
     ({ gpuCount, instanceType }) => gpuCount >= 1 || named.includes(instanceType),
   );
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
@@ -203,8 +209,8 @@ function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
 }
 
 /** Whether the price has a date or is the project's own. */
-function isCertain({ date, own }: PricedOffer): boolean {
-  return date !== null || own === 'gpu' || own === 'instance';
+function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
+  return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
 }
 
 /** Some providers have one price for all regions. */
@@ -215,7 +221,7 @@ function isEverywhere(offer: PricedOffer): boolean {
 /** The prices of a pod on the machines that it fits, cheapest first: of each instance type, or of the best one. */
 function chosen(candidates: readonly PricedOffer[], request: Request, pricing: Pricing): readonly PodPrice[] {
   const all = candidates.flatMap((offer) => priceOn(offer, request, pricing) ?? []);
-  const dated = all.filter(({ offer }) => isCertain(offer));
+  const dated = all.filter(isCertain);
   const known = dated.length > 0 ? dated : all;
   const roomy = known.filter(({ offer }) => fits(request.needs, machineOf(offer as Offer)));
   const prices = roomy.length > 0 ? roomy : known;

@@ -45,7 +45,7 @@ export function costBlocks(
   const rest: readonly Block[] = items.length === 0 ? [] : [{ kind: 'list', title: 'Assumptions', items }];
   if (cost !== null) return [lead, costTable(workload, cost), ...between, priceList(cost, config), ...rest];
   const why: Block = { kind: 'text', text: `${noEstimateWords(unknown)}.` };
-  const range = missingFor(unknown) === 'gpu' ? whatItWouldCost(workload) : [why];
+  const range = missingFor(unknown) === 'gpu' ? whatItWouldCost(workload, config.prices) : [why];
   return rest.length === 0 ? [lead, ...range, ...between] : [lead, ...range, ...between, ...rest];
 }
 

@@ -1,4 +1,5 @@
 import { providerName } from '../../catalog/index.ts';
+import type { OwnPrices } from '../../cost/custom-prices.ts';
 import { type PossiblePrice, possiblePrices } from '../../cost/gpu-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
 import { resourceName } from '../../model/requested-resource.ts';
@@ -7,13 +8,13 @@ import { requestedDevices } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
 /** If the GPU model is unknown: the price range of one unit of the resource over the catalog, and how to set the model. */
-export function whatItWouldCost(workload: Workload): readonly Block[] {
+export function whatItWouldCost(workload: Workload, { sheet }: OwnPrices): readonly Block[] {
   const advice: Block = {
     kind: 'text',
     text: 'To get a price, select the GPU model with a nodeSelector, for example nvidia.com/gpu.product, or set gpu in .gpulint.yaml.',
   };
   const unknown = workload.podSets.flatMap(requestedDevices).find(({ model }) => model === null);
-  const prices = unknown === undefined ? [] : possiblePrices(unknown);
+  const prices = unknown === undefined ? [] : possiblePrices(unknown, sheet);
   const [cheapest] = prices;
   const mostExpensive = [...prices].sort((a, b) => b.hourly.max - a.hourly.max)[0];
   if (unknown === undefined || cheapest === undefined || mostExpensive === undefined) return [advice];

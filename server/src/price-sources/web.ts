@@ -1,0 +1,91 @@
+import http from 'node:http';
+import https from 'node:https';
+
+/** How to reach the sources. */
+export interface WebOptions {
+  /** An address that serves the files of all sources, each below the name of its host; undefined: the sources themselves. */
+  readonly mirror: string | undefined;
+  /** Milliseconds without a byte after which a request fails. */
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** An answer whose body has not been read yet. */
+export interface Answer {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  readonly body: http.IncomingMessage;
+}
+
+const maxRedirects = 3;
+
+/**
+ * Requests a file. Follows a few redirects, and only within the host: another host was never asked for.
+ * @throws Error with the reason, as a clause
+ */
+export async function request(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  options: WebOptions,
+): Promise<Answer> {
+  let target = addressOf(url, options.mirror);
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await requestOnce(target, headers, options);
+    if (![301, 302, 303, 307, 308].includes(answer.status)) return answer;
+    answer.body.destroy();
+    const location = answer.header('location');
+    if (location === undefined) throw new Error(`it answered ${answer.status} without an address`);
+    const next = allowed(new URL(location, target));
+    if (next.host !== target.host || next.protocol !== target.protocol)
+      throw new Error(`it redirects to another host (${next.host}), which is not followed`);
+    if (redirects >= maxRedirects) throw new Error('it redirects too often');
+    target = next;
+  }
+}
+
+function addressOf(url: string, mirror: string | undefined): URL {
+  const wanted = allowed(new URL(url));
+  if (mirror === undefined) return wanted;
+  return allowed(new URL(`${mirror.replace(/\/+$/, '')}/${wanted.host}${wanted.pathname}${wanted.search}`));
+}
+
+/** Only encrypted connections, except to this machine. */
+function allowed(url: URL): URL {
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return url;
+  throw new Error(`${url.protocol}//${url.host} is not an https address`);
+}
+
+function requestOnce(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  { idleMs, signal }: WebOptions,
+): Promise<Answer> {
+  const { get } = url.protocol === 'https:' ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = get(url, { headers: { ...headers, 'user-agent': 'gpulint', 'accept-encoding': 'gzip' }, signal });
+    sent.setTimeout(idleMs, () => sent.destroy(new Error(`it sent nothing for ${Math.round(idleMs / 1000)} s`)));
+    sent.on('error', reject);
+    sent.on('response', (body) => {
+      resolve({
+        status: body.statusCode ?? 0,
+        header: (name) => {
+          const value = body.headers[name];
+          return Array.isArray(value) ? value[0] : value;
+        },
+        body,
+      });
+    });
+  });
+}
+
+/** Why a connection failed, as a clause. */
+export function connectionReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (['ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'].includes(code))
+    return 'it cannot be reached: this machine may be offline, or behind a proxy';
+  if (code === 'ECONNREFUSED') return 'it refuses connections';
+  if (code === 'ECONNRESET') return 'the connection broke off';
+  if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `its certificate is not valid (${code})`;
+  return error instanceof Error ? error.message : String(error);
+}
