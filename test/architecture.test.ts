@@ -29,7 +29,7 @@ const adapters = ['cluster', 'price-sources'];
 /** Packages, and the places that may import them. */
 const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = [
   { name: /^yaml$/, places: /^server\/src\/yaml\// },
-  { name: /^zod(\/mini)?$/, places: /^server\/src\/(config\.ts|config\/|catalog\/|cluster\/|cli\/|lsp\/)/ },
+  { name: /^zod(\/mini)?$/, places: /^server\/src\/(config\.ts|config\/|catalog\/|cluster\/|price-sources\/|cli\/|lsp\/)/ },
   { name: /^vscode-languageserver/, places: /^server\/src\/lsp\// },
   { name: /^vscode-languageclient/, places: /^client\/src\// },
   { name: /^vscode$/, places: /^client\/src\// },

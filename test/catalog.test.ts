@@ -151,7 +151,10 @@ describe('offers', () => {
   });
 
   it('match every part of the query', () => {
-    const found = offers({ gpu: 'a10g', provider: 'aws', region: 'us-east-1', instanceType: 'g5.xlarge' }, catalogPrices);
+    const found = offers(
+      { gpu: 'a10g', provider: 'aws', region: 'us-east-1', instanceType: 'g5.xlarge' },
+      catalogPrices,
+    );
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ onDemand: 1.006, gpuCount: 1, date: '2026-07-20' });
     expect(offers({ gpu: 'no-such' }, catalogPrices)).toEqual([]);

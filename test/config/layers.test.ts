@@ -81,7 +81,7 @@ describe('the merged config', () => {
       'prices: {discountPercent: 10, gpus: {l4: 1, t4: 2}}',
       'prices: {gpus: {l4: 3}}\noverrides: [{files: ["*.yaml"], prices: {instanceTypes: {g6.xlarge: 4}}}]',
     );
-    expect(prices).toEqual({ discountPercent: 10, gpus: { l4: 3, t4: 2 }, instanceTypes: { 'g6.xlarge': 4 } });
+    expect(prices).toMatchObject({ discountPercent: 10, gpus: { l4: 3, t4: 2 }, instanceTypes: { 'g6.xlarge': 4 } });
     expect(origins?.prices).toBe('.gpulint.yaml');
   });
 

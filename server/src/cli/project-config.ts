@@ -4,16 +4,10 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesAny } from '../config/globs.ts';
 import { configName, type FolderConfig, nearestConfig, pathBelow } from '../config/places.ts';
-import {
-  type ConfigInput,
-  type ConfigProblem,
-  defaultConfig,
-  type ProjectConfig,
-  parseConfig,
-  resolveConfig,
-} from '../config.ts';
+import { type ConfigInput, type ConfigProblem, type ProjectConfig, parseConfig, resolveConfig } from '../config.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { contentOfFound, contentOfNamed, type FileContent, outsideReason } from './file-content.ts';
+import { pricesOfRun } from './prices/in-use.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
 import { displayPath } from './source-path.ts';
@@ -50,6 +44,8 @@ export function projectConfigs(
 ): ProjectConfigs {
   const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
   const looks = new Map<string, Promise<FolderConfig<LoadedConfig>>>();
+  const prices = pricesOfRun();
+  const usual = resolveConfig({ settings: undefined, file: undefined, prices });
   let named: Promise<LoadedConfig> | undefined;
   const byFolder = new Map<string, Promise<LoadedConfig | undefined>>();
 
@@ -87,9 +83,10 @@ export function projectConfigs(
     nearest,
     async of(file) {
       const config = await nearest(file);
-      if (config === undefined && ruleSet === undefined) return defaultConfig;
+      if (config === undefined && ruleSet === undefined) return usual;
       const path = (config && below(config, file)) ?? '';
-      return resolveConfig({ settings: undefined, file: { values: { ...config?.values, ...replaced }, path } });
+      const values = { ...config?.values, ...replaced };
+      return resolveConfig({ settings: undefined, file: { values, path }, prices });
     },
     async isIgnored(file) {
       const config = await inFolder(path.dirname(path.resolve(file)));

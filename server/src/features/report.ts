@@ -1,8 +1,9 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { gpusOf } from '../cost/estimate.ts';
 import { formatHourly, plural, spokenHourly } from '../cost/money.ts';
+import { oldPriceAge, oldPriceWords } from '../cost/price-age.ts';
 import { nothing, sumOf } from '../cost/range.ts';
-import type { Range } from '../cost/types.ts';
+import type { CostBasis, Range } from '../cost/types.ts';
 import { costWords } from './code-lens.ts';
 import {
   acceleratedWorkloads,
@@ -40,6 +41,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   let max: number | null = 0;
   let hourly: Range = nothing;
   let priced = 0;
+  const bases: CostBasis[] = [];
   for (const { workload, document } of found) {
     const gpus = gpusOf(workload);
     min = min === null || gpus.min === null ? null : min + gpus.min;
@@ -47,6 +49,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     const { cost } = document.costOf(workload);
     if (cost === null) continue;
     priced += 1;
+    bases.push(...cost.basis);
     hourly = sumOf([hourly, cost.hourly]);
   }
   const noun = nounOfDevices(found.flatMap(({ workload }) => workload.podSets.flatMap(requestedDevices)));
@@ -56,6 +59,8 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
   const unpriced = found.length - priced;
   const note = unpriced > 0 && priced > 0 ? [`No price for ${unpriced} of ${found.length} workloads.`] : [];
+  const age = oldPriceAge(bases, file.config.prices);
+  if (age !== null) note.push(`${oldPriceWords(age)}.`);
   const price = priced === 0 ? 'price unknown' : `${priced < found.length ? 'at least ' : ''}${spokenHourly(hourly)}`;
   const label = `This file requests ${gpuWords}, ${price}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };

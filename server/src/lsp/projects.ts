@@ -12,8 +12,9 @@ import {
   pathBelow,
   withoutSlash,
 } from '../config/places.ts';
-import type { ConfigInput, ProjectConfig } from '../config.ts';
+import type { ConfigInput, PricesInUse, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
+import { listPrices } from '../cost/custom-prices.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -42,6 +43,8 @@ export interface Projects {
   configEdited(uri: string, text: string | undefined): void;
   /** Handles changed settings of the editor. */
   settingsChanged(): void;
+  /** Reads the prices of the machine again. */
+  pricesChanged(): void;
   /** Releases everything about a closed document. */
   forget(uri: string): void;
 }
@@ -84,6 +87,7 @@ export function createProjects(
   const late = new WeakSet<Promise<unknown>>();
   const intern = internConfigs();
   let folders: readonly string[] = [];
+  let prices: PricesInUse | undefined;
 
   function changed(folder?: string): void {
     configs.clear();
@@ -172,7 +176,14 @@ export function createProjects(
     const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookUpFolder)]);
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
     const file = nearest && path !== undefined ? { values: nearest.found.values, path } : undefined;
-    return intern(resolveConfig({ settings, file }));
+    prices ??= readPrices();
+    return intern(resolveConfig({ settings, file, prices }));
+  }
+
+  function readPrices(): PricesInUse {
+    const { problem, ...found } = host.prices?.() ?? { ...listPrices, problem: null };
+    if (problem !== null) log(problem);
+    return { sheet: found.sheet, today: found.today };
   }
 
   function configOf(uri: string): Promise<ProjectConfig> {
@@ -246,6 +257,10 @@ export function createProjects(
     },
     settingsChanged() {
       settings.clear();
+      changedSettings();
+    },
+    pricesChanged() {
+      prices = undefined;
       changedSettings();
     },
     forget(uri) {

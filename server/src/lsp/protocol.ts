@@ -49,6 +49,8 @@ export const methods = {
   summary: 'gpulint/summary',
   /** Client to server, a notification: the languages whose syntax errors another extension reports have changed. */
   syntaxElsewhere: 'gpulint/syntaxElsewhere',
+  /** Client to server, a notification: the price sheet of the user has changed. */
+  pricesChanged: 'gpulint/pricesChanged',
   /** Server to client: the text of a file to which the server has no access. */
   readFile: 'gpulint/readFile',
   /** Server to client: the YAML files below a folder to which the server has no access. */

@@ -19,9 +19,6 @@ const priceList = 'https://pricing.us-east-1.amazonaws.com';
 const regionIndex = `${priceList}/offers/v1.0/aws/AmazonEC2/current/region_index.json`;
 export const spotAdvisor = 'https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json';
 
-/** A region's file has some 300 MB, so not all of them are read unless the user names them. */
-const defaultRegions = ['us-east-1'];
-
 export const aws: PriceSource = {
   id: 'aws',
   name: 'the AWS price list',
@@ -36,10 +33,10 @@ export const aws: PriceSource = {
 };
 
 /** The CSV file of each wanted region: the index names the JSON file with the same content. */
-function regionFiles(index: unknown, { regions }: Wanted): readonly string[] {
+function regionFiles(index: unknown, { regions, usualAwsRegions }: Wanted): readonly string[] {
   const listed = field(index, 'regions');
   if (typeof listed !== 'object' || listed === null) throw unexpected('it has no list of regions');
-  return (regions.length === 0 ? defaultRegions : regions).flatMap((region) => {
+  return (regions.length === 0 ? usualAwsRegions : regions).flatMap((region) => {
     const path = field(field(listed, region), 'currentVersionUrl');
     // A region of another provider.
     if (path === undefined) return [];

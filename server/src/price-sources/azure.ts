@@ -22,8 +22,10 @@ export const azure: PriceSource = {
   // A page has up to 1,000 meters, and GPU machines some 10,000.
   maxFiles: 200,
   start({ regions }) {
-    const all = "serviceName eq 'Virtual Machines' and priceType eq 'Consumption' and contains(armSkuName, 'Standard_N')";
-    const filters = regions.length === 0 ? [all] : regions.map((region) => `${all} and armRegionName eq ${quoted(region)}`);
+    const all =
+      "serviceName eq 'Virtual Machines' and priceType eq 'Consumption' and contains(armSkuName, 'Standard_N')";
+    const filters =
+      regions.length === 0 ? [all] : regions.map((region) => `${all} and armRegionName eq ${quoted(region)}`);
     return filters.map((filter) => `${api}?$filter=${encodeURIComponent(filter)}`);
   },
   async read(_url, body, wanted) {

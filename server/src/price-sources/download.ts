@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { Body } from './price-source.ts';
-import { type Answer, connectionReason, request, type WebOptions } from './web.ts';
+import { type Answer, connectionReason, final, isFinal, request, silent, type WebOptions } from './web.ts';
 
 /** How to download, and where the parts are kept that arrived. */
 export interface DownloadOptions extends WebOptions {
@@ -61,24 +61,10 @@ export async function download<T>(
   }
   try {
     return await read(bodyOf(part, readInfo(part)?.gzip === true, options));
-  } catch (error) {
-    options.signal.throwIfAborted();
-    throw error;
   } finally {
-    forget(part);
+    // Canceled: the next run reads it.
+    if (!options.signal.aborted) forget(part);
   }
-}
-
-/** An answer that will be the same at the next attempt. */
-function final(reason: string): Error {
-  const error = new Error(reason);
-  error.name = finalName;
-  return error;
-}
-const finalName = 'FinalAnswer';
-
-function isFinal(error: unknown): boolean {
-  return error instanceof Error && error.name === finalName;
 }
 
 async function receive(
@@ -90,11 +76,7 @@ async function receive(
   const info = readInfo(part);
   const held = info?.url === url && info.etag !== '' ? sizeOf(part) : 0;
   const range = held > 0 && info !== undefined ? { range: `bytes=${held}-`, 'if-range': info.etag } : {};
-  const answer = await request(url, { ...headers, ...range }, options).catch((error: unknown) => {
-    throw error instanceof Error && !('code' in error) && !/sent nothing/.test(error.message)
-      ? final(error.message)
-      : error;
-  });
+  const answer = await request(url, { ...headers, ...range }, options);
   const { status, body } = answer;
   try {
     if (status === 416) {
@@ -111,8 +93,7 @@ async function receive(
     if ((total ?? 0) > options.limits.file) throw final(tooLarge);
     if (status === 200) writeInfo(part, url, answer);
     let received = start;
-    body.setTimeout(options.idleMs);
-    body.on('timeout', () => body.destroy(new Error(`it sent nothing for ${Math.round(options.idleMs / 1000)} s`)));
+    body.setTimeout(options.idleMs, () => body.destroy(silent(options.idleMs)));
     await pipeline(
       body,
       async function* (chunks: AsyncIterable<Buffer>) {

@@ -45,7 +45,11 @@ const families: readonly { readonly prefix: string; readonly series: string; rea
   { prefix: 'a2-megagpu-', series: 'A2 Instance', gpus: ['Tesla A100 GPU'] },
   { prefix: 'a2-ultragpu-', series: 'A2 Instance', gpus: ['Tesla A100 80GB GPU', 'A100 80GB GPU'] },
   { prefix: 'a3-highgpu-', series: 'A3 Instance', gpus: ['H100 80GB GPU'] },
-  { prefix: 'a3-megagpu-', series: 'A3 Instance', gpus: ['H100 80GB Mega GPU', 'H100 Mega 80GB GPU', 'H100 80GB Plus GPU'] },
+  {
+    prefix: 'a3-megagpu-',
+    series: 'A3 Instance',
+    gpus: ['H100 80GB Mega GPU', 'H100 Mega 80GB GPU', 'H100 80GB Plus GPU'],
+  },
   { prefix: 'g2-standard-', series: 'G2 Instance', gpus: ['L4 GPU'] },
 ];
 
@@ -124,7 +128,5 @@ function sumOf(
   const sum = core.fact[3] * vcpu + ram.fact[3] * memoryGiB + gpu.fact[3] * gpuCount;
   const hourly = Math.round(sum * 1e6) / 1e6;
   const basis = pricing === 'spot' ? 'published' : null;
-  return [
-    { provider: 'gcp', instanceType: name, region, pricing, hourly, basis, date: core.date, source: catalog },
-  ];
+  return [{ provider: 'gcp', instanceType: name, region, pricing, hourly, basis, date: core.date, source: catalog }];
 }

@@ -26,7 +26,8 @@ const lineSchema = z.object({
 /** @param today files of other days are read again */
 export function openJournal(file: string, today: string): Journal {
   const pages = new Map<string, JournalEntry>();
-  for (const line of linesOf(file)) {
+  const lines = linesOf(file);
+  for (const line of lines) {
     const read = lineSchema.safeParse(parsed(line));
     // The last line may be incomplete.
     if (!read.success || read.data.date !== today) continue;
@@ -34,6 +35,7 @@ export function openJournal(file: string, today: string): Journal {
     pages.set(url, { page: { next, facts }, date });
   }
   if (pages.size === 0) fs.rmSync(file, { force: true });
+  else if (lines.at(-1) !== '') fs.appendFileSync(file, '\n');
   return {
     pages,
     add(url, { page, date }) {

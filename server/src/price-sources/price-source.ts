@@ -25,6 +25,8 @@ export interface Wanted {
   readonly machines: readonly InstanceType[];
   /** Empty: what the source fetches by default. */
   readonly regions: readonly string[];
+  /** The regions of AWS that are fetched by default: each has a file of some 300 MB. */
+  readonly usualAwsRegions: readonly string[];
   /** YYYY-MM-DD. */
   readonly today: string;
 }

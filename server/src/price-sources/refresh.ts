@@ -52,6 +52,7 @@ export interface RefreshResult {
  */
 export async function* refresh(options: RefreshOptions): AsyncGenerator<RefreshResult> {
   const unlock = lock(options.folder);
+  removeOld(options.folder);
   try {
     for (const id of options.sources) {
       const source = sourceOf(id, options.gcpKey);
@@ -81,7 +82,9 @@ function sourceOf(id: SourceId, key: string | undefined): PriceSource | undefine
 const maxFacts = 400_000;
 
 async function readSource(source: PriceSource, options: RefreshOptions): Promise<RefreshResult> {
-  const journal = openJournal(path.join(options.folder, `${source.id}.ndjson`), options.today);
+  // What was read for other regions is not complete for these.
+  const name = [source.id, ...[...options.regions].sort()].join(' ').replace(/[^\w -]/g, '_');
+  const journal = openJournal(path.join(options.folder, `${name}.ndjson`), options.today);
   const facts: SourcedFact[] = [];
   const problems: string[] = [];
   const waiting = [...source.start(options)];
@@ -93,9 +96,11 @@ async function readSource(source: PriceSource, options: RefreshOptions): Promise
     try {
       const { page, date } = await readFile(url, source, files, journal, options);
       for (const fact of page.facts) facts.push({ fact, url, date });
-      if (facts.length > (options.limits?.facts ?? maxFacts)) throw new Error('it has more rows than a price list can have');
+      if (facts.length > (options.limits?.facts ?? maxFacts))
+        throw new Error('it has more rows than a price list can have');
       for (const next of page.next) {
-        if (hostOf(next) !== hostOf(url)) throw new Error(`it continues on another host (${hostOf(next)}), which is not followed`);
+        if (hostOf(next) !== hostOf(url))
+          throw new Error(`it continues on another host (${hostOf(next)}), which is not followed`);
         if (seen.has(next)) throw new Error('its pages never end');
         seen.add(next);
         waiting.push(next);
@@ -118,7 +123,14 @@ async function readFile(url: string, source: PriceSource, files: number, journal
   const known = journal.pages.get(url);
   if (known !== undefined) return known;
   const { folder, mirror, signal, idleMs = 60_000, limits, wait = pause } = options;
-  const web = { folder: path.join(folder, 'parts'), mirror, signal, idleMs, wait, limits: { ...usualLimits, ...limits } };
+  const web = {
+    folder: path.join(folder, 'parts'),
+    mirror,
+    signal,
+    idleMs,
+    wait,
+    limits: { ...usualLimits, ...limits },
+  };
   const progress = (received: number, total: number | undefined) =>
     options.progress({ source: source.id, files, url, received, total });
   progress(0, undefined);
@@ -140,6 +152,17 @@ function hostOf(url: string): string {
 
 function regionWords({ regions }: Wanted): string {
   return regions.length === 0 ? '' : ` in ${regions.join(', ')}`;
+}
+
+/** Removes what refreshes left behind that nobody continued. */
+function removeOld(folder: string): void {
+  const limit = Date.now() - 2 * 86_400_000;
+  for (const here of [folder, path.join(folder, 'parts')]) {
+    for (const entry of fs.existsSync(here) ? fs.readdirSync(here, { withFileTypes: true }) : []) {
+      const file = path.join(here, entry.name);
+      if (entry.isFile() && fs.statSync(file).mtimeMs < limit) fs.rmSync(file, { force: true });
+    }
+  }
 }
 
 /** Two refreshes at once would mix their parts. */
@@ -166,7 +189,11 @@ function isRunning(pid: number): boolean {
  * The prices of a sheet with those that were fetched: for each machine, region and capacity type the newest, and of one day that of the provider
  * itself rather than a third party's.
  */
-export function merged(before: StoredSheet | undefined, fetched: readonly FetchedPrice[], updated: string): StoredSheet {
+export function merged(
+  before: StoredSheet | undefined,
+  fetched: readonly FetchedPrice[],
+  updated: string,
+): StoredSheet {
   const all = new Map<string, FetchedPrice>();
   for (const price of [...(before?.prices ?? []), ...fetched]) {
     const { provider, instanceType, region, pricing } = price;

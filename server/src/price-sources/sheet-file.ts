@@ -131,8 +131,7 @@ export function writeSheet(file: string, { updated, prices }: StoredSheet): void
 /** The prices of this machine at the current date, and why its price sheet is ignored, as a sentence. */
 export function pricesInUse(env: Environment): PricesInUse & { readonly problem: string | null } {
   const read = readSheet(sheetPath(env));
-  const sheet: PriceSheet =
-    read.kind === 'sheet' ? priceSheet(read.stored.updated, read.stored.prices) : catalogPrices;
+  const sheet: PriceSheet = read.kind === 'sheet' ? priceSheet(read.stored.updated, read.stored.prices) : catalogPrices;
   return { sheet, today: today(env), problem: read.kind === 'unusable' ? sheetProblem(read) : null };
 }
 

@@ -17,6 +17,23 @@ export interface Answer {
   readonly body: http.IncomingMessage;
 }
 
+/** An error that another attempt cannot avoid. @param reason a clause */
+export function final(reason: string): Error {
+  const error = new Error(reason);
+  error.name = finalName;
+  return error;
+}
+const finalName = 'FinalAnswer';
+
+export function isFinal(error: unknown): boolean {
+  return error instanceof Error && error.name === finalName;
+}
+
+/** An error for a connection on which nothing arrives. */
+export function silent(idleMs: number): Error {
+  return new Error(`it sent nothing for ${Math.round(idleMs / 1000)} s`);
+}
+
 const maxRedirects = 3;
 
 /**
@@ -34,11 +51,11 @@ export async function request(
     if (![301, 302, 303, 307, 308].includes(answer.status)) return answer;
     answer.body.destroy();
     const location = answer.header('location');
-    if (location === undefined) throw new Error(`it answered ${answer.status} without an address`);
+    if (location === undefined) throw final(`it answered ${answer.status} without an address`);
     const next = allowed(new URL(location, target));
     if (next.host !== target.host || next.protocol !== target.protocol)
-      throw new Error(`it redirects to another host (${next.host}), which is not followed`);
-    if (redirects >= maxRedirects) throw new Error('it redirects too often');
+      throw final(`it redirects to another host (${next.host}), which is not followed`);
+    if (redirects >= maxRedirects) throw final('it redirects too often');
     target = next;
   }
 }
@@ -53,7 +70,7 @@ function addressOf(url: string, mirror: string | undefined): URL {
 function allowed(url: URL): URL {
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return url;
-  throw new Error(`${url.protocol}//${url.host} is not an https address`);
+  throw final(`${url.protocol}//${url.host} is not an https address`);
 }
 
 function requestOnce(
@@ -64,9 +81,11 @@ function requestOnce(
   const { get } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const sent = get(url, { headers: { ...headers, 'user-agent': 'gpulint', 'accept-encoding': 'gzip' }, signal });
-    sent.setTimeout(idleMs, () => sent.destroy(new Error(`it sent nothing for ${Math.round(idleMs / 1000)} s`)));
+    sent.setTimeout(idleMs, () => sent.destroy(silent(idleMs)));
     sent.on('error', reject);
     sent.on('response', (body) => {
+      // From here on, the reader of the body watches the time.
+      sent.setTimeout(0);
       resolve({
         status: body.statusCode ?? 0,
         header: (name) => {

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
+import { warnOfOldPrices } from '../prices/in-use.ts';
 import { priceBasis } from '../reports/cost-basis.ts';
 import type { CheckedFile } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
@@ -58,6 +59,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   }
   const how = config === undefined ? {} : { config };
   const files = await checkPaths(paths, how);
+  warnOfOldPrices(files);
   const after = costsOf(files);
   const before =
     base !== undefined

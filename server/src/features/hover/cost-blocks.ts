@@ -13,6 +13,7 @@ import {
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import { oldPriceAge, oldPriceWords } from '../../cost/price-age.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { costWords } from '../code-lens.ts';
@@ -111,9 +112,11 @@ function amounts(hourly: Range): readonly string[] {
   return [formatAmount(hourly), formatMonthlyAmount(hourly)];
 }
 
-function priceList({ basis }: CostEstimate, { origins }: ProjectConfig): Block {
+function priceList({ basis }: CostEstimate, { origins, prices }: ProjectConfig): Block {
   const paid = `${ownPriceWords} from ${origins?.prices ?? 'the config'}`;
-  return { kind: 'list', title: 'Prices', items: [...new Set(basis.map((one) => priceLine(one, paid)))] };
+  const age = oldPriceAge(basis, prices);
+  const items = [...new Set(basis.map((one) => priceLine(one, paid))), ...(age === null ? [] : [oldPriceWords(age)])];
+  return { kind: 'list', title: 'Prices', items };
 }
 
 function priceLine(basis: CostBasis, paid: string): string {
