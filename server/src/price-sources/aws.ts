@@ -1,8 +1,8 @@
+import { own } from '../yaml/table.ts';
 import { csvColumns, csvRecords } from './csv.ts';
 import {
   type Fact,
   type FoundPrice,
-  field,
   grouped,
   isPlausible,
   machinesOf,
@@ -34,10 +34,10 @@ export const aws: PriceSource = {
 
 /** The CSV file of each wanted region: the index names the JSON file with the same content. */
 function regionFiles(index: unknown, { regions, usualAwsRegions }: Wanted): readonly string[] {
-  const listed = field(index, 'regions');
+  const listed = own(index, 'regions');
   if (typeof listed !== 'object' || listed === null) throw unexpected('it has no list of regions');
   return (regions.length === 0 ? usualAwsRegions : regions).flatMap((region) => {
-    const path = field(field(listed, region), 'currentVersionUrl');
+    const path = own(own(listed, region), 'currentVersionUrl');
     // A region of another provider.
     if (path === undefined) return [];
     if (typeof path !== 'string' || !/^\/[\w./-]+\/index\.json$/.test(path))
@@ -99,12 +99,12 @@ async function onDemand(chunks: AsyncIterable<string>, wanted: Wanted): Promise<
 /** Savings of spot instances, as the amounts of facts. */
 function savings(data: unknown, wanted: Wanted): readonly Fact[] {
   const machines = machinesOf('aws', wanted);
-  const regions = field(data, 'spot_advisor');
+  const regions = own(data, 'spot_advisor');
   if (typeof regions !== 'object' || regions === null) throw unexpected('it has no "spot_advisor"');
   return Object.keys(regions).flatMap((region) => {
-    const types = field(field(regions, region), 'Linux');
+    const types = own(own(regions, region), 'Linux');
     return [...machines.keys()].flatMap((type): readonly Fact[] => {
-      const percent = field(field(types, type), 's');
+      const percent = own(own(types, type), 's');
       const isPercent = typeof percent === 'number' && percent > 0 && percent < 100;
       return isPercent ? [[type, region, 'spot', percent, '']] : [];
     });

@@ -1,7 +1,7 @@
+import { own } from '../yaml/table.ts';
 import {
   type Fact,
   type FoundPrice,
-  field,
   grouped,
   isPlausible,
   isWanted,
@@ -30,9 +30,9 @@ export const azure: PriceSource = {
   },
   async read(_url, body, wanted) {
     const page = await body.json();
-    const items = field(page, 'Items');
+    const items = own(page, 'Items');
     if (!Array.isArray(items)) throw unexpected('it has no list "Items"');
-    const next = field(page, 'NextPageLink');
+    const next = own(page, 'NextPageLink');
     if (next !== null && next !== undefined && next !== '' && typeof next !== 'string')
       throw unexpected('"NextPageLink" is not an address');
     const machines = machinesOf('azure', wanted);
@@ -46,17 +46,17 @@ function quoted(text: string): string {
 }
 
 function factOf(item: unknown, machines: ReadonlyMap<string, unknown>, wanted: Wanted): readonly Fact[] {
-  const text = (name: string) => String(field(item, name) ?? '');
+  const text = (name: string) => String(own(item, name) ?? '');
   const type = text('armSkuName');
   const region = text('armRegionName');
-  const hourly = field(item, 'retailPrice');
+  const hourly = own(item, 'retailPrice');
   const sku = `${text('skuName')} ${text('meterName')}`;
   const since = text('effectiveStartDate').slice(0, 10);
   const isPlain =
     text('type') === 'Consumption' &&
     text('unitOfMeasure') === '1 Hour' &&
     text('currencyCode') === 'USD' &&
-    field(item, 'isPrimaryMeterRegion') !== false &&
+    own(item, 'isPrimaryMeterRegion') !== false &&
     !text('productName').includes('Windows') &&
     !sku.includes('Low Priority') &&
     since <= wanted.today;

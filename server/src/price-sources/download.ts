@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import type { Body } from './price-source.ts';
+import * as z from 'zod/mini';
+import { parsedJson } from './json.ts';
+import { type Body, unexpected } from './price-source.ts';
 import { type Answer, connectionReason, final, isFinal, request, silent, type WebOptions } from './web.ts';
 
 /** How to download, and where the parts are kept that arrived. */
@@ -26,13 +29,9 @@ export interface DownloadLimits {
 
 export const usualLimits: DownloadLimits = { file: 1_500_000_000, text: 6_000_000_000, json: 100_000_000 };
 
-/** What is known about the part of a file that has arrived. */
-interface PartInfo {
-  readonly url: string;
-  /** A strong validator; without one, a part cannot be continued. */
-  readonly etag: string;
-  readonly gzip: boolean;
-}
+/** What is known about the part of a file that has arrived. `etag` is a strong validator: without one (''), the part cannot be continued. */
+const partSchema = z.object({ url: z.string(), etag: z.string(), gzip: z.boolean() });
+type PartInfo = z.output<typeof partSchema>;
 
 const maxAttempts = 4;
 
@@ -43,7 +42,7 @@ const maxAttempts = 4;
  */
 export async function download<T>(
   url: string,
-  headers: Readonly<Record<string, string>>,
+  headers: OutgoingHttpHeaders,
   options: DownloadOptions,
   read: (body: Body) => Promise<T>,
 ): Promise<T> {
@@ -70,7 +69,7 @@ export async function download<T>(
 async function receive(
   url: string,
   part: string,
-  headers: Readonly<Record<string, string>>,
+  headers: OutgoingHttpHeaders,
   options: DownloadOptions,
 ): Promise<void> {
   const info = readInfo(part);
@@ -146,11 +145,9 @@ function bodyOf(part: string, gzip: boolean, { limits, signal }: DownloadOptions
     async json() {
       const parts: string[] = [];
       for await (const chunk of chunks(limits.json)) parts.push(chunk);
-      try {
-        return JSON.parse(parts.join('')) as unknown;
-      } catch {
-        throw new Error('its format is unexpected: it is not JSON');
-      }
+      const value = parsedJson(parts.join(''));
+      if (value === undefined) throw unexpected('it is not JSON');
+      return value;
     },
   };
 }
@@ -167,14 +164,10 @@ function writeInfo(part: string, url: string, { header }: Answer): void {
 }
 
 function readInfo(part: string): PartInfo | undefined {
-  try {
-    const value = JSON.parse(fs.readFileSync(infoPath(part), 'utf8')) as Partial<PartInfo>;
-    const { url, etag, gzip } = value;
-    if (typeof url === 'string' && typeof etag === 'string') return { url, etag, gzip: gzip === true };
-  } catch {
-    // There is no part, or it cannot be continued.
-  }
-  return undefined;
+  const file = infoPath(part);
+  if (!fs.existsSync(file)) return undefined;
+  const read = partSchema.safeParse(parsedJson(fs.readFileSync(file, 'utf8')));
+  return read.success ? read.data : undefined;
 }
 
 function sizeOf(file: string): number {

@@ -1,8 +1,8 @@
 import type { InstanceType } from '../catalog/index.ts';
+import { own } from '../yaml/table.ts';
 import {
   type Fact,
   type FoundPrice,
-  field,
   grouped,
   isWanted,
   machinesOf,
@@ -28,9 +28,9 @@ export function gcp(key: string): PriceSource {
     start: () => [skus],
     async read(_url, body, wanted) {
       const page = await body.json();
-      const listed = field(page, 'skus');
+      const listed = own(page, 'skus');
       if (!Array.isArray(listed)) throw unexpected('it has no list "skus"');
-      const token = field(page, 'nextPageToken') ?? '';
+      const token = own(page, 'nextPageToken') ?? '';
       if (typeof token !== 'string') throw unexpected('"nextPageToken" is not a text');
       const next = token === '' ? [] : [`${skus}&pageToken=${encodeURIComponent(token)}`];
       return { facts: listed.flatMap((sku) => factsOf(sku, wanted)), next };
@@ -56,13 +56,13 @@ const families: readonly { readonly prefix: string; readonly series: string; rea
 const otherTerms = /custom|commitment|reserv|sole tenancy|premium|calendar|dws|flex|confidential/i;
 
 function factsOf(sku: unknown, wanted: Wanted): readonly Fact[] {
-  const category = field(sku, 'category');
-  const usage = field(category, 'usageType');
-  const description = String(field(sku, 'description') ?? '');
-  const regions = field(sku, 'serviceRegions');
+  const category = own(sku, 'category');
+  const usage = own(category, 'usageType');
+  const description = String(own(sku, 'description') ?? '');
+  const regions = own(sku, 'serviceRegions');
   if ((usage !== 'OnDemand' && usage !== 'Preemptible') || otherTerms.test(description) || !Array.isArray(regions))
     return [];
-  const part = partOf(description, field(category, 'resourceGroup'));
+  const part = partOf(description, own(category, 'resourceGroup'));
   const amount = part === undefined ? undefined : unitPrice(sku);
   if (part === undefined || amount === undefined) return [];
   const pricing = usage === 'Preemptible' ? 'spot' : 'on-demand';
@@ -86,14 +86,14 @@ function partOf(description: string, group: unknown): string | undefined {
 
 /** US dollars per hour for a unit: a core, a GiB or an accelerator. */
 function unitPrice(sku: unknown): number | undefined {
-  const infos = field(sku, 'pricingInfo');
-  const expression = Array.isArray(infos) ? field(infos.at(-1), 'pricingExpression') : undefined;
-  const rates = field(expression, 'tieredRates');
-  const unit = String(field(expression, 'usageUnit') ?? '');
+  const infos = own(sku, 'pricingInfo');
+  const expression = Array.isArray(infos) ? own(infos.at(-1), 'pricingExpression') : undefined;
+  const rates = own(expression, 'tieredRates');
+  const unit = String(own(expression, 'usageUnit') ?? '');
   if (!Array.isArray(rates) || !['h', 'GiBy.h'].includes(unit)) return undefined;
-  const price = field(rates.at(-1), 'unitPrice');
-  const currency = field(price, 'currencyCode') ?? 'USD';
-  const amount = Number(field(price, 'units') ?? 0) + Number(field(price, 'nanos') ?? 0) / 1e9;
+  const price = own(rates.at(-1), 'unitPrice');
+  const currency = own(price, 'currencyCode') ?? 'USD';
+  const amount = Number(own(price, 'units') ?? 0) + Number(own(price, 'nanos') ?? 0) / 1e9;
   return currency === 'USD' && Number.isFinite(amount) && amount > 0 ? amount : undefined;
 }
 

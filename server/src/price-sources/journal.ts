@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { parsedJson } from './json.ts';
 import type { Page } from './price-source.ts';
 
 /** The files that an unfinished refresh has read, one line each, so that it can continue. */
@@ -28,7 +29,7 @@ export function openJournal(file: string, today: string): Journal {
   const pages = new Map<string, JournalEntry>();
   const lines = linesOf(file);
   for (const line of lines) {
-    const read = lineSchema.safeParse(parsed(line));
+    const read = lineSchema.safeParse(parsedJson(line));
     // The last line may be incomplete.
     if (!read.success || read.data.date !== today) continue;
     const { url, date, next, facts } = read.data;
@@ -51,13 +52,5 @@ function linesOf(file: string): readonly string[] {
     return fs.readFileSync(file, 'utf8').split('\n');
   } catch {
     return [];
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FetchedPrice, InstanceType } from '../catalog/index.ts';
 
 /** A public source of prices. Its files are read one by one, and each leaves facts and the addresses of further files. */
@@ -13,7 +14,7 @@ export interface PriceSource {
   readonly prices: (facts: readonly SourcedFact[], wanted: Wanted) => readonly FoundPrice[];
   /** More files than the source can have: an endless list ends here. */
   readonly maxFiles: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: OutgoingHttpHeaders;
 }
 
 export const sourceIds = ['aws', 'azure', 'gcp', 'skypilot'] as const;
@@ -90,12 +91,6 @@ export function isPlausible(hourly: number): boolean {
 /** An error for a file that does not have the expected format. */
 export function unexpected(what: string): Error {
   return new Error(`its format is unexpected: ${what}`);
-}
-
-/** The property of a JSON value; undefined if it has none. */
-export function field(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
 /** Facts grouped by what they are of. */

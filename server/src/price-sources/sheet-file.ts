@@ -5,6 +5,8 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { catalogPrices, type FetchedPrice, type PriceSheet, priceSheet, providers } from '../catalog/index.ts';
 import type { PricesInUse } from '../config.ts';
+import { own } from '../yaml/table.ts';
+import { parsedJson } from './json.ts';
 
 // The prices that `gpulint prices refresh` has fetched: one file of the user, which the command line and the language server read. Without it,
 // the prices of the catalog apply.
@@ -42,7 +44,7 @@ export type ReadSheet =
   | { readonly kind: 'none'; readonly file: string | null }
   | { readonly kind: 'unusable'; readonly file: string; readonly reason: string };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = NodeJS.ProcessEnv;
 
 /**
  * The path of the user's price sheet; null if the environment turns it off (`GPULINT_PRICES=none`). GPULINT_PRICES can name another file.
@@ -75,13 +77,9 @@ export function readSheet(file: string | null): ReadSheet {
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'none', file };
     return { kind: 'unusable', file, reason: error instanceof Error ? error.message : String(error) };
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { kind: 'unusable', file, reason: 'it is not JSON' };
-  }
-  const version = typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
+  const value = parsedJson(text);
+  if (value === undefined) return { kind: 'unusable', file, reason: 'it is not JSON' };
+  const version = own(value, 'version');
   if (typeof version === 'number' && version > 1)
     return { kind: 'unusable', file, reason: `a newer gpulint wrote it (format ${version})` };
   const read = sheetSchema.safeParse(value);

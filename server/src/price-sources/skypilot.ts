@@ -1,4 +1,5 @@
 import type { InstanceType, Provider } from '../catalog/index.ts';
+import { table } from '../yaml/table.ts';
 import { csvColumns, csvRecords } from './csv.ts';
 import {
   type Fact,
@@ -29,17 +30,17 @@ export const skypilot: PriceSource = {
     const cloud = clouds.find((one) => addressOf(one) === url);
     const machines = machinesOf(cloud ?? '', wanted);
     const facts: Fact[] = [];
-    let table: ReturnType<typeof csvColumns> | undefined;
+    let columnsOf: ReturnType<typeof csvColumns> | undefined;
     for await (const record of csvRecords(body.chunks)) {
-      if (table === undefined) {
-        table = csvColumns(record);
-        const missing = table.missing(columns);
+      if (columnsOf === undefined) {
+        columnsOf = csvColumns(record);
+        const missing = columnsOf.missing(columns);
         if (missing !== undefined) throw unexpected(`it has no column "${missing}"`);
         continue;
       }
-      facts.push(...factsOf(table.row(record), machines, wanted));
+      facts.push(...factsOf(columnsOf.row(record), machines, wanted));
     }
-    if (table === undefined) throw unexpected('it is empty');
+    if (columnsOf === undefined) throw unexpected('it is empty');
     return { facts, next: [] };
   },
   prices: (facts, wanted) =>
@@ -114,12 +115,12 @@ function acceleratorOf({ name, gpu }: InstanceType): string | undefined {
   return gcpAccelerators[gpu ?? ''];
 }
 
-const gcpAccelerators: Readonly<Record<string, string | undefined>> = {
+const gcpAccelerators = table<string | undefined>({
   'a100-40gb-sxm': 'A100',
   'a100-80gb-sxm': 'A100-80GB',
   'h100-80gb-sxm': 'H100',
   'h200-141gb-sxm': 'H200',
   b200: 'B200',
   l4: 'L4',
-};
+});
 const acceleratorNames = new Set([...Object.values(gcpAccelerators), 'H100-MEGA']);

@@ -40,11 +40,7 @@ const maxRedirects = 3;
  * Requests a file. Follows a few redirects, and only within the host: another host was never asked for.
  * @throws Error with the reason, as a clause
  */
-export async function request(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  options: WebOptions,
-): Promise<Answer> {
+export async function request(url: string, headers: http.OutgoingHttpHeaders, options: WebOptions): Promise<Answer> {
   let target = addressOf(url, options.mirror);
   for (let redirects = 0; ; redirects += 1) {
     const answer = await requestOnce(target, headers, options);
@@ -73,11 +69,7 @@ function allowed(url: URL): URL {
   throw final(`${url.protocol}//${url.host} is not an https address`);
 }
 
-function requestOnce(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  { idleMs, signal }: WebOptions,
-): Promise<Answer> {
+function requestOnce(url: URL, headers: http.OutgoingHttpHeaders, { idleMs, signal }: WebOptions): Promise<Answer> {
   const { get } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const sent = get(url, { headers: { ...headers, 'user-agent': 'gpulint', 'accept-encoding': 'gzip' }, signal });
