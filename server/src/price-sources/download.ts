@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import * as z from 'zod/mini';
 import { parsedJson } from './json.ts';
@@ -91,25 +91,43 @@ async function receive(
     const total = Number.isFinite(length) ? start + length : undefined;
     if ((total ?? 0) > options.limits.file) throw final(tooLarge);
     if (status === 200) writeInfo(part, url, answer);
-    let received = start;
     body.setTimeout(options.idleMs, () => body.destroy(silent(options.idleMs)));
-    await pipeline(
-      body,
-      async function* (chunks: AsyncIterable<Buffer>) {
-        for await (const chunk of chunks) {
-          received += chunk.length;
-          if (received > options.limits.file) throw final(tooLarge);
-          options.progress(received, total);
-          yield chunk;
-        }
-      },
-      fs.createWriteStream(part, { flags: start > 0 ? 'a' : 'w' }),
-      { signal: options.signal },
-    );
+    const received = await append(part, start, body, (bytes) => {
+      if (bytes > options.limits.file) throw final(tooLarge);
+      options.progress(bytes, total);
+    });
     if (total !== undefined && received !== total) throw new Error('the connection broke off');
   } finally {
     body.destroy();
   }
+}
+
+/**
+ * Writes what arrives to a file at once, so that nothing is lost if the connection breaks.
+ * @param seen is called with the bytes so far, and may throw an error to end it
+ */
+async function append(part: string, start: number, body: Readable, seen: (bytes: number) => void): Promise<number> {
+  const fd = fs.openSync(part, start > 0 ? 'a' : 'w');
+  let bytes = start;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      body.on('error', reject);
+      body.on('end', resolve);
+      body.on('close', () => reject(new Error('the connection broke off')));
+      body.on('data', (chunk: Buffer) => {
+        try {
+          bytes += fs.writeSync(fd, chunk);
+          seen(bytes);
+        } catch (error) {
+          reject(error);
+          body.destroy();
+        }
+      });
+    });
+  } finally {
+    fs.closeSync(fd);
+  }
+  return bytes;
 }
 
 const tooLarge = 'it is larger than a price list can be';

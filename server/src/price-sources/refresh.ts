@@ -10,6 +10,7 @@ import { type Journal, openJournal } from './journal.ts';
 import type { PriceSource, SourcedFact, SourceId, Wanted } from './price-source.ts';
 import type { StoredSheet } from './sheet-file.ts';
 import { skypilot } from './skypilot.ts';
+import { isConnectionError } from './web.ts';
 
 export { type SourceId, sourceIds } from './price-source.ts';
 
@@ -80,6 +81,7 @@ function sourceOf(id: SourceId, key: string | undefined): PriceSource | undefine
 }
 
 const maxFacts = 400_000;
+const endless = 'its pages never end';
 
 async function readSource(source: PriceSource, options: RefreshOptions): Promise<RefreshResult> {
   // What was read for other regions is not complete for these.
@@ -89,26 +91,38 @@ async function readSource(source: PriceSource, options: RefreshOptions): Promise
   const problems: string[] = [];
   const waiting = [...source.start(options)];
   const seen = new Set(waiting);
+  const unreachable = new Set<string>();
   let files = 0;
   for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
     options.signal.throwIfAborted();
+    const host = hostOf(url);
+    if (unreachable.has(host)) continue;
     files += 1;
     try {
       const { page, date } = await readFile(url, source, files, journal, options);
       for (const fact of page.facts) facts.push({ fact, url, date });
-      if (facts.length > (options.limits?.facts ?? maxFacts))
-        throw new Error('it has more rows than a price list can have');
       for (const next of page.next) {
-        if (hostOf(next) !== hostOf(url))
+        if (hostOf(next) !== host)
           throw new Error(`it continues on another host (${hostOf(next)}), which is not followed`);
-        if (seen.has(next)) throw new Error('its pages never end');
+        if (seen.has(next)) throw new Error(endless);
         seen.add(next);
         waiting.push(next);
       }
-      if (files + waiting.length > source.maxFiles) throw new Error('its pages never end');
     } catch (error) {
       options.signal.throwIfAborted();
       problems.push(`${url}: ${error instanceof Error ? error.message : String(error)}`);
+      // Its other files would only take as long to fail.
+      if (isConnectionError(error)) unreachable.add(host);
+    }
+    const excess =
+      facts.length > (options.limits?.facts ?? maxFacts)
+        ? 'it has more rows than a price list can have'
+        : files + waiting.length > source.maxFiles
+          ? endless
+          : undefined;
+    if (excess !== undefined) {
+      problems.push(`${url}: ${excess}`);
+      break;
     }
   }
   const prices = source.prices(facts, options);

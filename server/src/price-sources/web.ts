@@ -78,6 +78,8 @@ function requestOnce(url: URL, headers: http.OutgoingHttpHeaders, { idleMs, sign
     sent.on('response', (body) => {
       // From here on, the reader of the body watches the time.
       sent.setTimeout(0);
+      // A reader that has given up no longer listens.
+      body.on('error', () => undefined);
       resolve({
         status: body.statusCode ?? 0,
         header: (name) => {
@@ -88,6 +90,11 @@ function requestOnce(url: URL, headers: http.OutgoingHttpHeaders, { idleMs, sign
       });
     });
   });
+}
+
+/** Whether an error says that a host could not be reached. */
+export function isConnectionError(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof Error && 'code' in error.cause;
 }
 
 /** Why a connection failed, as a clause. */
