@@ -25,8 +25,15 @@ export function final(reason: string): Error {
 }
 const finalName = 'FinalAnswer';
 
+/** Whether another attempt would fail as well: also without a network, where waiting only delays the message. */
 export function isFinal(error: unknown): boolean {
-  return error instanceof Error && error.name === finalName;
+  return error instanceof Error && (error.name === finalName || unreachable.has(codeOf(error)));
+}
+
+const unreachable = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ECONNREFUSED']);
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** An error for a connection on which nothing arrives. */
@@ -99,10 +106,9 @@ export function isConnectionError(error: unknown): boolean {
 
 /** Why a connection failed, as a clause. */
 export function connectionReason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (['ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'].includes(code))
-    return 'it cannot be reached: this machine may be offline, or behind a proxy';
+  const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'it refuses connections';
+  if (unreachable.has(code)) return 'it cannot be reached: this machine may be offline, or behind a proxy';
   if (code === 'ECONNRESET') return 'the connection broke off';
   if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `its certificate is not valid (${code})`;
   return error instanceof Error ? error.message : String(error);
