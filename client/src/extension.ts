@@ -8,6 +8,7 @@ import {
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
 import { filesOnly, isFile } from './own-documents.ts';
+import type { PriceRefresh } from './prices.ts';
 import { readFile } from './read-file.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
@@ -21,8 +22,13 @@ export type MakeClient = (id: string, name: string, options: LanguageClientOptio
 /**
  * Starts the extension. The language server itself starts with the first document that may contain a manifest: a window
  * with only settings.json and package.json open never pays for one.
+ * @param refreshPrices absent where no processes can be started
  */
-export function activateWith(context: vscode.ExtensionContext, makeClient: MakeClient): void {
+export function activateWith(
+  context: vscode.ExtensionContext,
+  makeClient: MakeClient,
+  refreshPrices?: PriceRefresh,
+): void {
   const output = vscode.window.createOutputChannel('gpulint', { log: true });
   const statusBar = new StatusBar();
   // Another extension may be installed, removed or switched off while the window is open, and each server process needs the current state.
@@ -43,7 +49,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   context.subscriptions.push(
     output,
     statusBar,
-    ...registerCommands(client, started, output),
+    ...registerCommands(client, started, output, refreshPrices),
     ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),

@@ -66,20 +66,21 @@ describe('refresh', () => {
     expect(refreshed).toMatchObject({ status: 0, stdout: 'AWS price list: 2 prices in 1 region\n' });
     expect(refreshed.stderr.split('\n').at(-2)).toBe(`gpulint: the prices are in ${sheet}`);
     expect(await cost()).toContain('$50.00/h');
-    expect(await cost()).toContain('Prices: on demand at AWS us-east-1, as of 2026-11-22');
+    expect(await cost()).toMatch(/Prices: on demand at AWS us-east-1, as of 20\d\d-\d\d-\d\d;/);
     const report = JSON.parse((await runCli(['check', '--format', 'json', 'pod.yaml'], at)).stdout);
     expect(report.files[0].workloads[0].cost.basis[0]).toMatchObject({
-      asOf: '2026-11-22',
+      asOf: expect.stringMatching(/^20\d\d-\d\d-\d\d$/),
       source: `https://${awsFile('us-east-1')}`,
       spotInstanceHourly: 25,
     });
 
     const shown = await runCli(['prices'], at);
-    expect(shown.stdout).toContain(
-      `Fetched   2 prices, updated ${new Date().toISOString().slice(0, 10)}, in ${sheet}\n`,
+    expect(shown.stdout).toContain(`, in ${sheet}\n`);
+    expect(shown.stdout).toMatch(/^Fetched {3}2 prices, updated 20\d\d-/m);
+    expect(shown.stdout).toMatch(
+      /^ {2}20\d\d-\d\d-\d\d {2}https:\/\/pricing\.us-east-1\S+\/us-east-1\/index\.csv \(1 price\)$/m,
     );
-    expect(shown.stdout).toContain(`  2026-11-22  https://${awsFile('us-east-1')} (1 price)\n`);
-    expect(shown.stdout).toMatch(/^AWS +\d+ +\d+ +2 +2026-07-09 to 2026-11-22 +136 days$/m);
+    expect(shown.stdout).toMatch(/^AWS +\d+ +\d+ +2 +2026-07-09 to 20\d\d-\d\d-\d\d +136 days$/m);
 
     const removed = await runCli(['prices', 'reset'], at);
     expect(removed).toMatchObject({ status: 0, stdout: `${sheet} is removed: the prices of the catalog apply\n` });

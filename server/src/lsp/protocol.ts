@@ -40,6 +40,8 @@ export const commands = {
   /** Opens the page of the rule with an id. */
   showRule: 'gpulint.showRule',
   setUp: 'gpulint.setUp',
+  /** Fetches list prices from public sources. */
+  refreshPrices: 'gpulint.refreshPrices',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
 } as const;
@@ -95,6 +97,15 @@ export interface FileSummary {
 
 export interface SyntaxElsewhereParams {
   readonly languages: readonly string[];
+}
+
+/** A line of `gpulint prices refresh --progress json`. */
+export interface PriceProgress {
+  /** A step on the way, the result of a source, or how it ended. */
+  readonly kind: 'step' | 'result' | 'end';
+  readonly text: string;
+  /** Sentences, of a result. */
+  readonly problems?: readonly string[];
 }
 
 export interface ReadFileParams {

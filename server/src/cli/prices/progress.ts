@@ -13,7 +13,7 @@ export interface PrintProgress {
   readonly end: (sentence: string) => void;
 }
 
-/** One JSON document per line on standard output, for the editor. */
+/** One JSON document per line on standard output: `PriceProgress` of the protocol, which the extension reads. */
 export const printLines: PrintProgress = {
   step: (step) => line({ kind: 'step', text: stepWords(step) }),
   result: (source, prices, problems) => line({ kind: 'result', text: resultWords(source, prices), problems }),

@@ -42,7 +42,8 @@ export async function refreshPrices({ provider, region, progress }: RefreshPrice
       machines: allInstanceTypes(),
       regions: region ?? [],
       usualAwsRegions: await usualAwsRegions(),
-      today: today(process.env),
+      // Not SOURCE_DATE_EPOCH: the prices are those of the day on which they are read.
+      today: today({}),
       gcpKey: process.env.GPULINT_GCP_API_KEY,
       mirror: process.env.GPULINT_PRICES_MIRROR,
       folder: path.join(path.dirname(file), 'refresh'),
