@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { PriceSheet } from './catalog/index.ts';
 import { checkValues } from './config/check-values.ts';
 import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/config-problems.ts';
 import { type ConfigLayer, fileLayers, mergeLayers, type PricesInUse, type ProjectConfig } from './config/layers.ts';
@@ -48,14 +49,20 @@ export function resolveConfig({ settings, file, prices }: ConfigSources): Projec
   return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path)], prices);
 }
 
-/** Reads a `.gpulint.yaml`. Never throws: each mistake becomes a problem with its position, and the other values apply. */
-export function parseConfig(text: string): {
+/**
+ * Reads a `.gpulint.yaml`. Never throws: each mistake becomes a problem with its position, and the other values apply.
+ * @param sheet the prices in use, which decide about known regions
+ */
+export function parseConfig(
+  text: string,
+  sheet?: PriceSheet,
+): {
   /** The config of files that no override matches. */
   readonly config: ProjectConfig;
   readonly values: ConfigInput;
   readonly problems: readonly ConfigProblem[];
 } {
-  const { values, problems } = parseInput(text);
+  const { values, problems } = parseInput(text, sheet);
   return {
     config: resolveConfig({ settings: undefined, file: { values: { ...values, overrides: [] }, path: '' } }),
     values,
@@ -63,7 +70,10 @@ export function parseConfig(text: string): {
   };
 }
 
-function parseInput(text: string): { readonly values: ConfigInput; readonly problems: readonly ConfigProblem[] } {
+function parseInput(
+  text: string,
+  sheet: PriceSheet | undefined,
+): { readonly values: ConfigInput; readonly problems: readonly ConfigProblem[] } {
   const file = parseYaml(text);
   if (file.skipped !== null)
     return { values: {}, problems: [{ message: file.skipped, span: firstCharacter, level: 'warning' }] };
@@ -86,7 +96,7 @@ function parseInput(text: string): { readonly values: ConfigInput; readonly prob
 
   const root = rootCursor(document.root);
   const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
-  for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values)]) {
+  for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values, sheet)]) {
     const cursor = getIn(root, ...path) ?? root;
     const span = shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base);
     problems.push({ message, span, level, at: { path, atKey, near } });

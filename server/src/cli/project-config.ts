@@ -128,7 +128,7 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
-  const { values, problems: found } = parseConfig(text);
+  const { values, problems: found } = parseConfig(text, pricesOfRun().sheet);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
     const { line, column } = positionAt(lineStarts, span.start);

@@ -1,4 +1,5 @@
 import { Analysis } from '../analysis.ts';
+import type { PriceSheet } from '../catalog/index.ts';
 import { matchesAny } from '../config/globs.ts';
 import {
   configName,
@@ -43,6 +44,8 @@ export interface Projects {
   configEdited(uri: string, text: string | undefined): void;
   /** Handles changed settings of the editor. */
   settingsChanged(): void;
+  /** The list prices in use. */
+  sheet(): PriceSheet;
   /** Reads the prices of the machine again. */
   pricesChanged(): void;
   /** Releases everything about a closed document. */
@@ -176,14 +179,15 @@ export function createProjects(
     const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookUpFolder)]);
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
     const file = nearest && path !== undefined ? { values: nearest.found.values, path } : undefined;
-    prices ??= readPrices();
-    return intern(resolveConfig({ settings, file, prices }));
+    return intern(resolveConfig({ settings, file, prices: pricesNow() }));
   }
 
-  function readPrices(): PricesInUse {
-    const { problem, ...found } = host.prices?.() ?? { ...listPrices, problem: null };
+  function pricesNow(): PricesInUse {
+    if (prices !== undefined) return prices;
+    const { problem, sheet, today } = host.prices?.() ?? { ...listPrices, problem: null };
     if (problem !== null) log(problem);
-    return { sheet: found.sheet, today: found.today };
+    prices = { sheet, today };
+    return prices;
   }
 
   function configOf(uri: string): Promise<ProjectConfig> {
@@ -259,6 +263,7 @@ export function createProjects(
       settings.clear();
       changedSettings();
     },
+    sheet: () => pricesNow().sheet,
     pricesChanged() {
       prices = undefined;
       changedSettings();
