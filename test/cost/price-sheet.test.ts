@@ -1,6 +1,12 @@
 // Fetched prices in the estimate: the newest applies, each amount names its own source and date, and the project's own prices come first.
 import { describe, expect, it } from 'vitest';
-import { catalogPrices, type FetchedPrice, offers, priceSheet } from '../../server/src/catalog/index.ts';
+import {
+  allInstanceTypes,
+  catalogPrices,
+  type FetchedPrice,
+  offers,
+  priceSheet,
+} from '../../server/src/catalog/index.ts';
 import { type PricesInUse, parseConfig, resolveConfig } from '../../server/src/config.ts';
 import { oldPriceAge } from '../../server/src/cost/price-age.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
@@ -82,6 +88,19 @@ describe('the offers of a sheet', () => {
     const query = { instanceType: 'p5.48xlarge', region: 'new-region-1' };
     expect(offers(query, catalogPrices)).toEqual([]);
     expect(offers(query, sheet)).toMatchObject([{ gpu: 'h100-80gb-sxm', gpuCount: 8, onDemand: 50, spot: null }]);
+  });
+
+  it('include machines that the catalog knows without a price', () => {
+    const priced = new Set(
+      offers({}, catalogPrices).map(({ provider, instanceType }) => `${provider} ${instanceType}`),
+    );
+    const machine = allInstanceTypes().find(
+      ({ provider, name, gpu, gpuCount }) => gpu !== null && gpuCount !== null && !priced.has(`${provider} ${name}`),
+    );
+    if (machine === undefined) throw new Error('every machine has a price');
+    const { provider, name: instanceType, gpu, gpuCount } = machine;
+    const sheet = priceSheet('test', [{ ...fetched, provider, instanceType }]);
+    expect(offers({ instanceType }, sheet)).toMatchObject([{ provider, gpu, gpuCount, onDemand: 50 }]);
   });
 
   it('leave the catalog as it is', () => {

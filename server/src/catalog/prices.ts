@@ -28,7 +28,7 @@ const defaultRegions: Readonly<Record<Provider, string>> = {
  */
 export function offers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {
   const found: Offer[] = [];
-  for (const group of [...storedPrices.groups, ...addedGroups(sheet)]) {
+  for (const group of groupsOf(sheet)) {
     const [provider, , gpu] = group;
     if (query.gpu !== undefined && gpu !== query.gpu) continue;
     if (query.provider !== undefined && provider !== query.provider) continue;
@@ -131,12 +131,11 @@ function offersOn(group: StoredPriceGroup, sheet: PriceSheet): readonly Offer[] 
   return fetched === undefined ? listed : withFetched(listed, machine, fetched);
 }
 
-const addedBySheet = new WeakMap<PriceSheet, readonly StoredPriceGroup[]>();
+const groupsBySheet = new WeakMap<PriceSheet, readonly StoredPriceGroup[]>();
 
-/** Instance types that the catalog knows, but for which only the sheet has prices. */
-function addedGroups(sheet: PriceSheet): readonly StoredPriceGroup[] {
-  if (sheet.prices.size === 0) return [];
-  const known = addedBySheet.get(sheet);
+/** The instance types with prices: those of the catalog, and known ones for which only the sheet has prices. */
+function groupsOf(sheet: PriceSheet): readonly StoredPriceGroup[] {
+  const known = sheet.prices.size === 0 ? storedPrices.groups : groupsBySheet.get(sheet);
   if (known !== undefined) return known;
   const listed = new Set(storedPrices.groups.map(([provider, name]) => machineKey({ provider, instanceType: name })));
   const added = allInstanceTypes().flatMap(({ provider, name, gpu, gpuCount }): readonly StoredPriceGroup[] => {
@@ -144,8 +143,9 @@ function addedGroups(sheet: PriceSheet): readonly StoredPriceGroup[] {
     if (gpu === null || gpuCount === null || listed.has(key) || !sheet.prices.has(key)) return [];
     return [[provider, name, gpu, gpuCount, []]];
   });
-  addedBySheet.set(sheet, added);
-  return added;
+  const all = [...storedPrices.groups, ...added];
+  groupsBySheet.set(sheet, all);
+  return all;
 }
 
 function listedOffers([provider, instanceType, gpu, gpuCount, parts]: StoredPriceGroup): readonly Offer[] {

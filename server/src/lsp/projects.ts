@@ -261,6 +261,8 @@ export function createProjects(
     },
     settingsChanged() {
       settings.clear();
+      // Another program may have refreshed the price sheet in the meantime.
+      prices = undefined;
       changedSettings();
     },
     sheet: () => pricesNow().sheet,
