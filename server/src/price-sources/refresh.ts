@@ -62,6 +62,7 @@ export async function* refresh(options: RefreshOptions): AsyncGenerator<RefreshR
     }
   } finally {
     unlock();
+    removeEmpty(path.join(options.folder, 'parts'), options.folder);
   }
 }
 
@@ -177,6 +178,11 @@ function removeOld(folder: string): void {
       if (entry.isFile() && fs.statSync(file).mtimeMs < limit) fs.rmSync(file, { force: true });
     }
   }
+}
+
+/** After a complete refresh, nothing is left to continue. */
+function removeEmpty(...folders: readonly string[]): void {
+  for (const folder of folders) if (fs.existsSync(folder) && fs.readdirSync(folder).length === 0) fs.rmdirSync(folder);
 }
 
 /** Two refreshes at once would mix their parts. */
