@@ -7,6 +7,8 @@ import {
   methods,
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
+import { registerCostReport } from './cost-report.ts';
+import { registerCostView } from './cost-view.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import type { PriceRefresh } from './prices.ts';
 import { readFile } from './read-file.ts';
@@ -46,10 +48,15 @@ export function activateWith(
   };
   const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
+  const costsChanged = new vscode.EventEmitter<void>();
   context.subscriptions.push(
     output,
     statusBar,
     ...registerCommands(client, started, output, refreshPrices),
+    costsChanged,
+    client.onNotification(methods.costsChanged, () => costsChanged.fire()),
+    ...registerCostView(client, started, context.workspaceState, costsChanged.event),
+    ...registerCostReport(client, started, costsChanged.event),
     ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),

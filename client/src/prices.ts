@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
-import { methods, type PriceProgress } from '../../server/src/lsp/protocol.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 
 /** Runs `gpulint prices refresh` in a process. */
 export type PriceRefresh = (run: {
@@ -11,6 +11,15 @@ export type PriceRefresh = (run: {
   /** Is called with each line of the progress, a JSON document. */
   readonly onLine: (line: string) => void;
 }) => Promise<{ readonly isComplete: boolean; readonly errors: readonly string[] }>;
+
+/** A line of `gpulint prices refresh --progress json`. */
+interface PriceProgress {
+  /** A step on the way, the result of a source, or how it ended. */
+  readonly kind: 'step' | 'result' | 'end';
+  readonly text: string;
+  /** Sentences, of a result. */
+  readonly problems?: readonly string[];
+}
 
 interface SourceItem extends vscode.QuickPickItem {
   readonly id: string;

@@ -1,9 +1,8 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
 import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, placedRows, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -12,6 +11,9 @@ import { plainStyle } from '../../server/src/cli/terminal.ts';
 import { unusedSuppressions } from '../../server/src/features/actions/unused-suppressions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
 import { complete } from '../../server/src/features/completion/completion.ts';
+import { costRows } from '../../server/src/features/cost/cost-rows.ts';
+import { costTree } from '../../server/src/features/cost/cost-tree.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';
@@ -40,6 +42,15 @@ export const forFile: readonly FileRequest[] = [
   { name: 'inlay hints', run: (_, file) => inlayHints(file, { start: 0, end: file.text.length }) },
   { name: 'links', run: (_, file) => documentLinks(file) },
   { name: 'summary', run: (_, file) => [summarize(file), costLines(file)] },
+  {
+    name: 'cost tree',
+    run: (_, file) =>
+      costTree(
+        costRows(file).map((row) => ({ row, path: 'a.yaml' })),
+        'cost',
+        'team',
+      ),
+  },
   { name: 'unused suppressions', run: (_, file) => unusedSuppressions(file) },
 ];
 
@@ -99,6 +110,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
       file: reported,
       source: 'a.yaml',
       workloads: describeWorkloads(file),
+      rows: placedRows(file),
       costs: costsOf(file),
       outcome: 'checked',
     };
@@ -108,7 +120,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
     const text =
       render === undefined
         ? renderFile(checked, options) +
-          renderSummary(summarizeReport([reported]), [reported], options, priceBasis([checked]))
+          renderSummary(summarizeReport([reported]), [reported], options, priceBasis(checked.costs))
         : [...render({ files: [checked], failOn: 'error', shows })].join('');
     if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters

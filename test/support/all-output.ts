@@ -1,9 +1,8 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
 import type { CheckedFile, CheckedReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, placedRows, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -12,6 +11,7 @@ import { plainStyle } from '../../server/src/cli/terminal.ts';
 import { codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
 import { complete } from '../../server/src/features/completion/completion.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';
@@ -61,6 +61,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
     file: reported,
     source: 'fixture.yaml',
     workloads,
+    rows: placedRows(file),
     costs: costsOf(file),
     outcome: 'checked',
   };
@@ -74,7 +75,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
   return [
     ...renderers.map((render) => [...render(report)].join('')),
     renderFile(checked, text),
-    renderSummary(summarizeReport([reported]), [reported], text, priceBasis([checked])),
+    renderSummary(summarizeReport([reported]), [reported], text, priceBasis(checked.costs)),
     JSON.stringify(reported, nameNumbers),
   ];
 }

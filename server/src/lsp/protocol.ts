@@ -44,6 +44,16 @@ export const commands = {
   refreshPrices: 'gpulint.refreshPrices',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
+  /** Opens the page with the cost of the workspace. */
+  costReport: 'gpulint.costReport',
+  exportCostReport: 'gpulint.exportCostReport',
+  refreshCosts: 'gpulint.refreshCosts',
+  /** Stops the request behind the view GPU Cost. */
+  cancelCosts: 'gpulint.cancelCosts',
+  sortCosts: 'gpulint.sortCosts',
+  groupCosts: 'gpulint.groupCosts',
+  /** Copies the selected rows of the view GPU Cost, or all of them. */
+  copyCost: 'gpulint.copyCost',
 } as const;
 
 export const methods = {
@@ -71,10 +81,18 @@ export const methods = {
   workspaceFixes: 'gpulint/workspaceFixes',
   /** The edit that applies fixes in some files. */
   fixWorkspace: 'gpulint/fixWorkspace',
+  /** The cost of the workspace as a file. */
+  costReport: 'gpulint/costReport',
   /** The ids of all rules. */
   ruleIds: 'gpulint/ruleIds',
   /** The platforms, and the regions with known prices. */
   platforms: 'gpulint/platforms',
+  /** The rows of the costs of all files of the workspace, with their total. */
+  workspaceCosts: 'gpulint/workspaceCosts',
+  /** The same rows as the nodes of a tree, in words. */
+  costTree: 'gpulint/costTree',
+  /** Server to client, a notification: the last answer to one of these two requests may be outdated. Sent once for each answer. */
+  costsChanged: 'gpulint/costsChanged',
 } as const;
 
 /** A key in the section `gpulint` with the origin of each setting, `user` or `workspace`, by its path. */
@@ -97,15 +115,6 @@ export interface FileSummary {
 
 export interface SyntaxElsewhereParams {
   readonly languages: readonly string[];
-}
-
-/** A line of `gpulint prices refresh --progress json`. */
-export interface PriceProgress {
-  /** A step on the way, the result of a source, or how it ended. */
-  readonly kind: 'step' | 'result' | 'end';
-  readonly text: string;
-  /** Sentences, of a result. */
-  readonly problems?: readonly string[];
 }
 
 export interface ReadFileParams {
@@ -209,6 +218,31 @@ export interface FixWorkspaceParams extends WorkspaceFixesParams {
   readonly rule: string | null;
 }
 
+export const costReportFormats = ['csv', 'json', 'markdown', 'html'] as const;
+export type CostReportFormat = (typeof costReportFormats)[number];
+
+export interface CostReportParams extends WorkspaceCostsParams {
+  readonly format: CostReportFormat;
+  /** For HTML: a random text that permits the style and the script of the page. */
+  readonly nonce: string;
+}
+/** A file, or a sentence with the reason why there is none. */
+export type CostReportResult = CostReportFile | { readonly problem: string };
+
+export interface CostReportFile {
+  readonly text: string;
+  /** For HTML: what the numbers in `data-place` stand for. */
+  readonly places: readonly PlaceArgument[];
+  /** For HTML: what the numbers in `data-fix` stand for. */
+  readonly fixes: readonly CostReportFix[];
+}
+/** The fix of a finding at a place. */
+export interface CostReportFix extends PlaceArgument {
+  readonly title: string;
+  /** The message of the finding. */
+  readonly message: string;
+}
+
 export type RuleIdsResult = readonly string[];
 
 export interface PlatformItem {
@@ -219,6 +253,86 @@ export interface PlatformItem {
   readonly regions: readonly string[];
 }
 export type PlatformsResult = readonly PlatformItem[];
+
+/** Both requests read files for seconds at first: they can be canceled, and report progress. */
+export interface WorkspaceCostsParams {
+  readonly workDoneToken?: string | number;
+}
+/** An amount from the floor to the ceiling, in US dollars. */
+export interface CostRange {
+  readonly min: number;
+  readonly max: number;
+}
+/** What one workload costs, or one release of values. */
+export interface WorkspaceCost {
+  readonly uri: string;
+  /** Relative to its workspace folder, which it starts with if there are several. */
+  readonly path: string;
+  /** Where the hover with the details opens. */
+  readonly range: Range;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string | null;
+  readonly team: string | null;
+  readonly role: string;
+  readonly capacity: string;
+  readonly gpus: { readonly min: number | null; readonly max: number | null };
+  /** `2 × H100 80GB SXM`. */
+  readonly accelerators: string;
+  readonly cards: readonly string[];
+  readonly providers: readonly string[];
+  readonly hourly: CostRange | null;
+  readonly monthly: CostRange | null;
+  readonly idleHourly: number | null;
+  readonly spotHourly: CostRange | null;
+  readonly problem: string | null;
+  readonly release: string | null;
+}
+export interface WorkspaceCostsResult {
+  /** Each workload once, sorted by file and position. */
+  readonly rows: readonly WorkspaceCost[];
+  readonly total: {
+    readonly workloads: number;
+    readonly unpriced: number;
+    readonly gpus: CostRange;
+    readonly hourly: CostRange;
+    readonly idleHourly: number;
+  };
+  /** What the amounts are based on; null if there are none. */
+  readonly priceBasis: string | null;
+}
+
+export const costSorts = ['cost', 'name', 'idle'] as const;
+export const costGroups = ['none', 'namespace', 'team', 'gpu', 'file'] as const;
+export type CostSort = (typeof costSorts)[number];
+export type CostGroup = (typeof costGroups)[number];
+export interface CostTreeParams extends WorkspaceCostsParams {
+  readonly sort: CostSort;
+  readonly group: CostGroup;
+}
+/** A group, or a workload. */
+export interface CostNode {
+  /** Stays the same while the amounts change. */
+  readonly id: string;
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: string;
+  /** The text for screen readers. */
+  readonly spoken: string;
+  /** The name of a theme icon. */
+  readonly icon: string;
+  /** Of a group: its workloads. */
+  readonly children?: readonly CostNode[];
+  /** Of a workload: where it is. */
+  readonly place?: PlaceArgument;
+}
+export interface CostTreeResult {
+  readonly nodes: readonly CostNode[];
+  /** `$41.28/h`; empty without workloads. */
+  readonly total: string;
+  /** The totals in a sentence. */
+  readonly message: string;
+}
 
 /** An edit to apply, or a sentence with the reason why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };

@@ -1,4 +1,6 @@
 import { commanding } from './commands.ts';
+import { costReport } from './cost-report.ts';
+import { costing } from './costs.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
 import { keyboard } from './keyboard.ts';
@@ -29,9 +31,11 @@ export const tours: readonly Tour[] = [
       ...navigating,
       ...quiet,
       ...commanding,
+      ...costReport,
       ...keyboard,
     ],
   },
+  { title: 'costs of a workspace', settings: { 'gpulint.closedFiles.maxFiles': 5000 }, steps: costing },
   {
     title: 'an untrusted folder',
     args: [],

@@ -1,17 +1,18 @@
 import fs from 'node:fs';
 import process from 'node:process';
+import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
+import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
 import { warnOfOldPrices } from '../prices/in-use.ts';
-import { priceBasis } from '../reports/cost-basis.ts';
-import type { CheckedFile } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
 import { systemReason, UsageError } from '../usage-error.ts';
-import { type CostChange, type CostTotal, difference, pairWorkloads, totalOf } from './changes.ts';
+import { type CostChange, difference, pairWorkloads } from './changes.ts';
 import { withTreeOf } from './git-tree.ts';
-import { type WorkloadCost, workloadCosts } from './workload-costs.ts';
+import { reportedCosts } from './reported-costs.ts';
+import { costsInFiles, type WorkloadCost, workloadCosts } from './workload-costs.ts';
 
 /** Options of `gpulint cost`. */
 export interface CostOptions {
@@ -37,6 +38,10 @@ export interface CostReport {
   readonly changes: readonly CostChange[];
   readonly before: CostTotal | null;
   readonly after: CostTotal;
+  /** The workloads of the state after the change, with all that reports of one state show. */
+  readonly current: ReportedCosts;
+  /** The file that the report is written to; undefined for standard output. */
+  readonly output: string | undefined;
   /** What the amounts are based on; undefined if there are none. */
   readonly priceBasis: string | undefined;
   /** The limits that are exceeded, as sentences. */
@@ -60,14 +65,14 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   const how = config === undefined ? {} : { config };
   const files = await checkPaths(paths, how);
   warnOfOldPrices(files);
-  const after = costsOf(files);
+  const after = costsInFiles(files);
   const before =
     base !== undefined
       ? await costsAt(base, paths, how)
       : compare !== undefined
         ? costsInReport(compare, readReport(compare))
         : undefined;
-  const report = createReport(before, after, files, options);
+  const report = createReport(before, after, reportedCosts(paths, after, files), options);
   const terminal = output === undefined ? process.stdout : {};
   const pieces = render(report, wantsColor(color, terminal) ? colorStyle : plainStyle);
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
@@ -79,8 +84,8 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
 function createReport(
   before: readonly WorkloadCost[] | undefined,
   after: readonly WorkloadCost[],
-  files: readonly CheckedFile[],
-  { base, compare, maxHourly, maxIncrease }: CostOptions,
+  current: ReportedCosts,
+  { base, compare, output, maxHourly, maxIncrease }: CostOptions,
 ): CostReport {
   const totals = { before: before === undefined ? null : totalOf(before), after: totalOf(after) };
   const exceeded: string[] = [];
@@ -96,13 +101,11 @@ function createReport(
     base: base ?? compare ?? null,
     changes: before === undefined ? after.map((one) => ({ before: null, after: one })) : pairWorkloads(before, after),
     ...totals,
-    priceBasis: priceBasis(files),
+    current,
+    output,
+    priceBasis: current.basis,
     exceeded,
   };
-}
-
-function costsOf(files: readonly CheckedFile[]): readonly WorkloadCost[] {
-  return workloadCosts(files.map(({ file, source }) => ({ ...file, source })));
 }
 
 async function costsAt(
@@ -112,7 +115,7 @@ async function costsAt(
 ): Promise<readonly WorkloadCost[]> {
   return withTreeOf(revision, paths, async (tree) => {
     try {
-      return tree.paths.length === 0 ? [] : costsOf(await checkPaths(tree.paths, { ...how, root: tree.root }));
+      return tree.paths.length === 0 ? [] : costsInFiles(await checkPaths(tree.paths, { ...how, root: tree.root }));
     } catch (error) {
       // The temporary folder stands for the revision.
       if (error instanceof UsageError) throw new UsageError(error.message.replaceAll(`${tree.root}/`, `${revision}:`));

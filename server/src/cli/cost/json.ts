@@ -4,8 +4,8 @@ import type { CostReport } from './cost.ts';
 import type { CostJson } from './cost-schema.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
-/** The costs as one JSON document. */
-export function* renderCostJson({ base, changes, before, after }: CostReport): Generator<string> {
+/** The costs of two states as one JSON document. */
+export function* renderChangeJson({ base, changes, before, after }: CostReport): Generator<string> {
   const report: CostJson = {
     version: 1,
     currency: 'USD',

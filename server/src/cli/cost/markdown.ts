@@ -1,5 +1,6 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
-import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
+import { plainMarkdown } from '../../features/hover/render.ts';
+import { codeSpan } from '../reports/markdown.ts';
 import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
 import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf } from './words.ts';
@@ -8,7 +9,7 @@ import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf } fr
 const maxRows = 40;
 
 /** A comment for a pull request: what the change costs, then one row for each changed workload. */
-export function* renderCostMarkdown({ base, before, after, changes, priceBasis }: CostReport): Generator<string> {
+export function* renderChangeMarkdown({ base, before, after, changes, priceBasis }: CostReport): Generator<string> {
   // A bot finds its previous comment by this line, and edits it.
   yield '<!-- gpulint cost -->\n';
   const shown = base === null ? changes : changes.filter(isChanged);

@@ -13,7 +13,7 @@ export interface PrintProgress {
   readonly end: (sentence: string) => void;
 }
 
-/** One JSON document per line on standard output: `PriceProgress` of the protocol, which the extension reads. */
+/** One JSON document per line on standard output: `PriceProgress` of the extension (client/src/prices.ts). */
 export const printLines: PrintProgress = {
   step: (step) => line({ kind: 'step', text: stepWords(step) }),
   result: (source, prices, problems) => line({ kind: 'result', text: resultWords(source, prices), problems }),

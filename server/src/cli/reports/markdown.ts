@@ -1,7 +1,7 @@
 import { formatHourly, formatMonthly } from '../../cost/money.ts';
-import { escapeMarkdown } from '../../features/hover/render.ts';
+import { priceBasis } from '../../features/cost/price-basis.ts';
+import { plainMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
-import { priceBasis } from './cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import { summarizeReport } from './json.ts';
 import type { ReportFinding } from './report-schema.ts';
@@ -55,7 +55,7 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const { hourly } = summarizeReport(reported);
   if (hourly.max === 0) return;
   const total = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files) ?? '')}.\n`;
+  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files.flatMap(({ costs }) => costs)) ?? '')}.\n`;
 }
 
 interface Found {
@@ -94,11 +94,6 @@ function* more(count: number, noun: string): Generator<string> {
 
 function rank({ severity }: ReportFinding): number {
   return severities.findIndex((limit) => isAtLeast(severity, limit));
-}
-
-/** Literal text that mentions no user and links to no issue; a backslash alone does not prevent that. */
-export function plainMarkdown(text: string): string {
-  return escapeMarkdown(text).replace(/\\([@#])/g, '$1<!-- -->');
 }
 
 /** A code span with a fence longer than any run of backticks in it. */

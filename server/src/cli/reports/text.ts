@@ -15,9 +15,9 @@ import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CheckedFile, RepeatedAdvice, WorkloadText } from './format.ts';
-import { countedWorkloads } from './json.ts';
+import { countedCost, countedWorkloads } from './json.ts';
 import { lineStartsOf, positionAt } from './position.ts';
-import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
+import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
 
 export interface TextOptions {
   readonly style: Style;
@@ -98,18 +98,20 @@ export function renderSummary(
   basis: string | undefined,
 ): string {
   const workloads = countedWorkloads(files);
-  const definitions = workloads.filter(({ role }) => role === 'definition').length;
+  const definitions = workloads.filter(isDefinition).length;
   const seen = [plural(summary.files, 'file')];
   if (summary.skipped !== undefined) seen.push(`${summary.skipped} skipped`);
   if (definitions < workloads.length || definitions === 0)
     seen.push(plural(workloads.length - definitions, 'workload'));
   if (definitions > 0) seen.push(plural(definitions, 'definition'));
-  const running = workloads.filter(({ gpus }) => gpus.max !== 0).flatMap(({ podSets }) => podSets);
+  const running = workloads
+    .filter((workload) => countedCost(workload).gpus.max !== 0)
+    .flatMap(({ podSets }) => podSets);
   const noun = deviceNoun(running.flatMap(({ accelerators }) => accelerators).filter(({ devices }) => devices !== 0));
   // Workloads without an upper bound count with what is sure.
-  const open = workloads.some(({ gpus }) => gpus.min !== null && gpus.max === null);
+  const open = workloads.map(countedCost).some(({ gpus }) => gpus.min !== null && gpus.max === null);
   if (summary.gpus.max > 0) seen.push(`${plural(rounded(summary.gpus), noun)}${open ? ' or more' : ''}`);
-  const unpriced = workloads.filter(({ cost, role }) => cost === null && role !== 'definition').length;
+  const unpriced = workloads.filter((one) => countedCost(one).hourly === null && !isDefinition(one)).length;
   if (summary.hourly.max > 0) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
     seen.push(`${formatHourly(summary.hourly)}${missing}`);
@@ -128,6 +130,11 @@ export function renderSummary(
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
   const prices = basis && style.dim(`Prices: ${basis}; 730 h a month; --format json has what each rests on`);
   return `${prices ? `${prices}\n` : ''}${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
+}
+
+/** Whether it runs nothing on its own, and is not a release of values either. */
+function isDefinition({ role, release }: ReportWorkload): boolean {
+  return role === 'definition' && release === undefined;
 }
 
 /** `1 error`, `2 info`. */

@@ -1,14 +1,12 @@
 import { providerName } from '../../catalog/index.ts';
-import type { CostBasis } from '../../cost/types.ts';
-import { isRegion } from '../../features/hover/gpu-words.ts';
-import type { CheckedFile } from './format.ts';
+import type { CostBasis, CostEstimate } from '../../cost/types.ts';
+import { isRegion } from '../hover/gpu-words.ts';
 
 /**
- * `on demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20`: the basis of a report's amounts, in one line.
+ * `on demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20`: the basis of many amounts, in one line.
  * Undefined without amounts.
  */
-export function priceBasis(files: readonly Pick<CheckedFile, 'costs'>[]): string | undefined {
-  const costs = files.flatMap((file) => file.costs);
+export function priceBasis(costs: readonly Pick<CostEstimate, 'basis' | 'assumptions'>[]): string | undefined {
   const basis = costs.flatMap((cost) => cost.basis);
   const listed = basis.filter(({ source }) => source !== null);
   const parts = (['on-demand', 'spot', 'reserved'] as const).flatMap((pricing) => {
@@ -17,15 +15,24 @@ export function priceBasis(files: readonly Pick<CheckedFile, 'costs'>[]): string
       ? []
       : [`${pricing === 'on-demand' ? 'on demand' : pricing} at ${listOf([...places].sort())}`];
   });
-  const dates = listed.flatMap(({ asOf }) => asOf ?? []).sort();
-  const [oldest] = dates;
-  const newest = dates.at(-1);
-  if (oldest !== undefined) parts.push(`as of ${oldest}${newest === oldest ? '' : ` to ${newest}`}`);
-  if (dates.length < listed.length) parts.push('some undated');
+  const dates = priceDates(costs);
+  if (dates !== undefined) parts.push(dates);
+  if (listed.some(({ asOf }) => asOf === null)) parts.push('some undated');
   if (listed.length < basis.length) parts.push('your prices');
   if (costs.some(({ assumptions }) => assumptions.some(({ kind }) => kind === 'discount')))
     parts.push('minus your discount');
   return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+/** `as of 2026-07-09 to 2026-07-20`; undefined without dated list prices. */
+export function priceDates(costs: readonly Pick<CostEstimate, 'basis'>[]): string | undefined {
+  const dates = costs.flatMap(({ basis }) =>
+    basis.flatMap(({ asOf, source }) => (source === null ? [] : (asOf ?? []))),
+  );
+  const [oldest] = dates.sort();
+  const newest = dates.at(-1);
+  if (oldest === undefined) return undefined;
+  return `as of ${oldest}${newest === oldest ? '' : ` to ${newest}`}`;
 }
 
 function placeOf({ provider, region }: CostBasis): string {
