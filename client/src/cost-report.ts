@@ -6,10 +6,9 @@ import {
   type CostReportFormat,
   type CostReportParams,
   type CostReportResult,
-  commands,
   costReportFormats,
-  methods,
-} from '../../server/src/lsp/protocol.ts';
+} from '../../server/src/lsp/cost-protocol.ts';
+import { commands, methods } from '../../server/src/lsp/protocol.ts';
 import { select } from './selections.ts';
 
 /**

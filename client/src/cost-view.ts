@@ -1,14 +1,13 @@
 import * as vscode from 'vscode';
 import { type BaseLanguageClient, State, WorkDoneProgress } from 'vscode-languageclient';
-import {
-  type CostGroup,
-  type CostNode,
-  type CostSort,
-  type CostTreeParams,
-  type CostTreeResult,
-  commands,
-  methods,
-} from '../../server/src/lsp/protocol.ts';
+import type {
+  CostGroup,
+  CostNode,
+  CostSort,
+  CostTreeParams,
+  CostTreeResult,
+} from '../../server/src/lsp/cost-protocol.ts';
+import { commands, methods } from '../../server/src/lsp/protocol.ts';
 
 const viewId = 'gpulint.cost';
 

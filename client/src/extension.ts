@@ -9,9 +9,11 @@ import {
 import { registerCommands } from './commands.ts';
 import { registerCostReport } from './cost-report.ts';
 import { registerCostView } from './cost-view.ts';
+import { readBase, watchCommits } from './git-base.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import type { PriceRefresh } from './prices.ts';
 import { readFile } from './read-file.ts';
+import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
@@ -44,14 +46,26 @@ export function activateWith(
   const initializationOptions = (): ClientOptions => {
     const languages = syntaxElsewhere();
     sent = languages.join();
-    return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
+    return {
+      picker: true,
+      summary: true,
+      readFile: true,
+      listFiles: true,
+      baseTexts: true,
+      syntaxElsewhere: languages,
+    };
   };
-  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
+  const repeated = repeatedProblems();
+  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output, repeated), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
   const costsChanged = new vscode.EventEmitter<void>();
   context.subscriptions.push(
     output,
     statusBar,
+    repeated.watch(client),
+    watchCommits(() => {
+      if (client.isRunning()) void client.sendNotification(methods.basesChanged);
+    }),
     ...registerCommands(client, started, output, refreshPrices),
     costsChanged,
     client.onNotification(methods.costsChanged, () => costsChanged.fire()),
@@ -78,7 +92,7 @@ export function activateWith(
   vscode.workspace.textDocuments.forEach(startFor);
 }
 
-function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
+function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProblems): LanguageClientOptions {
   return {
     documentSelector: [
       { language: 'yaml' },
@@ -87,7 +101,18 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
-    middleware: { ...filesOnly, ...ruleLinks, ...selections, workspace: { ...withOrigins, ...watchedFiles } },
+    middleware: {
+      ...filesOnly,
+      ...ruleLinks,
+      ...selections,
+      provideDiagnostics: (document, previousResultId, token, next) =>
+        repeated.provideDiagnostics(document, previousResultId, token, (...request) =>
+          ruleLinks.provideDiagnostics(...request, next),
+        ),
+      handleDiagnostics: (uri, diagnostics, next) =>
+        repeated.handleDiagnostics(uri, diagnostics, (...report) => ruleLinks.handleDiagnostics(...report, next)),
+      workspace: { ...withOrigins, ...watchedFiles },
+    },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };
@@ -112,6 +137,7 @@ async function startClient(
   client.onNotification(methods.summary, (params) => statusBar.update(params));
   client.onRequest(methods.readFile, readFile);
   client.onRequest(methods.listFiles, listFiles);
+  client.onRequest(methods.baseText, readBase);
   client.onDidChangeState(({ newState }) => {
     if (newState === State.Stopped) statusBar.clear();
   });

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { CodeAction } from 'vscode-languageserver/node';
-import { type CostReportFile, type CostReportFormat, methods } from '../../server/src/lsp/protocol.ts';
+import type { CostReportFile, CostReportFormat } from '../../server/src/lsp/cost-protocol.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { type Editor, folder } from './editor.ts';
 import { openFolder } from './served-model.ts';
 

@@ -6,7 +6,8 @@ import {
   LSPErrorCodes,
   WorkDoneProgress,
 } from 'vscode-languageserver/node';
-import { type CostTreeResult, methods, type WorkspaceCostsResult } from '../../server/src/lsp/protocol.ts';
+import type { CostTreeResult, WorkspaceCostsResult } from '../../server/src/lsp/cost-protocol.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { caret, configUri, type Editor, folder, openEditor } from './editor.ts';
 import { openFolder } from './served-model.ts';
 

@@ -2,9 +2,10 @@ import { renderCsv } from '../features/cost-report/csv.ts';
 import { renderPage } from '../features/cost-report/html.ts';
 import { costReportJson } from '../features/cost-report/json.ts';
 import { renderMarkdown } from '../features/cost-report/markdown.ts';
+import type { CostReportParams, CostReportResult } from './cost-protocol.ts';
 import { guard } from './guard.ts';
 import type { Indexing } from './indexing.ts';
-import { type CostReportParams, type CostReportResult, methods, type PlaceArgument } from './protocol.ts';
+import { methods, type PlaceArgument } from './protocol.ts';
 import type { Session } from './session.ts';
 import type { Costs, WorkspaceCosts } from './workspace-costs.ts';
 

@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly readFile?: boolean;
   /** It handles `listFiles`. */
   readonly listFiles?: boolean;
+  /** It handles `baseText`. */
+  readonly baseTexts?: boolean;
   /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere?: readonly string[];
 }
@@ -48,6 +50,7 @@ export const commands = {
   costReport: 'gpulint.costReport',
   exportCostReport: 'gpulint.exportCostReport',
   refreshCosts: 'gpulint.refreshCosts',
+  compareCosts: 'gpulint.compareCosts',
   /** Stops the request behind the view GPU Cost. */
   cancelCosts: 'gpulint.cancelCosts',
   sortCosts: 'gpulint.sortCosts',
@@ -67,6 +70,12 @@ export const methods = {
   readFile: 'gpulint/readFile',
   /** Server to client: the YAML files below a folder to which the server has no access. */
   listFiles: 'gpulint/listFiles',
+  /** Server to client: the text of a file in the last commit. */
+  baseText: 'gpulint/baseText',
+  /** Client to server, a notification: the last commit is another one. */
+  basesChanged: 'gpulint/basesChanged',
+  /** The workloads of some files whose cost differs from the last commit. */
+  costChanges: 'gpulint/costChanges',
   /** The workloads of a file with their costs. */
   costs: 'gpulint/costs',
   /** The GPUs of the catalog with their prices. */
@@ -218,31 +227,6 @@ export interface FixWorkspaceParams extends WorkspaceFixesParams {
   readonly rule: string | null;
 }
 
-export const costReportFormats = ['csv', 'json', 'markdown', 'html'] as const;
-export type CostReportFormat = (typeof costReportFormats)[number];
-
-export interface CostReportParams extends WorkspaceCostsParams {
-  readonly format: CostReportFormat;
-  /** For HTML: a random text that permits the style and the script of the page. */
-  readonly nonce: string;
-}
-/** A file, or a sentence with the reason why there is none. */
-export type CostReportResult = CostReportFile | { readonly problem: string };
-
-export interface CostReportFile {
-  readonly text: string;
-  /** For HTML: what the numbers in `data-place` stand for. */
-  readonly places: readonly PlaceArgument[];
-  /** For HTML: what the numbers in `data-fix` stand for. */
-  readonly fixes: readonly CostReportFix[];
-}
-/** The fix of a finding at a place. */
-export interface CostReportFix extends PlaceArgument {
-  readonly title: string;
-  /** The message of the finding. */
-  readonly message: string;
-}
-
 export type RuleIdsResult = readonly string[];
 
 export interface PlatformItem {
@@ -253,86 +237,6 @@ export interface PlatformItem {
   readonly regions: readonly string[];
 }
 export type PlatformsResult = readonly PlatformItem[];
-
-/** Both requests read files for seconds at first: they can be canceled, and report progress. */
-export interface WorkspaceCostsParams {
-  readonly workDoneToken?: string | number;
-}
-/** An amount from the floor to the ceiling, in US dollars. */
-export interface CostRange {
-  readonly min: number;
-  readonly max: number;
-}
-/** What one workload costs, or one release of values. */
-export interface WorkspaceCost {
-  readonly uri: string;
-  /** Relative to its workspace folder, which it starts with if there are several. */
-  readonly path: string;
-  /** Where the hover with the details opens. */
-  readonly range: Range;
-  readonly kind: string;
-  readonly namespace: string | null;
-  readonly name: string | null;
-  readonly team: string | null;
-  readonly role: string;
-  readonly capacity: string;
-  readonly gpus: { readonly min: number | null; readonly max: number | null };
-  /** `2 × H100 80GB SXM`. */
-  readonly accelerators: string;
-  readonly cards: readonly string[];
-  readonly providers: readonly string[];
-  readonly hourly: CostRange | null;
-  readonly monthly: CostRange | null;
-  readonly idleHourly: number | null;
-  readonly spotHourly: CostRange | null;
-  readonly problem: string | null;
-  readonly release: string | null;
-}
-export interface WorkspaceCostsResult {
-  /** Each workload once, sorted by file and position. */
-  readonly rows: readonly WorkspaceCost[];
-  readonly total: {
-    readonly workloads: number;
-    readonly unpriced: number;
-    readonly gpus: CostRange;
-    readonly hourly: CostRange;
-    readonly idleHourly: number;
-  };
-  /** What the amounts are based on; null if there are none. */
-  readonly priceBasis: string | null;
-}
-
-export const costSorts = ['cost', 'name', 'idle'] as const;
-export const costGroups = ['none', 'namespace', 'team', 'gpu', 'file'] as const;
-export type CostSort = (typeof costSorts)[number];
-export type CostGroup = (typeof costGroups)[number];
-export interface CostTreeParams extends WorkspaceCostsParams {
-  readonly sort: CostSort;
-  readonly group: CostGroup;
-}
-/** A group, or a workload. */
-export interface CostNode {
-  /** Stays the same while the amounts change. */
-  readonly id: string;
-  readonly label: string;
-  readonly description: string;
-  readonly tooltip: string;
-  /** The text for screen readers. */
-  readonly spoken: string;
-  /** The name of a theme icon. */
-  readonly icon: string;
-  /** Of a group: its workloads. */
-  readonly children?: readonly CostNode[];
-  /** Of a workload: where it is. */
-  readonly place?: PlaceArgument;
-}
-export interface CostTreeResult {
-  readonly nodes: readonly CostNode[];
-  /** `$41.28/h`; empty without workloads. */
-  readonly total: string;
-  /** The totals in a sentence. */
-  readonly message: string;
-}
 
 /** An edit to apply, or a sentence with the reason why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };

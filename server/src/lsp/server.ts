@@ -1,8 +1,10 @@
 import { type Connection, DidChangeConfigurationNotification } from 'vscode-languageserver';
 import { summarize } from '../features/report.ts';
+import { createBaseTexts } from './base-texts.ts';
 import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
 import type { Host } from './confined-host.ts';
+import { registerCostChanges } from './cost-changes.ts';
 import { registerCostReport } from './cost-report.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { type Followers, followDocuments, followFiles, showHeldBack } from './documents.ts';
@@ -58,15 +60,22 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     costs.changed();
     closedDiagnostics.changed();
   };
+  const bases = createBaseTexts(session);
   const followers: Followers = { diagnostics, summaries, refreshing, indexing, costs };
 
-  registerLanguageFeatures(session, replaced, (uri) => showHeldBack(session, refreshing, uri));
+  registerLanguageFeatures(session, replaced, bases, (uri) => showHeldBack(session, refreshing, uri));
   registerPickers(session, host);
+  registerCostChanges(session);
   registerWorkspaceFixes(session, host);
   registerNavigation(session, host);
   registerLifecycle(session, followers);
   followClient(session, followers);
   followFiles(session, followers);
+  connection.onNotification(methods.basesChanged, () => {
+    bases.changed();
+    refreshing.all();
+  });
+  session.documents.onDidClose(({ document: { uri } }) => bases.closed(uri));
   followDocuments(session, followers, released);
 
   session.documents.listen(connection);

@@ -95,6 +95,7 @@ const noAbilities: ClientAbilities = {
   commands: false,
   progress: false,
   snippets: false,
+  baseTexts: false,
   syntaxElsewhere: [],
 };
 

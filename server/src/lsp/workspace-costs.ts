@@ -4,16 +4,16 @@ import { totalOf } from '../features/cost/cost-totals.ts';
 import { amountWords, costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
 import { priceBasis, priceDates } from '../features/cost/price-basis.ts';
+import type {
+  CostNode,
+  CostTreeParams,
+  CostTreeResult,
+  WorkspaceCostsParams,
+  WorkspaceCostsResult,
+} from './cost-protocol.ts';
 import { canceled, createSlices, guard, guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
-import {
-  type CostNode,
-  type CostTreeParams,
-  type CostTreeResult,
-  methods,
-  type WorkspaceCostsParams,
-  type WorkspaceCostsResult,
-} from './protocol.ts';
+import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
 import type { KeptAnalysis, PlacedRow, PlacedSaving, WorkspaceAnalyses } from './workspace-analyses.ts';
 

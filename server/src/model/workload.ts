@@ -93,6 +93,8 @@ export interface FieldSharding {
   readonly text: string;
   readonly devices: number;
   readonly at: Cursor;
+  /** Whether the server may be started with other sizes. */
+  readonly uncertain?: true;
 }
 
 /** What one pod needs of its node, apart from devices. A container without a known request counts as 0, so these are lower bounds. */

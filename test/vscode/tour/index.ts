@@ -8,6 +8,7 @@ import { navigating } from './navigating.ts';
 import { projects } from './projects.ts';
 import { quiet } from './quiet.ts';
 import { reading } from './reading.ts';
+import { makeRepository, repository } from './repository.ts';
 import type { Tour } from './run.ts';
 import { themeSteps } from './themes.ts';
 import { restricted, writeStrangersSettings } from './trust.ts';
@@ -36,6 +37,12 @@ export const tours: readonly Tour[] = [
     ],
   },
   { title: 'costs of a workspace', settings: { 'gpulint.closedFiles.maxFiles': 5000 }, steps: costing },
+  {
+    title: 'a Git repository',
+    settings: { 'git.enabled': true },
+    prepare: makeRepository,
+    steps: repository,
+  },
   {
     title: 'an untrusted folder',
     args: [],

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import process from 'node:process';
+import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
 import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
@@ -9,7 +10,6 @@ import { warnOfOldPrices } from '../prices/in-use.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
 import { systemReason, UsageError } from '../usage-error.ts';
-import { type CostChange, difference, pairWorkloads } from './changes.ts';
 import { withTreeOf } from './git-tree.ts';
 import { reportedCosts } from './reported-costs.ts';
 import { costsInFiles, type WorkloadCost, workloadCosts } from './workload-costs.ts';
@@ -35,7 +35,7 @@ export interface CostReport {
   /** What the costs are compared with; null if they are not. */
   readonly base: string | null;
   /** With a base, each workload of either side; without one, each workload as its own `after`. */
-  readonly changes: readonly CostChange[];
+  readonly changes: readonly CostChange<WorkloadCost>[];
   readonly before: CostTotal | null;
   readonly after: CostTotal;
   /** The workloads of the state after the change, with all that reports of one state show. */

@@ -1,5 +1,5 @@
+import { type CostChange, difference, increaseOf } from '../../features/cost/cost-changes.ts';
 import { jsonText } from '../terminal.ts';
-import { type CostChange, difference, increaseOf } from './changes.ts';
 import type { CostReport } from './cost.ts';
 import type { CostJson } from './cost-schema.ts';
 import type { WorkloadCost } from './workload-costs.ts';
@@ -18,7 +18,7 @@ export function* renderChangeJson({ base, changes, before, after }: CostReport):
   yield `${jsonText(report, 2)}\n`;
 }
 
-function toJson(change: CostChange, isCompared: boolean): CostJson['workloads'] {
+function toJson(change: CostChange<WorkloadCost>, isCompared: boolean): CostJson['workloads'] {
   const { before, after } = change;
   const shown = after ?? before;
   if (shown === null) return [];

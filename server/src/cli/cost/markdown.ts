@@ -1,9 +1,11 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
+import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
+import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { codeSpan } from '../reports/markdown.ts';
-import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
-import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf } from './words.ts';
+import { hourlyWords, monthlyIncreaseWords } from './words.ts';
+import type { WorkloadCost } from './workload-costs.ts';
 
 /** A comment longer than this helps nobody; GitHub rejects 65,536 characters. */
 const maxRows = 40;
@@ -33,7 +35,7 @@ export function* renderChangeMarkdown({ base, before, after, changes, priceBasis
   if (notes.length > 0) yield `\n${plainMarkdown(notes.join(' '))}\n`;
 }
 
-function row(change: CostChange, isCompared: boolean): string {
+function row(change: CostChange<WorkloadCost>, isCompared: boolean): string {
   const { before, after } = change;
   const shown = after ?? before;
   if (shown === null) return '';
