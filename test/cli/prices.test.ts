@@ -194,7 +194,7 @@ it('a sheet that cannot be used is reported once and ignored', async () => {
   fs.writeFileSync(sheet, '{"version":2}');
   const { status: code, stdout, stderr } = await runCli(['cost', 'pod.yaml'], { cwd, env });
   expect([code, stdout.includes('$55.04/h')]).toEqual([0, true]);
-  const why = `the price sheet ${sheet} is ignored: a newer gpulint wrote it (format 2); run "gpulint prices refresh" or "gpulint prices reset"`;
+  const why = `the price sheet ${sheet} is ignored: another gpulint wrote it (format 2); run "gpulint prices refresh" or "gpulint prices reset"`;
   expect(stderr).toBe(`gpulint: ${why}\n${old}`);
   const shown = await runCli(['prices'], { cwd, env });
   expect(shown.stdout).toContain(`Fetched   ${why}\n`);

@@ -62,18 +62,33 @@ describe('the file', () => {
     expect(readSheet(null).kind).toBe('none');
   });
 
-  const valid = `{"version":1,"updated":"${updated}","sources":[["https://a","2026-11-22"]],"prices":[`;
+  const valid = `{"version":1,"updated":"${updated}","sources":[{"url":"https://a","date":"2026-11-22"}],"prices":[`;
   it.each([
     ['', 'it is not JSON'],
     ['{"version":1,', 'it is not JSON'],
-    ['{"version":2,"rows":{}}', 'a newer gpulint wrote it (format 2)'],
+    ['{"version":2,"rows":{}}', 'another gpulint wrote it (format 2)'],
     ['[]', 'it is damaged at '],
-    [`${valid}["mars","a","b","spot",1,0,null]]}`, 'it is damaged at prices.0.0'],
-    [`${valid}["aws","a","b","spot",-1,0,null]]}`, 'it is damaged at prices.0.4'],
-    [`${valid}["aws","a","b","spot",1e999,0,null]]}`, 'it is damaged at prices.0.4'],
-    [`${valid}["aws","a","b","free",1,0,null]]}`, 'it is damaged at prices.0.3'],
-    [`${valid}["aws","a","b","spot",1,0,null],["aws","a","b","spot",1,7,null]]}`, 'it is damaged at prices.1'],
-    [valid.replace('2026-11-22"]', 'soon"]').concat(']}'), 'it is damaged at sources.0.1'],
+    [
+      `${valid}{"provider":"mars","instanceType":"a","region":"b","pricing":"spot","hourly":1,"source":0,"basis":null}]}`,
+      'it is damaged at prices.0.provider',
+    ],
+    [
+      `${valid}{"provider":"aws","instanceType":"a","region":"b","pricing":"spot","hourly":-1,"source":0,"basis":null}]}`,
+      'it is damaged at prices.0.hourly',
+    ],
+    [
+      `${valid}{"provider":"aws","instanceType":"a","region":"b","pricing":"spot","hourly":1e999,"source":0,"basis":null}]}`,
+      'it is damaged at prices.0.hourly',
+    ],
+    [
+      `${valid}{"provider":"aws","instanceType":"a","region":"b","pricing":"free","hourly":1,"source":0,"basis":null}]}`,
+      'it is damaged at prices.0.pricing',
+    ],
+    [
+      `${valid}{"provider":"aws","instanceType":"a","region":"b","pricing":"spot","hourly":1,"source":0,"basis":null},{"provider":"aws","instanceType":"a","region":"b","pricing":"spot","hourly":1,"source":7,"basis":null}]}`,
+      'it is damaged at prices.1',
+    ],
+    [valid.replace('"2026-11-22"', '"soon"').concat(']}'), 'it is damaged at sources.0.date'],
   ])('%s is ignored, and says why', (content, reason) => {
     const name = path.join(temporaryFolder(), 'prices.json');
     fs.writeFileSync(name, content);

@@ -13,21 +13,21 @@ import { parsedJson } from './json.ts';
 
 const date = z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/));
 
-/** Prices as columns, because a sheet has thousands; `source` is an index into the sources, each an address and the day on which it was read. */
+/** `source` is an index into the sources, each an address and the day on which it was read. */
 const sheetSchema = z.object({
-  version: z.literal(1),
+  version: z.number(),
   updated: z.string(),
-  sources: z.array(z.tuple([z.string(), date])),
+  sources: z.array(z.object({ url: z.string(), date })),
   prices: z.array(
-    z.tuple([
-      z.enum(providers as readonly [string, ...string[]]),
-      z.string().check(z.minLength(1)),
-      z.string().check(z.minLength(1)),
-      z.enum(['on-demand', 'spot']),
-      z.number().check(z.positive(), z.maximum(100_000)),
-      z.int().check(z.minimum(0)),
-      z.nullable(z.string()),
-    ]),
+    z.object({
+      provider: z.enum(providers),
+      instanceType: z.string().check(z.minLength(1)),
+      region: z.string().check(z.minLength(1)),
+      pricing: z.enum(['on-demand', 'spot']),
+      hourly: z.number().check(z.positive(), z.maximum(100_000)),
+      basis: z.nullable(z.string()),
+      source: z.int().check(z.minimum(0)),
+    }),
   ),
 });
 
@@ -80,21 +80,18 @@ export function readSheet(file: string | null): ReadSheet {
   const value = parsedJson(text);
   if (value === undefined) return { kind: 'unusable', file, reason: 'it is not JSON' };
   const version = own(value, 'version');
-  if (typeof version === 'number' && version > 1)
-    return { kind: 'unusable', file, reason: `a newer gpulint wrote it (format ${version})` };
+  if (typeof version === 'number' && version !== 1)
+    return { kind: 'unusable', file, reason: `another gpulint wrote it (format ${version})` };
   const read = sheetSchema.safeParse(value);
   const [issue] = read.error?.issues ?? [];
   if (!read.success) return { kind: 'unusable', file, reason: `it is damaged at ${issue?.path.join('.') ?? ''}` };
   const { updated, sources, prices } = read.data;
   const stored: FetchedPrice[] = [];
-  for (const [provider, instanceType, region, pricing, hourly, place, basis] of prices) {
-    const [source, day] = sources[place] ?? [];
-    if (source === undefined || day === undefined)
-      return { kind: 'unusable', file, reason: `it is damaged at prices.${stored.length}` };
-    stored.push({
-      ...{ provider: provider as FetchedPrice['provider'], instanceType, region, pricing, hourly, basis },
-      ...{ source, date: day },
-    });
+  for (const price of prices) {
+    const source = sources[price.source];
+    if (source === undefined) return { kind: 'unusable', file, reason: `it is damaged at prices.${stored.length}` };
+    const provider = price.provider as FetchedPrice['provider'];
+    stored.push({ ...price, provider, source: source.url, date: source.date });
   }
   return { kind: 'sheet', file, stored: { updated, prices: stored } };
 }
@@ -104,15 +101,15 @@ const maxBytes = 64_000_000;
 /** Replaces the price sheet: a reader sees the old or the new one, and a failure leaves the old one. */
 export function writeSheet(file: string, { updated, prices }: StoredSheet): void {
   const places = new Map<string, number>();
-  const sources: (readonly [string, string])[] = [];
-  const rows = prices.map(({ provider, instanceType, region, pricing, hourly, basis, source, date: day }) => {
-    const key = `${day} ${source}`;
+  const sources: { readonly url: string; readonly date: string }[] = [];
+  const rows = prices.map(({ source: url, date: day, ...price }) => {
+    const key = `${day} ${url}`;
     let place = places.get(key);
     if (place === undefined) {
-      place = sources.push([source, day]) - 1;
+      place = sources.push({ url, date: day }) - 1;
       places.set(key, place);
     }
-    return [provider, instanceType, region, pricing, hourly, place, basis];
+    return { ...price, source: place };
   });
   const lines = (values: readonly unknown[]) => `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]`;
   const text = `{"version":1,"updated":${JSON.stringify(updated)},\n"sources":${lines(sources)},\n"prices":${lines(rows)}}\n`;
