@@ -99,7 +99,7 @@ describe('mistakes in overrides', () => {
     ['overrides: [{gpu: l4}]', "'overrides.0' needs the key 'files'"],
     ['overrides: [{files: [a], gpus: l4}]', "unknown key 'gpus' in 'overrides.0'; did you mean 'gpu'?"],
     ['overrides: [{files: [a], ignore: [b]}]', /^unknown key 'ignore' in 'overrides.0'/],
-    ['overrides: [{files: [a], gpu: H100}]', /^'overrides.0.gpu' is 'H100'.*did you mean/],
+    ['overrides: [{files: [a], gpu: H100}]', /^The catalog has no GPU 'H100'.*did you mean/],
     ['overrides: [{files: [a], rules: {nope: off}}]', /^unknown rule 'nope'/],
   ])('%s', (text, message) => {
     const { problems, values } = parseConfig(`${text}\nprovider: aws\n`);

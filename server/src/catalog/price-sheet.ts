@@ -65,9 +65,10 @@ export function withFetched(
 function replaced(offer: Offer, { pricing, hourly, basis, date, source }: FetchedPrice): Offer {
   if (pricing === 'on-demand') {
     if (offer.onDemand !== null && isNewer(offer.date, date)) return offer;
-    // The spot price keeps its own date and source.
-    const spotFrom = offer.spotFrom ?? { date: offer.date, source: offer.source };
-    return { ...offer, onDemand: hourly, date, source, spotFrom };
+    // The other prices keep their own date and source.
+    const { date: listed, source: from, spotFrom = { date: listed, source: from } } = offer;
+    const committedFrom = offer.committedFrom ?? { date: listed, source: from };
+    return { ...offer, onDemand: hourly, date, source, spotFrom, committedFrom };
   }
   const known = offer.spotFrom ?? offer;
   if (offer.spot !== null && isNewer(known.date, date)) return offer;

@@ -21,8 +21,8 @@ export type NoEstimate =
   | { readonly kind: 'noProfile'; readonly profile: string; readonly selected: boolean }
   | { readonly kind: 'sharingUnknown' }
   | { readonly kind: 'modelUnknown'; readonly requested: RequestedResource }
-  /** Reservations and flex-start have no list price. */
-  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' }
+  /** Reservations, flex-start and pods on Autopilot have no list price. */
+  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' | 'autopilot' }
   | {
       readonly kind: 'priceUnknown';
       readonly models: readonly string[];

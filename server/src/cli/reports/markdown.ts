@@ -1,4 +1,4 @@
-import { formatHourly, formatMonthly } from '../../cost/money.ts';
+import { formatHourly, formatMonthly, notCounted } from '../../cost/money.ts';
 import { priceBasis } from '../../features/cost/price-basis.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
@@ -55,7 +55,7 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const { hourly } = summarizeReport(reported);
   if (hourly.max === 0) return;
   const total = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files.flatMap(({ costs }) => costs)) ?? '')}.\n`;
+  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files.flatMap(({ costs }) => costs)) ?? '')}. Not included: ${notCounted}.\n`;
 }
 
 interface Found {

@@ -4,6 +4,7 @@ import {
   formatHourly,
   formatMonthly,
   formatMonthlyAmount,
+  notCounted,
   plural,
 } from '../../cost/money.ts';
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
@@ -104,14 +105,11 @@ function totalsSection({ workloads, unpriced, gpus, hourly, idleHourly }: CostTo
     .join('')}</dl>`;
 }
 
-/** What no amount includes. */
-export const notCounted = 'Not included: storage, egress, control planes, and pods without GPUs';
-
 function notes({ unpriced }: CostTotal, basis: string | undefined): string {
   const sentences = [
     basis === undefined ? '' : `Prices: ${isolated(basis)}.`,
     unpriced === 0 ? '' : `The totals do not include ${plural(unpriced, 'workload')} without a price.`,
-    `${notCounted}.`,
+    `Not included: ${notCounted}.`,
   ];
   return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;
 }

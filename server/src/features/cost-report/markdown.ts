@@ -1,8 +1,7 @@
-import { formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { formatHourly, formatMonthly, notCounted, plural } from '../../cost/money.ts';
 import { totalOf } from '../cost/cost-totals.ts';
 import { plainMarkdown } from '../hover/render.ts';
 import { workloadName } from './charts.ts';
-import { notCounted } from './html.ts';
 import { largestSavings, type ReportedCosts } from './report.ts';
 import { shownColumns } from './workload-table.ts';
 
@@ -40,7 +39,7 @@ export function* renderMarkdown(
   if (unpriced > 0) yield `\nNot in the totals, because they have no price:\n\n`;
   yield* problems.slice(0, maxRows);
   const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h a month. `;
-  yield `\n${plainMarkdown(`${prices}${notCounted}.`)}\n`;
+  yield `\n${plainMarkdown(`${prices}Not included: ${notCounted}.`)}\n`;
 }
 
 function row(cells: readonly string[]): string {

@@ -7,21 +7,17 @@ import type { Workload } from '../../model/workload.ts';
 import { requestedDevices } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
-/** If the GPU model is unknown: the price range of one unit of the resource over the catalog, and how to set the model. */
+/** If the GPU model is unknown: the price range of one unit of the resource over the catalog. */
 export function whatItWouldCost(workload: Workload, { sheet }: OwnPrices): readonly Block[] {
-  const advice: Block = {
-    kind: 'text',
-    text: 'To get a price, select the GPU model with a nodeSelector, for example nvidia.com/gpu.product, or set gpu in .gpulint.yaml.',
-  };
   const unknown = workload.podSets.flatMap(requestedDevices).find(({ model }) => model === null);
   const prices = unknown === undefined ? [] : possiblePrices(unknown, sheet);
   const [cheapest] = prices;
   const mostExpensive = [...prices].sort((a, b) => b.hourly.max - a.hourly.max)[0];
-  if (unknown === undefined || cheapest === undefined || mostExpensive === undefined) return [advice];
+  if (unknown === undefined || cheapest === undefined || mostExpensive === undefined) return [];
   const range = formatHourly({ min: cheapest.hourly.min, max: mostExpensive.hourly.max });
   const one = resourceName(unknown.requested) ?? 'device';
   const text = `One ${one} costs ${range} on demand, from ${cheapest.gpu.name} to ${mostExpensive.gpu.name}.`;
-  return [{ kind: 'text', text }, priceTable(prices), advice];
+  return [{ kind: 'text', text }, priceTable(prices)];
 }
 
 const largeProviders = ['aws', 'azure', 'gcp'] as const;
