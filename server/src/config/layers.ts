@@ -45,12 +45,15 @@ export interface ConfigLayer {
   readonly origins?: Table<ConfigOrigin>;
 }
 
+/** The list prices that the machine has, and its date. */
+export type PricesInUse = Pick<OwnPrices, 'sheet' | 'today'>;
+
 /** Merges layers key by key. The last layer takes precedence. */
-export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
+export function mergeLayers(layers: readonly ConfigLayer[], inUse: PricesInUse = listPrices): ProjectConfig {
   const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
     ...defaultModelOptions,
     training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
-    prices: listPrices,
+    prices: { ...listPrices, sheet: inUse.sheet, today: inUse.today },
     rules: table(),
     ruleOptions: table(),
     ignore: [],
@@ -170,6 +173,7 @@ function addPrices(before: OwnPrices, values: NonNullable<ConfigInput['prices']>
     onPrem: table(before.onPrem, values.onPrem),
     gpus: table(before.gpus, values.gpus),
     instanceTypes: table(before.instanceTypes, values.instanceTypes),
+    maxAgeDays: values.maxAgeDays ?? before.maxAgeDays,
   };
 }
 

@@ -167,6 +167,10 @@ export const projectFields = {
         z.record(z.string(), positive),
         'US dollars per hour for an instance type, instead of its on-demand list price.',
       ),
+      maxAgeDays: unset(
+        z.int().check(z.minimum(0), z.maximum(maxNumber)),
+        'Age in days above which gpulint reports once that list prices are old. 0: never. Default: 90.',
+      ),
       onPrem: key(
         z.partialRecord(gpu, ownMachine),
         'Your own machines, by GPU (catalog id). Their price per hour of work applies to pods whose cloud is unknown.',

@@ -7,6 +7,7 @@ import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
+import { warnOfOldPrices } from '../prices/in-use.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
 import { systemReason, UsageError } from '../usage-error.ts';
@@ -64,6 +65,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   }
   const how = config === undefined ? {} : { config };
   const files = await checkPaths(paths, how);
+  warnOfOldPrices(files);
   const after = costsInFiles(files);
   const before =
     base !== undefined
