@@ -3,6 +3,7 @@ import { catalogInfo } from '../../catalog/index.ts';
 import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import { runBasis } from '../../cost/run-cost.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
 import {
@@ -139,7 +140,7 @@ function toReportWorkload(
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
   if (release === undefined) return {};
-  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '');
+  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '', []);
   return { release: { gpus, hourly, idleHourly, ...(problem === null ? {} : { costProblem: problem }) } };
 }
 
@@ -170,11 +171,13 @@ function reportedSource(
   return hint?.basis === 'node' || hint?.basis === 'pool' || hint?.basis === 'queue' ? 'node-pool' : 'annotation';
 }
 
-function toReportCost({ basis, assumptions, ...amounts }: CostEstimate): NonNullable<ReportWorkload['cost']> {
+function toReportCost(cost: CostEstimate): NonNullable<ReportWorkload['cost']> {
+  const { currency, hourly, monthly, idleHourly, spotHourly, basis, assumptions, run } = cost;
+  const runs = run && runBasis(run);
   return {
-    ...amounts,
+    ...{ currency, hourly, monthly, idleHourly, spotHourly },
     basis: basis.map((one) => ({ ...one, provider: one.provider ?? 'own', source: one.source ?? ownPriceWords })),
-    assumptions: [...assumptionLines(assumptions)],
+    assumptions: [...assumptionLines(assumptions), ...(runs === undefined ? [] : [runs])],
   };
 }
 

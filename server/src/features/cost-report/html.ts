@@ -105,8 +105,9 @@ function totalsSection({ workloads, unpriced, gpus, hourly, idleHourly }: CostTo
     .join('')}</dl>`;
 }
 
-function notes({ unpriced }: CostTotal, basis: string | undefined): string {
+function notes({ workloads, unpriced }: CostTotal, basis: string | undefined): string {
   const sentences = [
+    workloads === 0 ? 'No workload requests GPUs.' : '',
     basis === undefined ? '' : `Prices: ${isolated(basis)}.`,
     unpriced === 0 ? '' : `The totals do not include ${plural(unpriced, 'workload')} without a price.`,
     `Not included: ${notCounted}.`,
