@@ -20,6 +20,7 @@ export {
   isGpuCountLabel,
   isGpuLabel,
   isInstanceTypeLabel,
+  meantNodeLabel,
   nodeLabelMeaning,
   nodeLabels,
   providerOfLabel,
