@@ -58,7 +58,7 @@ test('a mistake in a config further down is reported with its position', async (
   write(folder, { 'a.yaml': pod, 'team/.gpulint.yaml': 'capacity: spott\n', 'team/b.yaml': pod });
   const { status, stderr } = await runCli(['check', '.'], { cwd: folder });
   expect(status).toBe(2);
-  expect(stderr).toContain("team/.gpulint.yaml:1:11: 'capacity' is 'spott'");
+  expect(stderr).toContain("team/.gpulint.yaml:1:11: 'capacity' cannot be 'spott'");
 });
 
 test('a region without prices is reported with a suggestion, and stops nothing', async () => {
