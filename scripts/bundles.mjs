@@ -45,7 +45,11 @@ export function bundlesOf({ dev }) {
       ...withProtocol,
       entryPoints: ['server/src/cli/program.ts'],
       outfile: 'dist/commands.js',
+      supported: { 'dynamic-import': false },
+      plugins: [...withProtocol.plugins, apart({ '../../price-sources/refresh.ts': './prices.js' })],
     },
+    // All code that connects to the internet. Nothing loads it but `gpulint prices refresh`.
+    { ...node, entryPoints: ['server/src/price-sources/refresh.ts'], outfile: 'dist/prices.js' },
     {
       ...node,
       entryPoints: ['server/src/cli/main.ts'],

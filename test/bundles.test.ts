@@ -63,6 +63,14 @@ it('the client, the server and the protocol are at most 1.5 MiB together', () =>
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1.5 * 2 ** 20);
 });
 
+it('only the bundle that refreshes prices can connect to the internet, and only its command loads it', () => {
+  const names = fs.readdirSync(path.join(root, 'dist')).filter((name) => name.endsWith('.js'));
+  const having = (pattern: RegExp) =>
+    names.filter((name) => pattern.test(fs.readFileSync(path.join(root, 'dist', name), 'utf8')));
+  expect(having(/require\("(?:node:)?(?:https?|http2|tls|undici)"\)|\bfetch\(["'`]http/)).toEqual(['prices.js']);
+  expect(having(/\.\/prices\.js/)).toEqual(['commands.js']);
+});
+
 const data = path.join(root, 'server/src/catalog/data');
 
 it.each(fs.readdirSync(data))(

@@ -17,6 +17,7 @@ import { activeEditor } from './active-editor.ts';
 import { compareCosts } from './compare-costs.ts';
 import { activeUri, apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
+import { type PriceRefresh, refreshPrices } from './prices.ts';
 import { registerSelections, select } from './selections.ts';
 import { setUp } from './set-up.ts';
 
@@ -25,6 +26,7 @@ export function registerCommands(
   client: BaseLanguageClient,
   started: () => Promise<void>,
   output: vscode.LogOutputChannel,
+  refresh: PriceRefresh | undefined,
 ): readonly vscode.Disposable[] {
   const register = (name: string, run: (place?: PlaceArgument) => Promise<void> | void) =>
     vscode.commands.registerCommand(name, async (place?: PlaceArgument) => {
@@ -37,6 +39,7 @@ export function registerCommands(
     register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
     register(commands.compareCosts, () => compareCosts(client)),
     register(commands.setUp, () => setUp(client)),
+    vscode.commands.registerCommand(commands.refreshPrices, () => refreshPrices(client, refresh, output)),
     ...registerSelections(),
     register(commands.showFixes, (place) => showFixes(place)),
     vscode.commands.registerCommand(commands.fixAllInWorkspace, async (rule?: unknown) => {

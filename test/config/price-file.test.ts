@@ -56,3 +56,11 @@ describe('the path of a price file', () => {
     expect(text.slice(problem?.span.start, problem?.span.end)).toBe(JSON.stringify(path));
   });
 });
+
+test('a discount of something unknown is reported at its key', () => {
+  const text = 'prices: {discounts: {aws: 10, p5.48xlarge: 20, p5.48xlrge: 30}}';
+  const [problem, ...others] = parseConfig(text).problems;
+  expect(others).toEqual([]);
+  expect(problem?.message).toContain("no provider and no instance type 'p5.48xlrge', so the discount has no effect");
+  expect(text.slice(problem?.span.start, problem?.span.end)).toBe('p5.48xlrge');
+});

@@ -50,6 +50,22 @@ describe('the cost of a run', () => {
     expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
   });
 
+  test('a RayJob that leaves its cluster running has no total', () => {
+    const rayJob = (shutdown: boolean) => `apiVersion: ray.io/v1
+kind: RayJob
+metadata: {name: ray}
+spec:
+  activeDeadlineSeconds: 7200
+  shutdownAfterJobFinishes: ${shutdown}
+  rayClusterSpec:
+    headGroupSpec:
+      template:
+        spec:${pod(10)}
+`;
+    expect(lensOf(rayJob(true))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
+    expect(lensOf(rayJob(false))).toBe('$5.67/h on demand · $2.46/h spot');
+  });
+
   test('steps of known duration make the total', () => {
     // 36,000 steps × 2.5 s = 25 h; 25 × $5.672 = $141.80.
     const text = job('backoffLimit: 0', '[python, train.py, --max_steps=36000]');

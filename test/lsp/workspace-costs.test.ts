@@ -171,3 +171,14 @@ test('several folders are told apart', async () => {
   await editor.change(a, caret({ line: 0, character: 0 }), '# a comment\n');
   expect((await costs(editor)).rows).toHaveLength(2);
 });
+
+test('a document that is opened again with another text has its costs', async () => {
+  const files: Record<string, string> = { [a]: deployment('one', 8) };
+  const editor = await openFolder(files, { settings: { closedFiles: { maxFiles: 0 } } });
+  await editor.open(a, deployment('one', 8));
+  expect(names(await costs(editor))).toEqual(['a.yaml one 55.04']);
+  files[a] = deployment('one', 4);
+  await editor.close(a);
+  await editor.open(a, files[a]);
+  expect(names(await costs(editor))).toEqual(['a.yaml one 27.52']);
+});

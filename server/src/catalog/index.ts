@@ -29,6 +29,7 @@ export {
   spotTaintKeys,
 } from './node-labels.ts';
 export { platforms } from './platforms.ts';
+export { catalogPrices, type FetchedPrice, machineKey, type PriceSheet, priceSheet } from './price-sheet.ts';
 export {
   catalogInfo,
   cheapestOffer,
@@ -37,6 +38,7 @@ export {
   interruptionBand,
   offers,
   pricePerDevice,
+  priceSource,
   regionsOf,
 } from './prices.ts';
 export { providerName, providers } from './providers.ts';

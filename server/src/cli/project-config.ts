@@ -5,17 +5,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesAny } from '../config/globs.ts';
 import { configName, type FolderConfig, nearestConfig, pathBelow } from '../config/places.ts';
 import { readPriceFile } from '../config/price-file.ts';
-import {
-  type ConfigInput,
-  type ConfigProblem,
-  defaultConfig,
-  type ProjectConfig,
-  parseConfig,
-  resolveConfig,
-} from '../config.ts';
+import { type ConfigInput, type ConfigProblem, type ProjectConfig, parseConfig, resolveConfig } from '../config.ts';
 import type { UnitRates } from '../cost/custom-prices.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { contentOfFound, contentOfNamed, type FileContent, outsideReason } from './file-content.ts';
+import { pricesOfRun } from './prices/in-use.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
 import { displayPath } from './source-path.ts';
@@ -54,6 +48,8 @@ export function projectConfigs(
 ): ProjectConfigs {
   const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
   const looks = new Map<string, Promise<FolderConfig<LoadedConfig>>>();
+  const prices = pricesOfRun();
+  const usual = resolveConfig({ settings: undefined, file: undefined, prices });
   let named: Promise<LoadedConfig> | undefined;
   const byFolder = new Map<string, Promise<LoadedConfig | undefined>>();
 
@@ -91,10 +87,10 @@ export function projectConfigs(
     nearest,
     async of(file) {
       const config = await nearest(file);
-      if (config === undefined && ruleSet === undefined) return defaultConfig;
+      if (config === undefined && ruleSet === undefined) return usual;
       const path = (config && below(config, file)) ?? '';
       const values = { ...config?.values, ...replaced };
-      return resolveConfig({ settings: undefined, file: { values, path, rates: config?.rates } });
+      return resolveConfig({ settings: undefined, file: { values, path, rates: config?.rates }, prices });
     },
     async isIgnored(file) {
       const config = await inFolder(path.dirname(path.resolve(file)));
@@ -136,7 +132,7 @@ function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfi
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
-  const { values, problems: found } = parseConfig(text);
+  const { values, problems: found } = parseConfig(text, pricesOfRun().sheet);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
     const { line, column } = positionAt(lineStarts, span.start);

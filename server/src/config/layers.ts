@@ -1,4 +1,5 @@
 import { platforms } from '../catalog/index.ts';
+import type { Budget } from '../cost/budget.ts';
 import { listPrices, type OwnPrices, type UnitRates } from '../cost/custom-prices.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
 import { defaultModelOptions, type ModelOptions } from '../model/options.ts';
@@ -20,6 +21,8 @@ export interface ProjectConfig extends ModelOptions {
     readonly hoursBetweenInterruptions: number | null;
   };
   readonly prices: OwnPrices;
+  /** What workloads may cost together. */
+  readonly budgets: readonly Budget[];
   /** Globs, relative to the config file's folder, of files to skip in folders. A file that is named on the command line is always read. */
   readonly ignore: readonly string[];
   /** The origin of each value that is not a default; absent if nothing is set. */
@@ -42,15 +45,19 @@ export interface ConfigLayer {
   readonly origins?: Table<ConfigOrigin>;
 }
 
+/** The list prices that the machine has, and its date. */
+export type PricesInUse = Pick<OwnPrices, 'sheet' | 'today'>;
+
 /** Merges layers key by key. The last layer takes precedence. */
-export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
+export function mergeLayers(layers: readonly ConfigLayer[], inUse: PricesInUse = listPrices): ProjectConfig {
   const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
     ...defaultModelOptions,
     training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
-    prices: listPrices,
+    prices: { ...listPrices, sheet: inUse.sheet, today: inUse.today },
     rules: table(),
     ruleOptions: table(),
     ignore: [],
+    budgets: [],
   };
   const origins: Origins = {};
   for (const layer of layers) addLayer(merged, origins, layer);
@@ -90,7 +97,7 @@ const nestedKeys = [
   'sharing.strategy',
   'sharing.replicas',
 ] as const;
-const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
+const wholeKeys = ['budgets', 'prices', 'taints', 'nodePools'] as const;
 
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
@@ -122,6 +129,12 @@ function addLayer(
     merged.prices = { ...merged.prices, rates };
     origins.prices = origin;
   }
+  if (values.budgets !== undefined)
+    merged.budgets = values.budgets.map(({ namespace = null, labels, ...budget }) => ({
+      ...budget,
+      namespace,
+      labels: table(labels),
+    }));
   if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
   if (values.nodePools !== undefined) {
     merged.nodePools = values.nodePools.map(
@@ -160,6 +173,7 @@ function addPrices(before: OwnPrices, values: NonNullable<ConfigInput['prices']>
     onPrem: table(before.onPrem, values.onPrem),
     gpus: table(before.gpus, values.gpus),
     instanceTypes: table(before.instanceTypes, values.instanceTypes),
+    maxAgeDays: values.maxAgeDays ?? before.maxAgeDays,
   };
 }
 

@@ -167,12 +167,27 @@ export const projectFields = {
         z.record(z.string(), positive),
         'US dollars per hour for an instance type, instead of its on-demand list price.',
       ),
+      maxAgeDays: unset(
+        z.int().check(z.minimum(0), z.maximum(maxNumber)),
+        'Age in days above which gpulint reports once that list prices are old. 0: never. Default: 90.',
+      ),
       onPrem: key(
         z.partialRecord(gpu, ownMachine),
         'Your own machines, by GPU (catalog id). Their price per hour of work applies to pods whose cloud is unknown.',
       ),
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',
+  ),
+  budgets: key(
+    z.array(
+      z.strictObject({
+        name: must(named, 'Name of the budget, for messages.'),
+        namespace: unset(named, 'Namespace of the workloads. Without one, workloads of every namespace count.'),
+        labels: key(z.record(z.string(), z.string()), 'Labels of the workloads or their pods. All of them must match.'),
+        maxHourly: must(positive, 'US dollars per hour that the workloads may cost together, at their ceilings.'),
+      }),
+    ),
+    'Budgets of workloads by namespace and labels. gpulint cost fails if one is exceeded.',
   ),
   taints: key(taints, 'Taints of your GPU nodes, except those that the cluster tolerates automatically for GPU pods.'),
   nodePools: key(

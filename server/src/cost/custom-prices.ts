@@ -1,10 +1,10 @@
 import type { Provider } from '../catalog/index.ts';
-import { gpus as catalog, gpusNamed, type Offer } from '../catalog/index.ts';
+import { gpus as catalog, catalogPrices, gpusNamed, type Offer, type PriceSheet } from '../catalog/index.ts';
 import type { Placement } from '../model/workload.ts';
 import { type Table, table } from '../yaml/table.ts';
 import { type OwnMachine, ownedHourly } from './on-prem.ts';
 
-/** A project's own prices instead of list prices. US dollars per hour. */
+/** A project's own prices, and the list prices that apply otherwise. US dollars per hour. */
 export interface OwnPrices {
   /** Discount on on-demand list prices; 0 if there is none. */
   readonly discountPercent: number;
@@ -20,6 +20,12 @@ export interface OwnPrices {
   readonly onPrem: Table<OwnMachine | undefined>;
   /** Prices of GPUs, CPUs and memory wherever a pod runs; null if there are none. */
   readonly rates: UnitRates | null;
+  /** The list prices in use. */
+  readonly sheet: PriceSheet;
+  /** Age in days above which list prices are old; 0: never. */
+  readonly maxAgeDays: number;
+  /** The current date, YYYY-MM-DD; null if it is unknown, so that no price is old. */
+  readonly today: string | null;
 }
 
 /** How long a project commits to pay for a machine. */
@@ -47,6 +53,9 @@ export const listPrices: OwnPrices = {
   instanceTypes: table(),
   onPrem: table(),
   rates: null,
+  sheet: catalogPrices,
+  maxAgeDays: 90,
+  today: null,
 };
 
 /** The price of one GPU of a model, by its id or else by a name that stands for it; undefined if list prices apply. */

@@ -1,4 +1,4 @@
-import { migByResource, migPriceShare, migShare, migTable } from '../catalog/index.ts';
+import { migByResource, migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
 import { resourceName } from '../model/requested-resource.ts';
@@ -285,6 +285,7 @@ function unsold(
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
   // The project's own prices are on-demand prices; spot prices are the market's.
   const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
+  const from = priceSource(offer, pricing);
   return {
     podSet: podSet.name,
     provider: offer.provider,
@@ -294,8 +295,8 @@ function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis
     instanceHourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
     ...(pricing === 'on-demand' && { spotInstanceHourly: offer.spot }),
     share,
-    asOf: isOwn ? null : offer.date,
-    source: isOwn ? null : offer.source,
+    asOf: isOwn ? null : from.date,
+    source: isOwn ? null : from.source,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { GpuModel, Provider } from '../catalog/index.ts';
+import type { GpuModel, PriceSheet, Provider } from '../catalog/index.ts';
 import { gpus, migByResource, migPriceShare, offers } from '../catalog/index.ts';
 import { knownResource, resourceName } from '../model/requested-resource.ts';
 import type { Placement, PodAccelerator } from '../model/workload.ts';
@@ -46,16 +46,19 @@ export function priceRange({ own, byProvider }: GpuPrices): Range | null {
   return rangeOf(byProvider.map(({ hourly }) => hourly)) ?? null;
 }
 
-let priced: readonly GpuPrices[] | undefined;
+const priced = new WeakMap<PriceSheet, readonly GpuPrices[]>();
 
-/** Every model that a provider sells, cheapest first. Computed once, because the catalog does not change. */
-export function pricedGpus(): readonly GpuPrices[] {
-  priced ??= [...gpus.values()]
-    .filter(({ id }) => offers({ gpu: id }).length > 0)
-    .map((gpu) => gpuPrices(gpu))
+/** Every model that a provider sells, cheapest first. Computed once for each sheet. */
+export function pricedGpus(sheet: PriceSheet): readonly GpuPrices[] {
+  const known = priced.get(sheet);
+  if (known !== undefined) return known;
+  const found = [...gpus.values()]
+    .filter(({ id }) => offers({ gpu: id }, sheet).length > 0)
+    .map((gpu) => gpuPrices(gpu, undefined, { ...listPrices, sheet }))
     .filter(({ byProvider }) => byProvider.length > 0)
     .sort((a, b) => (priceRange(a)?.min ?? 0) - (priceRange(b)?.min ?? 0));
-  return priced;
+  priced.set(sheet, found);
+  return found;
 }
 
 /** Whether a request without a model can mean this one. */
@@ -72,9 +75,9 @@ export interface PossiblePrice {
 }
 
 /** The prices of the models that a request can mean, cheapest first; a slice costs its share of the GPU. */
-export function possiblePrices(accelerator: PodAccelerator): readonly PossiblePrice[] {
+export function possiblePrices(accelerator: PodAccelerator, sheet: PriceSheet): readonly PossiblePrice[] {
   const slices = migByResource(resourceName(accelerator.requested) ?? '');
-  return pricedGpus()
+  return pricedGpus(sheet)
     .flatMap(({ gpu, byProvider }): PossiblePrice[] => {
       if (!mayBe(gpu, accelerator)) return [];
       const slice = slices.find((one) => one.gpu.id === gpu.id);

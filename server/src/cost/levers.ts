@@ -1,4 +1,12 @@
-import { deviceGiB, gpus, isGpuLabel, isInstanceTypeLabel, offers, type Provider } from '../catalog/index.ts';
+import {
+  deviceGiB,
+  gpus,
+  isGpuLabel,
+  isInstanceTypeLabel,
+  offers,
+  type PriceSheet,
+  type Provider,
+} from '../catalog/index.ts';
 import type { Placement, PodSet } from '../model/workload.ts';
 import { commitments, listPrices, type OwnPrices } from './custom-prices.ts';
 import { acceleratorsOf, pricedDevices } from './estimate.ts';
@@ -58,7 +66,7 @@ function hasRoom({ offer }: PodPrice, { needs }: Placement, unknown: number): bo
 /** The same GPU at other providers and in other regions, if it is cheaper there: the cheapest place of each provider, cheapest first. */
 export function sameGpuElsewhere({ model, devices, placement, now }: Priced, prices: OwnPrices): readonly PodPrice[] {
   const best = new Map<Provider, PodPrice>();
-  for (const [provider, region] of placesOf(model)) {
+  for (const [provider, region] of placesOf(model, prices.sheet)) {
     if (provider === now.offer.provider && region === now.offer.region) continue;
     const open: Placement = { ...placement, provider, region, instanceType: null, nodeGpus: [], terms: [] };
     const [price] = quote(model, devices, open, 'on-demand', prices).prices;
@@ -95,8 +103,8 @@ export function cheaperCard(
   return best !== undefined && best.hourly <= 0.8 * now.hourly ? best : undefined;
 }
 
-function placesOf(model: string): readonly (readonly [Provider, string])[] {
-  const found = offers({ gpu: model }).map(({ provider, region }) => [provider, region] as const);
+function placesOf(model: string, sheet: PriceSheet): readonly (readonly [Provider, string])[] {
+  const found = offers({ gpu: model }, sheet).map(({ provider, region }) => [provider, region] as const);
   return [...new Map(found.map((place) => [place.join(' '), place])).values()];
 }
 

@@ -1,3 +1,4 @@
+import { priceSource } from '../catalog/index.ts';
 import type { Assumption } from './assumption.ts';
 import { isPerDevice } from './machines.ts';
 import type { PodPrice, Quote } from './offers.ts';
@@ -18,7 +19,9 @@ export function spotElsewhere({ prices, spot, cheaperSpot }: Quote): readonly As
   return [
     ...ends(spot).filter(({ offer }) => !shown.includes(offer.instanceType)),
     ...(cheaperSpot === undefined ? [] : [cheaperSpot]),
-  ].map(({ offer: { provider, instanceType, gpuCount: cards, spot: hourly, date } }) => {
+  ].map(({ offer }) => {
+    const { provider, instanceType, gpuCount: cards, spot: hourly } = offer;
+    const { date } = priceSource(offer, 'spot');
     return { kind: 'spotElsewhere', provider, instanceType, cards, hourly: hourly ?? 0, date };
   });
 }

@@ -1,5 +1,12 @@
-import type { Offer, Provider } from '../catalog/index.ts';
-import { defaultRegion, isGpuCountLabel, isInstanceTypeLabel, maxGpusPerInstance, offers } from '../catalog/index.ts';
+import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
+import {
+  defaultRegion,
+  isGpuCountLabel,
+  isInstanceTypeLabel,
+  maxGpusPerInstance,
+  offers,
+  priceSource,
+} from '../catalog/index.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
@@ -85,10 +92,10 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (own !== undefined) return own;
   const known = placement.provider as Provider | null;
   if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
-  const providers = [...new Set(offers({ gpu: model }).map(({ provider }) => provider))];
+  const providers = [...new Set(offers({ gpu: model }, prices.sheet).map(({ provider }) => provider))];
   const found = providers
     .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
-    .filter((one) => one.prices.some(({ offer }) => isCertain(offer)));
+    .filter((one) => one.prices.some(isCertain));
   const all = found.flatMap((one) => one.prices).sort(byAmount);
   const spot = found.flatMap((one) => one.spot).sort(byAmount);
   const [cheaperSpot] = found.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
@@ -150,7 +157,7 @@ function quoteOne(
   prices: OwnPrices,
 ): Quote {
   const assumptions: Assumption[] = [];
-  const everywhere = allowedOffers(model, placement, provider).map((offer) => atOwnPrice(offer, prices));
+  const everywhere = allowedOffers(model, placement, provider, prices.sheet).map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
   const request: Request = { devices, needs: placement.needs, each: namesSeveralTypes(placement) };
   let candidates = everywhere.filter((offer) => offer.region === region || isEverywhere(offer));
@@ -178,10 +185,15 @@ function quoteOne(
 }
 
 /** The offers of a provider for a model, on the machines that the placement allows. */
-function allowedOffers(model: string, { terms, nodeGpus }: Placement, provider: Provider): readonly Offer[] {
+function allowedOffers(
+  model: string,
+  { terms, nodeGpus }: Placement,
+  provider: Provider,
+  sheet: PriceSheet,
+): readonly Offer[] {
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
   // A machine with a part of a card, or in a few places only, is taken only by name.
-  const offered = offers({ gpu: model, provider }).filter(
+  const offered = offers({ gpu: model, provider }, sheet).filter(
     ({ gpuCount, instanceType }) =>
       (gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu')) || named.includes(instanceType),
   );
@@ -218,15 +230,15 @@ function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   const own = ownInstancePrice(prices, offer.instanceType);
   if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
   const committed = committedPrice(prices, offer);
-  if (committed !== undefined) return { ...offer, onDemand: committed, own: 'commitment' };
+  if (committed !== undefined) return { ...offer, ...offer.committedFrom, onDemand: committed, own: 'commitment' };
   const percent = discountOn(prices, offer.provider, offer.instanceType);
   if (percent === 0 || offer.onDemand === null) return { ...offer, own: null };
   return { ...offer, onDemand: offer.onDemand * (1 - percent / 100), own: 'discount' };
 }
 
 /** Whether the price has a date or is the project's own. */
-function isCertain({ date, own }: PricedOffer): boolean {
-  return date !== null || own === 'gpu' || own === 'instance';
+function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
+  return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
 }
 
 /** Some providers have one price for all regions. */
@@ -237,7 +249,7 @@ function isEverywhere(offer: PricedOffer): boolean {
 /** The prices of a pod on the machines that it fits, cheapest first: of each instance type, or of the best one. */
 function chosen(candidates: readonly PricedOffer[], request: Request, pricing: Pricing): readonly PodPrice[] {
   const all = candidates.flatMap((offer) => priceOn(offer, request, pricing) ?? []);
-  const dated = all.filter(({ offer }) => isCertain(offer));
+  const dated = all.filter(isCertain);
   const known = dated.length > 0 ? dated : all;
   const roomy = known.filter(({ offer }) => fits(request.needs, machineOf(offer as Offer)));
   const prices = roomy.length > 0 ? roomy : known;
@@ -275,7 +287,7 @@ export function pricesOfMachines(
   const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
   const found = models.flatMap((model) => {
     const { provider, region } = placement;
-    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider);
+    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
     const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
     return all
       .map((offer) => atOwnPrice(offer, prices))

@@ -55,7 +55,7 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
         ...Object.entries(labels).map(([key, value]) => isIn(key, value)),
       ],
     ],
-    limits: limitsAt(getIn(root, 'spec', 'limits')),
+    limits: limitsAt(getIn(root, 'spec', 'limits', 'resources') ?? getIn(root, 'spec', 'limits')),
     ...taintsOf(owner),
     toleratesRequested: isOnAzure(owner),
   };

@@ -73,7 +73,12 @@ export function leversOf(
     ...otherCard(workload, podSet, priced, document, config),
     ...elsewhere(podSet, priced, best ?? priced.now, document, prices),
     ...committedPrices(priced).map(({ term, hourly }) =>
-      lever(priced, `Committed use, ${term.replace('-', ' ')}`, hourly, priced.now.offer.date),
+      lever(
+        priced,
+        `Committed use, ${term.replace('-', ' ')}`,
+        hourly,
+        (priced.now.offer.committedFrom ?? priced.now.offer).date,
+      ),
     ),
   ];
 }

@@ -1,5 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, plural, spokenHourly } from '../cost/money.ts';
+import { oldPriceAge, oldPriceWords } from '../cost/price-age.ts';
 import { plus } from '../model/count.ts';
 import { costWords, releaseWords } from './code-lens.ts';
 import { type CostRow, costRows } from './cost/cost-rows.ts';
@@ -47,6 +48,9 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   const text = isPriced ? `${gpuWords} ${isFloor ? '≥ ' : ''}${formatHourly(hourly)}` : gpuWords;
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
   const note = unpriced > 0 && isPriced ? [`No price for ${unpriced} of ${rows.length} workloads.`] : [];
+  const basis = runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost?.basis ?? []);
+  const age = oldPriceAge(basis, file.config.prices);
+  if (age !== null) note.push(`${oldPriceWords(age)}.`);
   const price = isPriced ? `${isFloor ? 'at least ' : ''}${spokenHourly(hourly)}` : 'price unknown';
   const label = `This file requests ${gpuWords}, ${price}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };

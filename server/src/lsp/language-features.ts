@@ -75,7 +75,7 @@ export function registerLanguageFeatures(
       const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
       if (config !== undefined) {
         const lines = lineIndex(config.getText());
-        const found = completeConfig(config.getText(), lines.fromPosition(position));
+        const found = completeConfig(config.getText(), lines.fromPosition(position), projects.sheet());
         return found.map((one) => completionToLsp(one, lines, session.client.snippets));
       }
       const found = await analyzed(textDocument.uri);

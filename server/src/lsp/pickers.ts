@@ -1,6 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
+import { type GpuModel, gpus, type PriceSheet, providerName } from '../catalog/index.ts';
 import { configName, normalizeUri } from '../config/places.ts';
+import { listPrices } from '../cost/custom-prices.ts';
 import { gpuPrices, priceRange } from '../cost/gpu-prices.ts';
 import { formatHourly, formatNumber } from '../cost/money.ts';
 import {
@@ -63,7 +64,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
     methods.gpus,
     guard<GpusParams, GpusResult>(log, methods.gpus, [], async ({ uri }) => {
       const found = uri === undefined ? undefined : await session.analyzed(uri);
-      return toGpuItems(found === undefined ? [...gpus.values()] : possibleGpus(found.file));
+      return toGpuItems(found === undefined ? [...gpus.values()] : possibleGpus(found.file), projects.sheet());
     }),
   );
 
@@ -74,7 +75,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
 
   connection.onRequest(
     methods.platforms,
-    guard<object, PlatformsResult>(log, methods.platforms, [], () => platformChoices()),
+    guard<object, PlatformsResult>(log, methods.platforms, [], () => platformChoices(projects.sheet())),
   );
 
   connection.onRequest(
@@ -84,7 +85,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
       const sliceable = found && sliceableIn(found.file, params);
       if (sliceable === undefined) return null;
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
-      if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
+      if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus(), projects.sheet()), profiles: [] };
       const held = heldModel(sliceable);
       const budget = budgetOfAnswer();
       const profiles = slicesOf(gpu, sliceable)
@@ -157,8 +158,8 @@ const fits: readonly Fit[] = ['fits', 'short-requests', 'too-small'];
 const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
 
 /** GPUs sorted by the number of providers that sell them, because users most likely want a common one, then by name. */
-function toGpuItems(models: readonly GpuModel[]): readonly GpuItem[] {
-  const priced = models.map((gpu) => gpuPrices(gpu));
+function toGpuItems(models: readonly GpuModel[], sheet: PriceSheet): readonly GpuItem[] {
+  const priced = models.map((gpu) => gpuPrices(gpu, undefined, { ...listPrices, sheet }));
   return priced
     .sort((a, b) => b.byProvider.length - a.byProvider.length || (a.gpu.name < b.gpu.name ? -1 : 1))
     .map((one): GpuItem => {

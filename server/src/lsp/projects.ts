@@ -1,4 +1,5 @@
 import { Analysis } from '../analysis.ts';
+import type { PriceSheet } from '../catalog/index.ts';
 import { matchesAny } from '../config/globs.ts';
 import {
   configName,
@@ -13,9 +14,9 @@ import {
   withoutSlash,
 } from '../config/places.ts';
 import { isPathBelow, readPriceFile } from '../config/price-file.ts';
-import type { ConfigInput, ProjectConfig } from '../config.ts';
+import type { ConfigInput, PricesInUse, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
-import type { UnitRates } from '../cost/custom-prices.ts';
+import { listPrices, type UnitRates } from '../cost/custom-prices.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -44,6 +45,10 @@ export interface Projects {
   configEdited(uri: string, text: string | undefined): void;
   /** Handles changed settings of the editor. */
   settingsChanged(): void;
+  /** The list prices in use. */
+  sheet(): PriceSheet;
+  /** Reads the prices of the machine again. */
+  pricesChanged(): void;
   /** Releases everything about a closed document. */
   forget(uri: string): void;
 }
@@ -87,6 +92,7 @@ export function createProjects(
   const late = new WeakSet<Promise<unknown>>();
   const intern = internConfigs();
   let folders: readonly string[] = [];
+  let prices: PricesInUse | undefined;
 
   function changed(folder?: string): void {
     configs.clear();
@@ -192,7 +198,15 @@ export function createProjects(
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
     const file =
       nearest && path !== undefined ? { values: nearest.found.values, rates: nearest.found.rates, path } : undefined;
-    return intern(resolveConfig({ settings, file }));
+    return intern(resolveConfig({ settings, file, prices: pricesNow() }));
+  }
+
+  function pricesNow(): PricesInUse {
+    if (prices !== undefined) return prices;
+    const { problem, sheet, today } = host.prices?.() ?? { ...listPrices, problem: null };
+    if (problem !== null) log(problem);
+    prices = { sheet, today };
+    return prices;
   }
 
   function configOf(uri: string): Promise<ProjectConfig> {
@@ -266,6 +280,13 @@ export function createProjects(
     },
     settingsChanged() {
       settings.clear();
+      // Another program may have refreshed the price sheet in the meantime.
+      prices = undefined;
+      changedSettings();
+    },
+    sheet: () => pricesNow().sheet,
+    pricesChanged() {
+      prices = undefined;
       changedSettings();
     },
     forget(uri) {

@@ -42,6 +42,8 @@ export const commands = {
   /** Opens the page of the rule with an id. */
   showRule: 'gpulint.showRule',
   setUp: 'gpulint.setUp',
+  /** Fetches list prices from public sources. */
+  refreshPrices: 'gpulint.refreshPrices',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
   /** Opens the page with the cost of the workspace. */
@@ -62,6 +64,8 @@ export const methods = {
   summary: 'gpulint/summary',
   /** Client to server, a notification: the languages whose syntax errors another extension reports have changed. */
   syntaxElsewhere: 'gpulint/syntaxElsewhere',
+  /** Client to server, a notification: the price sheet of the user has changed. */
+  pricesChanged: 'gpulint/pricesChanged',
   /** Server to client: the text of a file to which the server has no access. */
   readFile: 'gpulint/readFile',
   /** Server to client: the YAML files below a folder to which the server has no access. */

@@ -104,6 +104,8 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
   const kept = new Map<string, Kept>();
   let waiting = 0;
   let reads = 0;
+  const names = new WeakMap<TextDocument, number>();
+  let lastName = 0;
 
   function takeText(file: OnDisk | undefined): string | undefined {
     if (file?.text === undefined) return undefined;
@@ -111,6 +113,15 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
     waiting -= text.length;
     file.text = undefined;
     return text;
+  }
+
+  /** A document that is opened again starts over with its versions. */
+  function nameOf(document: TextDocument): number {
+    const known = names.get(document);
+    if (known !== undefined) return known;
+    lastName += 1;
+    names.set(document, lastName);
+    return lastName;
   }
 
   function forget(key: string): void {
@@ -131,7 +142,7 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
     savings = false,
   ): Promise<KeptAnalysis | undefined> {
     const file = onDisk.get(key);
-    const stamp = document === undefined ? `read ${file?.read}` : `version ${document.version}`;
+    const stamp = document === undefined ? `read ${file?.read}` : `open ${nameOf(document)} ${document.version}`;
     const config = await projects.configOf(uri);
     if (await projects.isIgnored(uri)) {
       takeText(file);
@@ -230,7 +241,7 @@ function keep(
     uri,
     hasAccelerators,
     rows: running.map(({ workload, document }) => {
-      const row = costRow(workload, document, fileName(uri));
+      const row = costRow(workload, document, fileName(uri), []);
       const { cost } = document.costOf(workload);
       const basis = cost === null ? undefined : priceBasis([cost]);
       return { row, range: lines.toRange(row.span), line: lines.toPosition(row.start).line + 1, basis };

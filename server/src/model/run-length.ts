@@ -1,7 +1,7 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
-import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
 import { countIn } from './count.ts';
 import { runsPerMonth } from './cron.ts';
 import { kindOf } from './kinds/index.ts';
@@ -41,8 +41,10 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
 }
 
 /** The shortest `activeDeadlineSeconds` of the object, its job and its pods. */
-function deadlineOf({ manifest: { root }, podSets }: Workload, job: Cursor | undefined): number | null {
+function deadlineOf({ kind, manifest: { root }, podSets }: Workload, job: Cursor | undefined): number | null {
   const spec = getIn(root, 'spec');
+  // The cluster of a RayJob outlives the job, unless it is shut down.
+  if (kind === 'RayJob' && asBoolean(getIn(spec, 'shutdownAfterJobFinishes')) !== true) return null;
   const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate'), ...podSets.map(({ pod }) => pod)];
   const written = owners.flatMap((owner) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? []);
   return written.length === 0 ? null : Math.min(...written);

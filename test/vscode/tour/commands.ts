@@ -97,6 +97,18 @@ export const commanding: readonly Step[] = [
     },
   },
   {
+    feature: 'Refresh prices',
+    shows: 'the command lists the hosts of the sources, and connects to none of them before the user agrees',
+    picture: 'refresh-prices',
+    async run({ page, shot }) {
+      await runCommand(page, 'gpulint: Refresh Prices…');
+      await sees(page, '.quick-input-title', /Refresh prices from public sources/);
+      await sees(page, pickerRow, /Azure Retail Prices.*prices\.azure\.com/);
+      await shot();
+      await page.keyboard.press('Escape');
+    },
+  },
+  {
     feature: 'Settings',
     shows: 'the settings editor lists each setting',
     picture: 'settings',

@@ -140,7 +140,7 @@ function toReportWorkload(
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
   if (release === undefined) return {};
-  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '');
+  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '', []);
   return { release: { gpus, hourly, idleHourly, ...(problem === null ? {} : { costProblem: problem }) } };
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import { oldPriceAge, oldPriceWords } from '../../cost/price-age.ts';
 import { timesCount } from '../../cost/range.ts';
 import { runBasis } from '../../cost/run-cost.ts';
 import type { CostBasis, CostEstimate, Range, RunCost } from '../../cost/types.ts';
@@ -62,7 +63,7 @@ export function costBlocks(workload: Workload, document: DocumentAnalysis, confi
   if (cost === null) {
     const isGpuMissing = missingFor(unknown) === 'gpu';
     const why: Block = { kind: 'text', text: `${noEstimateWords(unknown)}.` };
-    const table = isGpuMissing ? whatItWouldCost(workload) : [why];
+    const table = isGpuMissing ? whatItWouldCost(workload, config.prices) : [why];
     return { lead, action: isGpuMissing ? [setGpu(target)] : [], table, levers: [], basis };
   }
   const levers = leversOfWorkload(workload, document, config);
@@ -151,9 +152,10 @@ function longAmount(hourly: Range, run: RunCost | undefined): string {
   return formatAmount(timesCount(hourly, run.hours * (run.perMonth ?? 1)));
 }
 
-function priceLines({ basis }: CostEstimate, { origins }: ProjectConfig): readonly string[] {
+function priceLines({ basis }: CostEstimate, { origins, prices }: ProjectConfig): readonly string[] {
   const paid = `${ownPriceWords} from ${origins?.prices ?? 'the config'}`;
-  return [...new Set(basis.map((one) => priceLine(one, paid)))];
+  const age = oldPriceAge(basis, prices);
+  return [...new Set(basis.map((one) => priceLine(one, paid))), ...(age === null ? [] : [oldPriceWords(age)])];
 }
 
 function priceLine(basis: CostBasis, paid: string): string {

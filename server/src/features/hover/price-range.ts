@@ -1,4 +1,5 @@
 import { providerName } from '../../catalog/index.ts';
+import type { OwnPrices } from '../../cost/custom-prices.ts';
 import { type PossiblePrice, possiblePrices } from '../../cost/gpu-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
 import { resourceName } from '../../model/requested-resource.ts';
@@ -7,9 +8,9 @@ import { requestedDevices } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
 /** If the GPU model is unknown: the price range of one unit of the resource over the catalog. */
-export function whatItWouldCost(workload: Workload): readonly Block[] {
+export function whatItWouldCost(workload: Workload, { sheet }: OwnPrices): readonly Block[] {
   const unknown = workload.podSets.flatMap(requestedDevices).find(({ model }) => model === null);
-  const prices = unknown === undefined ? [] : possiblePrices(unknown);
+  const prices = unknown === undefined ? [] : possiblePrices(unknown, sheet);
   const [cheapest] = prices;
   const mostExpensive = [...prices].sort((a, b) => b.hourly.max - a.hourly.max)[0];
   if (unknown === undefined || cheapest === undefined || mostExpensive === undefined) return [];
