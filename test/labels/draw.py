@@ -11,7 +11,7 @@ folder's own name is an accelerator or a model variant (a100-40gb, l4-gemma-...,
 """
 import json, os, random, re
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = '/work/shared'
+ROOT = os.path.join(HERE, '../../../shared')
 PER_CORPUS, CAP = 60, 4
 RX = re.compile(
     r'nvidia\.com/|amd\.com/gpu|google\.com/tpu|aws\.amazon\.com/neuron|habana\.ai/|intel\.com/(gpu|i915|xe)|gpu\.intel\.com|'
