@@ -22,6 +22,7 @@ test.each([
   ['config {\n  size = 2\n}\nconfig {\n  size = 3\n}', { config: [{ size: '2' }, { size: '3' }] }],
   // What must be computed is unknown.
   ['name = var.name', { name: null }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['name = "gpu-${var.name}"', { name: null }],
   ['name = var.spot ? "a" : "b"\nnext = "c"', { name: null, next: 'c' }],
   ['types = concat(["a"], var.more)\nnext = "c"', { types: null, next: 'c' }],
