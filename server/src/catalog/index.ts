@@ -9,6 +9,7 @@ export {
   servedVersions,
 } from './api-types.ts';
 export { type NotServed, notServed } from './api-versions.ts';
+export { cardLabel, hasArmHost, isCardLabel, isCurrent } from './card-labels.ts';
 export { gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';

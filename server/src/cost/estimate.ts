@@ -189,7 +189,7 @@ function stranded({ offer, share }: PodPrice, devices: number): readonly Assumpt
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */
-function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
+export function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
   const table = migTable(model);
   if (table === undefined || devices === null || !perPod || devices >= perPod) return devices ?? 0;
   const share = devices / perPod;
@@ -229,7 +229,7 @@ function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator): NoEstimate 
 }
 
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be useful. */
-function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
+export function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
   if (model !== null) return [model];
   return modelFrom === 'resource-name' ? [] : candidates;
 }

@@ -203,12 +203,12 @@ function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
 }
 
 /** Whether the price has a date or is the project's own. */
-function isCertain({ date, own }: PricedOffer): boolean {
+export function isCertain({ date, own }: PricedOffer): boolean {
   return date !== null || own === 'gpu' || own === 'instance';
 }
 
 /** Some providers have one price for all regions. */
-function isEverywhere(offer: PricedOffer): boolean {
+export function isEverywhere(offer: Pick<PricedOffer, 'region'>): boolean {
   return offer.region === '' || offer.region === 'all' || offer.region === 'global';
 }
 

@@ -1,5 +1,6 @@
 import {
   instanceType,
+  isCardLabel,
   isGpuCountLabel,
   isInstanceTypeLabel,
   isMachineLabel,
@@ -62,9 +63,9 @@ function lowerCapacity(
   return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };
 }
 
-/** The terms as far as they decide the price: labels of the machine and of its place. They are short, so equal ones are easy to recognize. */
+/** The terms as far as they decide the price: labels of the machine and of its card. They are short, so equal ones are easy to recognize. */
 function priceTerms(terms: readonly NodeTerm[]): readonly NodeTerm[] {
-  return terms.map((term) => term.filter(({ key }) => isMachineLabel(key)));
+  return terms.map((term) => term.filter(({ key }) => isMachineLabel(key) || isCardLabel(key)));
 }
 
 function withMachine(terms: readonly NodeTerm[], name: string | undefined): readonly NodeTerm[] {

@@ -3,6 +3,7 @@ import { catalogInfo } from '../../catalog/index.ts';
 import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import type { PossibleCost } from '../../cost/possible-cost.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
 import {
@@ -116,6 +117,7 @@ function toReportWorkload(
     providerFrom: provider === null ? null : (placements[0]?.providerFrom ?? null),
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
+    costRange: toCostRange(document.rangeOf(workload)),
     memory: [],
   };
 }
@@ -145,6 +147,12 @@ function reportedSource(
   if (from !== 'hint') return from;
   if (hint?.basis === 'preference') return 'affinity';
   return hint?.basis === 'node' || hint?.basis === 'pool' || hint?.basis === 'queue' ? 'node-pool' : 'annotation';
+}
+
+function toCostRange(range: PossibleCost | undefined): ReportWorkload['costRange'] {
+  if (range === undefined) return null;
+  const { hourly, from, to, provider } = range;
+  return { hourly: { min: withoutNoise(hourly.min), max: withoutNoise(hourly.max) }, from: from.model, to: to.model, provider };
 }
 
 function toReportCost({ basis, assumptions, ...amounts }: CostEstimate): NonNullable<ReportWorkload['cost']> {

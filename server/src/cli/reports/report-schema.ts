@@ -78,6 +78,15 @@ const cost = z.object({
   assumptions: z.array(z.string()),
 });
 
+const costRange = z
+  .object({
+    hourly: range('US dollars per hour'),
+    from: z.string().describe('The cheapest model; an id in the catalog.'),
+    to: z.string().describe('The most expensive model.'),
+    provider: z.string().nullable().describe('null: the range covers every provider.'),
+  })
+  .describe('The cost on the cheapest and on the most expensive accelerator on which the workload can run.');
+
 const memory = z.object({
   container: z.string(),
   model: z.string(),
@@ -116,6 +125,7 @@ const workloadSchema = z.object({
   providerFrom: z.enum(['nodeSelector', 'affinity', 'instance-type', 'config']).nullable(),
   cost: cost.nullable().describe('null without a price; costProblem gives the reason.'),
   costProblem: z.string().optional(),
+  costRange: costRange.nullable().optional().describe('Only if nothing names the accelerator; otherwise null.'),
   memory: z.array(memory),
   countedIn: z
     .array(z.string())
