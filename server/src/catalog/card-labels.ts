@@ -51,11 +51,4 @@ export function isCurrent({ id, architecture }: GpuModel): boolean {
   return !outdated.has(architecture) && !outdated.has(id);
 }
 
-const outdated: ReadonlySet<string> = new Set([
-  'Kepler',
-  'Maxwell',
-  'Pascal',
-  'GCN',
-  'radeon-pro-v520',
-  'inferentia1',
-]);
+const outdated: ReadonlySet<string> = new Set(['Kepler', 'Maxwell', 'Pascal', 'GCN', 'radeon-pro-v520', 'inferentia1']);

@@ -39,7 +39,7 @@ export {
   pricePerDevice,
   regionsOf,
 } from './prices.ts';
-export { providerName, providers } from './providers.ts';
+export { hasNodes, providerName, providers } from './providers.ts';
 export { acceleratorResourcePrefixes, familyExamples } from './resource-families.ts';
 export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
 export { shapeWords } from './resource-shape.ts';

@@ -1,7 +1,6 @@
-import { migByResource, migPriceShare, migShare, migTable } from '../catalog/index.ts';
+import { migPriceShare, migShare, migTable } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
-import { resourceName } from '../model/requested-resource.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
@@ -14,6 +13,7 @@ import { quote } from './offers.ts';
 import { nothing, sumOf, timesCount } from './range.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
+import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
 
 /**
  * The cost of a workload's accelerators: instance price × the pod's share of the instance × pods. The instance price includes the node's
@@ -30,7 +30,8 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
     const part = priceOfPods(podSet, prices);
-    if (isUnknown(part)) return without(part);
+    if (isUnknown(part))
+      return without(part.kind === 'podsUnknown' ? { ...part, set: whoSetsPods(workload, podSet) } : part);
     parts.push(part);
   }
   const hourly = sumOf(parts.map((part) => part.hourly));
@@ -111,6 +112,9 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const pods = billedPods(podSet, counted);
   const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator, prices));
   const failed = costs.find(isUnknown);
+  // No pods cost nothing on any card.
+  if (failed?.kind === 'modelUnknown' && counted.max === 0)
+    return { name, hourly: nothing, spot: null, idle: 0, basis: [], assumptions: [] };
   if (failed !== undefined) return failed;
   const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
   const pod = sumOf(each.map(({ hourly }) => hourly));
@@ -206,26 +210,6 @@ function spotElsewhere({ prices, spot, cheaperSpot }: Quote): readonly Assumptio
   ].map(({ offer: { provider, instanceType, gpuCount: cards, spot: hourly, date } }) => {
     return { kind: 'spotElsewhere', provider, instanceType, cards, hourly: hourly ?? 0, date };
   });
-}
-
-/** Names the invalid value if there is one: an invalid count is not the same as a count that a template fills in. */
-function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator): NoEstimate {
-  const { requested, form, perPod, devices, candidates } = accelerator;
-  const name = resourceName(requested);
-  if (perPod === null) {
-    const written = podSet.containers
-      .flatMap(({ accelerators }) => accelerators.filter(({ resource }) => resource === name))
-      .map(({ limit, request }) => limit ?? request)
-      .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
-    if (written === undefined) return { kind: 'countUnknown', requested };
-    return { kind: 'countInvalid', requested, text: written.text, tooLarge: (written.value ?? 0) >= 2 ** 31 };
-  }
-  const known = name !== undefined && migByResource(name).length > 0;
-  const profile = /^nvidia\.com\/mig-(.+?)(\.shared)?$/.exec(name ?? '')?.[1];
-  if (profile !== undefined && (candidates.length === 0 || !known))
-    return { kind: 'noProfile', profile, selected: known };
-  if (devices === null && candidates.length > 0 && form !== 'mig') return { kind: 'sharingUnknown' };
-  return { kind: 'modelUnknown', requested };
 }
 
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be useful. */

@@ -1,5 +1,5 @@
-import type { GpuModel } from '../catalog/index.ts';
-import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { type GpuModel, hasNodes, type Offer } from '../catalog/index.ts';
+import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
 import { fits, machineOf } from './machines.ts';
@@ -51,7 +51,11 @@ export interface ProviderCost {
  */
 export function possibleCost(workload: Workload, own: OwnPrices = listPrices): PossibleCost | undefined {
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
-  const open = used.flatMap((podSet) => acceleratorsOf(podSet).filter(isOpen).map((one) => ({ podSet, one })));
+  const open = used.flatMap((podSet) =>
+    acceleratorsOf(podSet)
+      .filter(isOpen)
+      .map((one) => ({ podSet, one })),
+  );
   const [first, ...others] = open;
   if (workload.role === 'definition' || first === undefined) return undefined;
   if (used.some(({ placement: { capacity } }) => capacity === 'reserved' || capacity === 'flex')) return undefined;
@@ -74,11 +78,7 @@ export function possibleCost(workload: Workload, own: OwnPrices = listPrices): P
   return undefined;
 }
 
-function between(
-  cards: readonly CardCost[],
-  provider: string | null,
-  pricing: Pricing,
-): PossibleCost | undefined {
+function between(cards: readonly CardCost[], provider: string | null, pricing: Pricing): PossibleCost | undefined {
   const all = cards.flatMap(({ gpu, byProvider }) => byProvider.map((one) => ({ ...one, model: gpu.id })));
   all.sort((a, b) => a.hourly.max - b.hourly.max);
   const [from] = all;
@@ -113,12 +113,7 @@ function providerOf(podSets: readonly PodSet[], { open: { vendor } }: OpenAccele
 }
 
 /** The cost of all pods on one card, at each provider that has machines for all of them. */
-function costsOn(
-  gpu: GpuModel,
-  podSets: readonly PodSet[],
-  pricing: Pricing,
-  own: OwnPrices,
-): readonly ProviderCost[] {
+function costsOn(gpu: GpuModel, podSets: readonly PodSet[], pricing: Pricing, own: OwnPrices): readonly ProviderCost[] {
   let total: readonly ProviderCost[] | undefined;
   for (const podSet of podSets) {
     const pods = countedPods(podSet);
@@ -155,11 +150,16 @@ function pricesOn(
   const where = { ...placement, terms, provider };
   const prices = models.flatMap((model) =>
     quote(model, pricedDevices(model, { devices, perPod: accelerator.perPod }), where, pricing, own).prices.filter(
-      ({ offer }) => offer.provider === null || fits(placement.needs, machineOf({ ...offer, provider: offer.provider })),
+      ({ offer }) => offer.provider === null || isNode({ ...offer, provider: offer.provider }, where),
     ),
   );
   const dated = prices.filter(({ offer }) => isCertain(offer));
   return byProvider(dated.length > 0 ? dated : prices);
+}
+
+/** Whether a pod with such a placement can run on the machine of an offer. A provider that the pod names is taken as it is. */
+function isNode(offer: Offer, { needs, provider }: Placement): boolean {
+  return (provider !== null || hasNodes(offer.provider)) && fits(needs, machineOf(offer));
 }
 
 function byProvider(prices: readonly PodPrice[]): readonly ProviderCost[] {

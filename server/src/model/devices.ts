@@ -17,7 +17,14 @@ import {
   virtualMiB,
   virtualShare,
 } from './shares.ts';
-import type { AcceleratorForm, AcceleratorRequest, Container, OpenModel, PodAccelerator, Selector } from './workload.ts';
+import type {
+  AcceleratorForm,
+  AcceleratorRequest,
+  Container,
+  OpenModel,
+  PodAccelerator,
+  Selector,
+} from './workload.ts';
 
 /** The sources of one pod's accelerators. */
 export interface AcceleratorSource {
@@ -73,7 +80,9 @@ export function lowerPodAccelerators(
       ...lowered,
       devices: devicesOf(perPod, each(resolved.candidates)),
       ...(form === 'whole' && slice !== undefined && { slice }),
-      ...openModel(resolved, selected, vendor, slices, virtualMiB(counters), (model) => devicesOf(perPod, each([model]))),
+      ...openModel(resolved, selected, vendor, slices, virtualMiB(counters), (model) =>
+        devicesOf(perPod, each([model])),
+      ),
     };
   };
 
@@ -113,7 +122,8 @@ function openModel(
   memoryMiB: number,
   devicesOn: OpenModel['devicesOn'],
 ): { readonly open?: OpenModel } {
-  const isOpen = selected === undefined && (modelFrom === null || (modelFrom === 'resource-name' && candidates.length > 1));
+  const isOpen =
+    selected === undefined && (modelFrom === null || (modelFrom === 'resource-name' && candidates.length > 1));
   return !isOpen || vendor === null ? {} : { open: { vendor, among, memoryMiB, devicesOn } };
 }
 

@@ -152,7 +152,12 @@ function reportedSource(
 function toCostRange(range: PossibleCost | undefined): ReportWorkload['costRange'] {
   if (range === undefined) return null;
   const { hourly, from, to, provider } = range;
-  return { hourly: { min: withoutNoise(hourly.min), max: withoutNoise(hourly.max) }, from: from.model, to: to.model, provider };
+  return {
+    hourly: { min: withoutNoise(hourly.min), max: withoutNoise(hourly.max) },
+    from: from.model,
+    to: to.model,
+    provider,
+  };
 }
 
 function toReportCost({ basis, assumptions, ...amounts }: CostEstimate): NonNullable<ReportWorkload['cost']> {
