@@ -119,21 +119,29 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
   const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
-  const unbounded: readonly Assumption[] =
-    podSet.pods.max === null ? [{ kind: 'unbounded', podSet: name, pods: counted.max }] : [];
   return {
     name,
     hourly: timesCount(pod, pods),
     spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
     idle: pods.min * pod.min,
     basis: each.flatMap(({ basis }) => basis),
-    assumptions: [...each.flatMap((cost) => cost.assumptions), ...wholeSlices(podSet, counted, pods), ...unbounded],
+    assumptions: [
+      ...each.flatMap((cost) => cost.assumptions),
+      ...wholeSlices(podSet, counted, pods),
+      ...unbounded(podSet),
+    ],
   };
 }
 
 /** The pods that an estimate counts: without an upper bound, those at the floor, and at least one. Null if the floor is unknown. */
 export function countedPods({ pods: { min, max } }: PodSet): Range | null {
   return min === null ? null : { min, max: max ?? Math.max(min, 1) };
+}
+
+/** The assumption behind the ceiling of replicas without an upper bound. */
+export function unbounded(podSet: PodSet): readonly Assumption[] {
+  const counted = podSet.pods.max === null && acceleratorsOf(podSet).length > 0 ? countedPods(podSet) : null;
+  return counted === null ? [] : [{ kind: 'unbounded', podSet: podSet.name, pods: counted.max }];
 }
 
 /** The cost of the devices of one basis in all pods of their set. */

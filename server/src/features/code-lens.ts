@@ -1,6 +1,8 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
+import type { PossibleCost } from '../cost/possible-cost.ts';
+import { rangeWords } from '../cost/possible-cost-words.ts';
 import { timesCount } from '../cost/range.ts';
 import type { CostEstimate, CostResult } from '../cost/types.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -33,7 +35,7 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
     const result = document.costOf(workload);
     return {
       span: shiftSpan(root.node.span, document.base),
-      title: lensTitle(workload, result),
+      title: lensTitle(workload, result, document.rangeOf(workload)),
       action: missingFor(result.unknown) === 'gpu' ? 'set-gpu' : 'show-cost',
       target: shiftSpan(detailsAt(workload), document.base),
     };
@@ -50,8 +52,8 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
     });
 }
 
-function lensTitle(workload: Workload, result: CostResult): string {
-  const parts = [describeAccelerators(workload), costWords(workload, result), ...allReplicas(workload, result)];
+function lensTitle(workload: Workload, result: CostResult, range: PossibleCost | undefined): string {
+  const parts = [describeAccelerators(workload), costWords(workload, result, range), ...allReplicas(workload, result)];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 
@@ -72,8 +74,9 @@ function nodeWords({ basis }: CostEstimate): string | undefined {
   return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
 }
 
-/** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, or which fact is missing. */
-export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
+/** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, a range over models, or which fact is missing. */
+export function costWords(workload: Workload, { cost, unknown }: CostResult, range: PossibleCost | undefined): string {
+  if (range !== undefined) return rangeWords(range);
   if (cost === null) {
     if (missingFor(unknown) !== 'gpu') return 'price unknown';
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';

@@ -64,7 +64,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
 /** One line per workload that requests accelerators, in file order. */
 export function costLines(file: FileAnalysis): readonly CostLine[] {
   return acceleratedWorkloads(file).map(({ workload, document }) => {
-    const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload))}`;
+    const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload), document.rangeOf(workload))}`;
     return {
       label: describeWorkload(workload),
       description,

@@ -72,7 +72,13 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
     ...(baselined === 0 ? {} : { baselined }),
     gpus: sumOfRanges(workloads.map(({ gpus }) => gpus)),
     hourly: sumOfRanges(workloads.map(({ cost }) => cost?.hourly ?? nothing)),
+    ...rangedTotal(workloads),
   };
+}
+
+function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {
+  const ranges = workloads.flatMap(({ costRange }) => costRange?.hourly ?? []);
+  return ranges.length === 0 ? {} : { ranged: { workloads: ranges.length, hourly: sumOfRanges(ranges) } };
 }
 
 /** The workloads that the totals include: each runs once per entry. */

@@ -192,7 +192,11 @@ export const reportSchema = z
       findings: z.object({ error: z.int(), warning: z.int(), info: z.int(), hint: z.int() }),
       baselined: z.int().optional().describe('Findings excluded because they are in the baseline.'),
       gpus: range('devices; excludes workloads with an unknown number'),
-      hourly: range('US dollars per hour; excludes workloads without a price'),
+      hourly: range('US dollars per hour; excludes workloads without a price and those in ranged'),
+      ranged: z
+        .object({ workloads: z.int(), hourly: range('US dollars per hour') })
+        .optional()
+        .describe('Workloads with a costRange instead of a cost, and the sum of their ranges.'),
     }),
     catalog: z.object({ pricesAsOf: z.string(), sources: z.array(z.string()) }),
     files: z.array(fileSchema),

@@ -1,7 +1,8 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { formatHourly, plural } from '../../cost/money.ts';
+import { plural } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import { totalWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { costWords } from '../../features/code-lens.ts';
 import {
@@ -43,13 +44,15 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
   const lineStarts = lineStartsOf(file.text);
   return acceleratedWorkloads(file).map(({ workload, document }) => {
     const result = document.costOf(workload);
+    const range = document.rangeOf(workload);
+    const isKnown = result.unknown === null || range !== undefined;
     return {
       ...positionAt(lineStarts, document.base + spanOf(workload.manifest.root).start),
       name: printable(describeWorkload(workload)),
       accelerators: printable(
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
-      cost: printable(result.unknown === null ? costWords(workload, result) : noEstimateWords(result.unknown)),
+      cost: printable(isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown)),
       lacksModel: missingFor(result.unknown) === 'gpu',
     };
   });
@@ -109,10 +112,12 @@ export function renderSummary(
   // Workloads without an upper bound count with what is sure.
   const open = workloads.some(({ gpus }) => gpus.min !== null && gpus.max === null);
   if (summary.gpus.max > 0) seen.push(`${plural(rounded(summary.gpus), noun)}${open ? ' or more' : ''}`);
-  const unpriced = workloads.filter(({ cost, role }) => cost === null && role !== 'definition').length;
-  if (summary.hourly.max > 0) {
+  const unpriced = workloads.filter(
+    ({ cost, costRange, role }) => cost === null && !costRange && role !== 'definition',
+  ).length;
+  if (summary.hourly.max > 0 || summary.ranged !== undefined) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
-    seen.push(`${formatHourly(summary.hourly)}${missing}`);
+    seen.push(`${totalWords(summary.hourly, summary.ranged)}${missing}`);
   }
   const findings = files.flatMap((file) => file.findings);
   const found = severities.flatMap((severity) => {

@@ -2,7 +2,7 @@ import { instanceType, providerName } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import type { Assumption } from '../../cost/assumption.ts';
 import { assumptionLines, dateWords, ownPriceWords } from '../../cost/assumption-words.ts';
-import { amountOf, inheritedBy } from '../../cost/estimate.ts';
+import { amountOf, inheritedBy, unbounded } from '../../cost/estimate.ts';
 import {
   formatAmount,
   formatCount,
@@ -13,6 +13,7 @@ import {
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import type { PossibleCost } from '../../cost/possible-cost.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { costWords } from '../code-lens.ts';
@@ -29,24 +30,33 @@ import type { Block } from './render.ts';
 
 /**
  * The amounts first, then their basis; without a price, the missing fact and the possible prices.
+ * @param range the cost on possible models, if nothing names the model
  * @param between blocks between the amounts and their basis
  */
 export function costBlocks(
   workload: Workload,
   result: CostResult,
+  range: PossibleCost | undefined,
   config: ProjectConfig,
   between: readonly Block[] = [],
 ): readonly Block[] {
   const { cost, unknown } = result;
-  const lead: Block = { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result)}` };
+  const lead: Block = {
+    kind: 'lead',
+    text: `${describeAccelerators(workload)} · ${costWords(workload, result, range)}`,
+  };
   // Without a price, only the assumptions behind the counts apply.
-  const assumptions = [...(cost?.assumptions ?? inheritedBy(workload.podSets)), ...fromConfig(workload, config)];
+  const others = [
+    ...inheritedBy(workload.podSets),
+    ...(range === undefined ? [] : workload.podSets.flatMap(unbounded)),
+  ];
+  const assumptions = [...(cost?.assumptions ?? others), ...fromConfig(workload, config)];
   const items = assumptionLines(assumptions, config.origins ?? {});
   const rest: readonly Block[] = items.length === 0 ? [] : [{ kind: 'list', title: 'Assumptions', items }];
   if (cost !== null) return [lead, costTable(workload, cost), ...between, priceList(cost, config), ...rest];
   const why: Block = { kind: 'text', text: `${noEstimateWords(unknown)}.` };
-  const range = missingFor(unknown) === 'gpu' ? whatItWouldCost(workload) : [why];
-  return rest.length === 0 ? [lead, ...range, ...between] : [lead, ...range, ...between, ...rest];
+  const instead = missingFor(unknown) === 'gpu' ? [why, ...whatItWouldCost(range)] : [why];
+  return [lead, ...instead, ...between, ...rest];
 }
 
 /** Values that come from the config, not from the manifest, and affect the price. */

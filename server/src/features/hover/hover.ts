@@ -50,7 +50,9 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
     const { facts, cost, first = [], between = [] } = hit;
-    const paid = cost ? costBlocks(workload, document.costOf(workload), file.config, between) : between;
+    const paid = cost
+      ? costBlocks(workload, document.costOf(workload), document.rangeOf(workload), file.config, between)
+      : between;
     const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
