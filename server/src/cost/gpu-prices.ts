@@ -14,7 +14,8 @@ export interface GpuPrices {
   readonly byProvider: readonly { readonly provider: Provider; readonly hourly: number; readonly region: string }[];
 }
 
-const anywhere: Placement = {
+/** The placement of pods about which nothing is known. */
+export const anywhere: Placement = {
   capacity: 'unknown',
   capacityAt: undefined,
   provider: null,
