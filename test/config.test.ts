@@ -81,7 +81,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' cannot be 'spots'; did you mean 'spot'?"],
     ['capacity: cheap', "cheap: 'capacity' cannot be 'cheap'; allowed: spot, on-demand"],
@@ -157,7 +157,7 @@ describe('a bad config', () => {
     ['gpu: ""', "\"\": 'gpu' is '', which is not in the catalog; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);

@@ -1,5 +1,5 @@
 import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } from 'vscode-languageserver';
-import { isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
+import { configName, isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
@@ -23,6 +23,8 @@ export interface Indexing {
 
 /** Larger files are generated. */
 const maxCharacters = 1_000_000;
+/** More lines would hide the rest of the log. */
+const maxNoted = 20;
 /** Time in milliseconds after which indexing yields to requests. */
 const sliceMs = 4;
 /** Minimum number of files to show progress for. */
@@ -30,7 +32,7 @@ const progressThreshold = 400;
 
 /** @param onChange called when lookups of other documents may have changed */
 export function createIndexing(session: Session, host: ConfinedHost, onChange: () => void): Indexing {
-  const { projects, log, connection } = session;
+  const { projects, log, note, connection } = session;
   const { workspace } = projects.analysis;
   const indexed = new Set<string>();
   /** The files with relevant objects, including ignored ones, with the config that they were read with. */
@@ -78,6 +80,17 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       sliceStart = Date.now();
     }
     progress?.done();
+    if (isCurrent()) noteRead(uris);
+  }
+
+  /** Says once per run what was read. */
+  function noteRead(uris: readonly string[]): void {
+    const keys = uris.map(normalizeUri);
+    const used = keys.filter((key) => indexed.has(key)).length;
+    const ignored = uris.filter((_, place) => !indexed.has(keys[place] ?? '') && known.has(keys[place] ?? ''));
+    note(`${uris.length} YAML files read, ${used} with objects that matter to other files`);
+    for (const uri of ignored.slice(0, maxNoted)) note(`${uri} is not checked: ${configName} ignores it`);
+    if (ignored.length > maxNoted) note(`and ${ignored.length - maxNoted} more ignored files`);
   }
 
   async function createProgress() {
@@ -92,7 +105,9 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     const ticket = Symbol(key);
     tickets.set(key, ticket);
     const text = await host.readFile(uri);
-    const kinds = text === undefined || text.length > maxCharacters ? undefined : kindsIn(text);
+    const isLarge = text !== undefined && text.length > maxCharacters;
+    if (isLarge) note(`${uri} is not indexed: it has more than ${maxCharacters.toLocaleString('en')} characters`);
+    const kinds = text === undefined || isLarge ? undefined : kindsIn(text);
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
     const ignored = config !== undefined && (await projects.isIgnored(uri));
