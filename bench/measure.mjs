@@ -93,6 +93,43 @@ export async function measureIndexing(program, { text }, folder) {
   return changes.length === 0 ? undefined : { changes, took, rss };
 }
 
+/**
+ * The costs of a workspace, requested when the server starts, and again after an edit of one file.
+ * @param {Program} program
+ * @param {import('./manifests.mjs').Sample} sample the file that is open
+ * @param {string} folder as a URI
+ * @returns {Promise<{ first: number, worked: number, again: number, changes: readonly number[], rss: number, peak: number, workloads: number }>} `first`: from the
+ *   start of the process to the first total, of which the server's own thread has worked `worked`; `changes`: from a change to its diagnostics meanwhile
+ */
+export async function measureCosts(program, { text }, folder) {
+  const begin = performance.now();
+  const server = await startServer(program, folder);
+  const { edit, diagnostics } = await openText(server, `${folder}/open.yaml`, text);
+  const total = async () => (await server.request('gpulint/workspaceCosts', {})).total;
+  let first = 0;
+  let worked = 0;
+  const answer = total().then(({ workloads }) => {
+    first = performance.now() - begin;
+    worked = server.worked();
+    return workloads;
+  });
+  const changes = [];
+  for (let index = 0; index < ROUNDS_OF_TYPING && first === 0; index++) {
+    const start = performance.now();
+    edit(index);
+    await diagnostics();
+    changes.push(performance.now() - start);
+  }
+  const workloads = await answer;
+  edit(0);
+  const changed = performance.now();
+  await total();
+  const again = performance.now() - changed;
+  const { rss, peak } = server.usage();
+  await server.stop();
+  return { first, worked, again, changes, rss, peak, workloads };
+}
+
 /** @param {import('./server.mjs').Server} server @param {string} uri @param {string} text */
 async function openText(server, uri, text) {
   const places = digits(text).map((offset) => positionOf(text, offset));

@@ -3,7 +3,7 @@ import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { namesAccelerators } from './model/accelerators.ts';
-import { noRelatedFiles } from './model/related-files.ts';
+import { noRelatedFiles, type RelatedFiles } from './model/related-files.ts';
 import { knownByText } from './workspace/known-texts.ts';
 import { lookupsOf } from './workspace/lookups.ts';
 import { joinSummaries } from './workspace/summary.ts';
@@ -30,8 +30,8 @@ export interface FileAnalysis {
   /** At least one workload requests an accelerator. */
   readonly hasAccelerators: boolean;
   readonly config: ProjectConfig;
-  /** Whether all lookups that the analysis depends on still have the same results. */
-  isCurrent(): boolean;
+  /** Whether all lookups that the analysis depends on still have the same results. May be kept without the analysis. */
+  readonly isCurrent: () => boolean;
   /** The analysis of the file with another text in the same workspace. Its findings are computed; nothing is stored. */
   withText(text: string): FileAnalysis;
 }
@@ -96,12 +96,20 @@ export class Analysis {
     return made;
   }
 
-  /** Analyzes a file that is not set, together with those that are. Nothing is stored. */
-  peek(uri: string, text: string, config: ProjectConfig): FileAnalysis {
-    // An indexed folder already has a summary of the file. Otherwise, its documents find at least each other.
-    const isIndexed = this.#workspace.file(uri) !== undefined;
+  /**
+   * Analyzes a file that is not set, together with those that are. Nothing is stored.
+   * @param isIndexed whether the workspace has a summary of the file, if it has objects that others can refer to
+   */
+  peek(
+    uri: string,
+    text: string,
+    config: ProjectConfig,
+    relatedFiles: RelatedFiles = noRelatedFiles,
+    isIndexed = this.#workspace.file(uri) !== undefined,
+  ): FileAnalysis {
+    // Without a summary, the documents of the file find at least each other.
     const workspace = isIndexed ? this.#workspace : new Workspace();
-    const context = { config, relatedFiles: noRelatedFiles };
+    const context = { config, relatedFiles };
     return analyzeFile(
       { uri, text, version: 0, context: () => context, strict: this.#strict, workspace, isIndexed },
       [],
@@ -151,7 +159,7 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     text,
     config,
     documents,
-    isCurrent: () => reads.isCurrent() && documents.every((document) => document.isCurrent()),
+    isCurrent: allCurrent([reads, ...documents]),
     get yaml() {
       return summary().yaml;
     },
@@ -173,6 +181,12 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
         return copy;
       }),
   };
+}
+
+/** Keeps only the checks alive, not the documents: callers keep this much longer than the analysis. */
+function allCurrent(all: readonly Pick<FileAnalysis, 'isCurrent'>[]): () => boolean {
+  const checks = all.map(({ isCurrent }) => isCurrent);
+  return () => checks.every((isCurrent) => isCurrent());
 }
 
 /** A separate function, so that the analysis does not keep the previous documents alive. */

@@ -68,7 +68,7 @@ test('a base counts once for each overlay that uses it, and an unused base count
     [unused, { min: 24, max: 24 }],
   ]);
   // 6 from the chart; 2–6, 8–24 and 24 from kustomize; 2 from a claim; 0–4 scaled.
-  expect(summary).toMatchObject({ workloads: 9, gpus: { min: 42, max: 66 } });
+  expect(summary).toMatchObject({ workloads: 8, gpus: { min: 42, max: 66 } });
 });
 
 test('a base that is checked without its overlays counts on its own', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import { toReportFile } from '../../server/src/cli/reports/json.ts';
 import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
 import { analyse } from '../support/analyse.ts';
@@ -39,7 +39,7 @@ test('an assumption is a record with values and their source; the wording comes 
     'GPU model L4 from .gpulint.yaml',
     'Capacity type unknown: on-demand price (default)',
   ]);
-  expect(priceBasis([{ costs: [cost!] }])).toMatch(/minus your discount$/);
+  expect(priceBasis([cost!])).toMatch(/minus your discount$/);
 });
 
 test.each([

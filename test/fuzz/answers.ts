@@ -1,9 +1,9 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, placedRows, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -99,6 +99,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
       file: reported,
       source: 'a.yaml',
       workloads: describeWorkloads(file),
+      rows: placedRows(file),
       costs: costsOf(file),
       outcome: 'checked',
     };
@@ -108,7 +109,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
     const text =
       render === undefined
         ? renderFile(checked, options) +
-          renderSummary(summarizeReport([reported]), [reported], options, priceBasis([checked]))
+          renderSummary(summarizeReport([reported]), [reported], options, priceBasis(checked.costs))
         : [...render({ files: [checked], failOn: 'error', shows })].join('');
     if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters

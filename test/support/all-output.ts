@@ -1,9 +1,9 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import type { CheckedFile, CheckedReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, placedRows, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -61,6 +61,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
     file: reported,
     source: 'fixture.yaml',
     workloads,
+    rows: placedRows(file),
     costs: costsOf(file),
     outcome: 'checked',
   };
@@ -74,7 +75,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
   return [
     ...renderers.map((render) => [...render(report)].join('')),
     renderFile(checked, text),
-    renderSummary(summarizeReport([reported]), [reported], text, priceBasis([checked])),
+    renderSummary(summarizeReport([reported]), [reported], text, priceBasis(checked.costs)),
     JSON.stringify(reported, nameNumbers),
   ];
 }

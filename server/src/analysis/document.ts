@@ -48,7 +48,7 @@ export interface DocumentAnalysis {
   /** Facts from other documents about objects that this one references. Each lookup is recorded. */
   readonly crossReferences: CrossReferences;
   /** Whether the config and all lookups in other documents and files still have the same results. */
-  isCurrent(): boolean;
+  readonly isCurrent: () => boolean;
   /** The analysis of the document with another text, at the same position in the same workspace. Nothing is stored. */
   withText(text: string): DocumentAnalysis;
 }
@@ -144,7 +144,7 @@ export function analyzeDocument(
     summary,
     config,
     crossReferences,
-    isCurrent: () => reads.isCurrent(),
+    isCurrent: reads.isCurrent,
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };
       return analyzeDocument(readDocument(copy, config, undefined), input, undefined);

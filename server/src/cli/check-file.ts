@@ -10,7 +10,7 @@ import { placeFixes } from './fix-places.ts';
 import { realPath } from './reach.ts';
 import { sourceLines } from './reports/excerpt.ts';
 import type { CheckedFile, FileDiff, Outcome } from './reports/format.ts';
-import { costsOf, toReportFile } from './reports/json.ts';
+import { costsOf, placedRows, toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
 import { describeWorkloads, shownPath } from './reports/text.ts';
 import { displayPath, sourcePath } from './source-path.ts';
@@ -96,6 +96,7 @@ async function checkText(
     file: report,
     source,
     workloads: describeWorkloads(file),
+    rows: placedRows(file),
     costs: costsOf(file),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
     ...parts,
@@ -155,6 +156,7 @@ function skipped(input: InputFile, { root }: CheckFileOptions, problem: string, 
     file: { ...placeOf(input), parse: 'skipped', problem, workloads: [], findings: [] },
     source: sourcePath(root, input),
     workloads: [],
+    rows: [],
     costs: [],
     outcome,
   };

@@ -2,11 +2,11 @@ import path from 'node:path';
 import { Analysis } from '../analysis.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
+import { type CheckedInput, withCountedElsewhere } from './counted-files.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
 import { checkAgain } from './fix-rounds.ts';
 import { type ConfiguredInput, indexInput, indexInputs } from './index-inputs.ts';
-import { type CheckedInput, withKustomizations } from './kustomized-files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-file-reader.ts';
@@ -54,7 +54,7 @@ export async function checkPaths(
   };
   const results: CheckedInput[] = [];
   for (const one of inputs) results.push({ ...one, checked: await checkOne(one) });
-  return withKustomizations(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
+  return withCountedElsewhere(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
 }
 
 /** The files of all paths, each once, with their configs. */

@@ -2,11 +2,11 @@ import process from 'node:process';
 import { configName } from '../config/places.ts';
 import { plural } from '../cost/money.ts';
 import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
+import { priceBasis } from '../features/cost/price-basis.ts';
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
 import { type CheckPathsOptions, checkPaths } from './check-paths.ts';
-import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
 import { summarizeReport } from './reports/json.ts';
@@ -125,7 +125,8 @@ function* renderText(
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
   if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield modelHint;
-  if (files.length > 0) yield renderSummary(summarizeReport(files), files, options, priceBasis(checked));
+  if (files.length > 0)
+    yield renderSummary(summarizeReport(files), files, options, priceBasis(checked.flatMap(({ costs }) => costs)));
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 

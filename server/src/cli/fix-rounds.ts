@@ -1,6 +1,6 @@
 import fs from 'node:fs';
+import type { CheckedInput } from './counted-files.ts';
 import type { ConfiguredInput } from './index-inputs.ts';
-import type { CheckedInput } from './kustomized-files.ts';
 import type { CheckedFile } from './reports/format.ts';
 
 /** More rounds than any real project needs; a limit in case the fixes of two files undo each other. */

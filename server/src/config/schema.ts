@@ -77,6 +77,15 @@ export const editorSchema = z.strictObject({
     }),
     {},
   ),
+  closedFiles: z.prefault(
+    z.strictObject({
+      maxFiles: must(
+        z._default(z.int().check(z.minimum(0), z.maximum(maxListed)), 5000),
+        'Reports problems in files that are not open, in workspace folders with at most this many YAML files. 0 reports only problems in open files.',
+      ),
+    }),
+    {},
+  ),
 });
 
 /** A feature that is on by default. */
@@ -87,7 +96,7 @@ function switchOf(description: string) {
 /** A config as written: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
 
-/** The settings of the editor: advice, code lenses, inlay hints, and how much of a folder is indexed. */
+/** The settings of the editor: advice, code lenses, inlay hints, and how much of a folder is indexed and reported. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
 /** A key that is allowed at a place in the file. */

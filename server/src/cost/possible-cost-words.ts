@@ -14,6 +14,11 @@ export function rangeWords({ hourly, from, to, pricing }: PossibleCost): string 
   return `${formatHourly(from.hourly)}${spot} on ${modelName(from.model)} … ${formatHourly(to.hourly)} on ${modelName(to.model)}`;
 }
 
+/** `$0.53/h … $17.80/h`: unlike `$0.53–$17.80/h`, not the floor and the ceiling of replicas. */
+export function spreadWords({ min, max }: Range): string {
+  return min === max ? formatHourly(min) : `${formatHourly(min)} … ${formatHourly(max)}`;
+}
+
 /** The sum of workloads that have only a range. */
 export interface RangedTotal {
   readonly workloads: number;
@@ -21,7 +26,7 @@ export interface RangedTotal {
 }
 
 /** The exact total, and the total with the workloads that have only a range: `$6.88/h, or $7.94–$42.48/h with 1 workload of unknown GPU model`. */
-export function totalWords(
+export function rangedWords(
   exact: Range,
   ranged: RangedTotal | undefined,
   format: (hourly: Range) => string = formatHourly,

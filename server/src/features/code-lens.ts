@@ -1,13 +1,10 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import type { PossibleCost } from '../cost/possible-cost.ts';
 import { rangeWords } from '../cost/possible-cost-words.ts';
-import { timesCount } from '../cost/range.ts';
 import type { CostEstimate, CostResult } from '../cost/types.ts';
-import { lowerCount } from '../model/pod.ts';
 import type { Workload } from '../model/workload.ts';
-import { asBoolean, getIn } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import {
   acceleratedWorkloads,
@@ -35,7 +32,7 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
     const result = document.costOf(workload);
     return {
       span: shiftSpan(root.node.span, document.base),
-      title: lensTitle(workload, result, document.rangeOf(workload)),
+      title: lensTitle(workload, document),
       action: missingFor(result.unknown) === 'gpu' ? 'set-gpu' : 'show-cost',
       target: shiftSpan(detailsAt(workload), document.base),
     };
@@ -52,18 +49,22 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
     });
 }
 
-function lensTitle(workload: Workload, result: CostResult, range: PossibleCost | undefined): string {
-  const parts = [describeAccelerators(workload), costWords(workload, result, range), ...allReplicas(workload, result)];
+function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
+  const result = document.costOf(workload);
+  const cost = costWords(workload, result, document.rangeOf(workload));
+  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document)];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 
-/** `3 replicas $41.28/h`, for values with a replica count and without autoscaling. */
-function allReplicas(workload: Workload, { cost }: CostResult): readonly string[] {
-  const { manifest, podSets } = workload;
-  const count = lowerCount(podSets[0]?.replicas, 1);
-  if (!workload.perReplica || cost === null || count === null || count < 2) return [];
-  const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(getIn(manifest.root, key, 'enabled')) === true);
-  return scaled ? [] : [`${count} replicas ${formatHourly(timesCount(cost.hourly, count))}`];
+/** `3 replicas $41.28/h`, for values that state more than one replica. */
+export function releaseWords(
+  { release }: Workload,
+  { costOf }: Pick<FileAnalysis['documents'][number], 'costOf'>,
+): readonly string[] {
+  const [pods] = release?.podSets.map((podSet) => podSet.pods) ?? [];
+  const cost = release && costOf(release).cost;
+  if (!cost || pods === undefined || pods.min === null || pods.max === null || pods.max < 2) return [];
+  return [`${plural(pods, 'replica')} ${formatHourly(cost.hourly)}`];
 }
 
 /** `node p5.48xlarge $55.04/h`, if the pods take a part of one machine: the node costs that much, whoever uses the rest. */

@@ -1,9 +1,10 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { gpusOf } from '../cost/estimate.ts';
 import { formatHourly, plural, spokenHourly } from '../cost/money.ts';
-import { nothing, sumOf } from '../cost/range.ts';
-import type { Range } from '../cost/types.ts';
-import { costWords } from './code-lens.ts';
+import { spreadWords } from '../cost/possible-cost-words.ts';
+import { plus } from '../model/count.ts';
+import { costWords, releaseWords } from './code-lens.ts';
+import { type CostRow, costRows } from './cost/cost-rows.ts';
+import { totalOf } from './cost/cost-totals.ts';
 import {
   acceleratedWorkloads,
   describeAccelerators,
@@ -11,6 +12,7 @@ import {
   detailsAt,
   nounOfDevices,
   requestedDevices,
+  runningWorkloads,
 } from './hover/gpu-words.ts';
 
 /** The accelerators and the cost of a whole file. */
@@ -31,32 +33,30 @@ export interface CostLine {
   readonly offset: number;
 }
 
-/** For the status bar; undefined if no workload requests an accelerator. */
+/** For the status bar: the sum of the file's rows, with one release of values; undefined if no workload requests an accelerator. */
 export function summarize(file: FileAnalysis): Summary | undefined {
-  // The chart decides how many replicas run with its values, so they have no total.
-  const found = acceleratedWorkloads(file).filter(({ workload }) => !workload.perReplica);
-  if (found.length === 0) return undefined;
-  let min: number | null = 0;
-  let max: number | null = 0;
-  let hourly: Range = nothing;
-  let priced = 0;
-  for (const { workload, document } of found) {
-    const gpus = gpusOf(workload);
-    min = min === null || gpus.min === null ? null : min + gpus.min;
-    max = max === null || gpus.max === null ? null : max + gpus.max;
-    const { cost } = document.costOf(workload);
-    if (cost === null) continue;
-    priced += 1;
-    hourly = sumOf([hourly, cost.hourly]);
-  }
-  const noun = nounOfDevices(found.flatMap(({ workload }) => workload.podSets.flatMap(requestedDevices)));
-  const gpuWords = min === null && max === null ? `${noun}s` : plural({ min: rounded(min), max: rounded(max) }, noun);
-  const atLeast = priced < found.length ? '≥ ' : '';
-  const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;
+  const rows = costRows(file);
+  if (rows.length === 0) return undefined;
+  const { unpriced, hourly, ranged } = totalOf(rows);
+  const gpus = { min: rounded(sumOrNull(rows, 'min')), max: rounded(sumOrNull(rows, 'max')) };
+  const noun = nounOfDevices(
+    runningWorkloads(file).flatMap(({ workload }) => workload.podSets.flatMap(requestedDevices)),
+  );
+  const gpuWords = gpus.min === null && gpus.max === null ? `${noun}s` : plural(gpus, noun);
+  const isPriced = unpriced < rows.length;
+  const isFloor = unpriced > 0 || (gpus.max === null && gpus.min !== null);
+  const text = isPriced
+    ? `${gpuWords} ${isFloor ? '≥ ' : ''}${formatHourly(hourly)}`
+    : ranged.workloads > 0
+      ? `${gpuWords} ${spreadWords(ranged.hourly)}`
+      : gpuWords;
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
-  const unpriced = found.length - priced;
-  const note = unpriced > 0 && priced > 0 ? [`No price for ${unpriced} of ${found.length} workloads.`] : [];
-  const price = priced === 0 ? 'price unknown' : `${priced < found.length ? 'at least ' : ''}${spokenHourly(hourly)}`;
+  const note = unpriced > 0 && isPriced ? [`No price for ${unpriced} of ${rows.length} workloads.`] : [];
+  const price = isPriced
+    ? `${isFloor ? 'at least ' : ''}${spokenHourly(hourly)}`
+    : ranged.workloads > 0
+      ? `${spokenHourly(ranged.hourly)}, depending on the GPU`
+      : 'price unknown';
   const label = `This file requests ${gpuWords}, ${price}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };
 }
@@ -64,13 +64,22 @@ export function summarize(file: FileAnalysis): Summary | undefined {
 /** One line per workload that requests accelerators, in file order. */
 export function costLines(file: FileAnalysis): readonly CostLine[] {
   return acceleratedWorkloads(file).map(({ workload, document }) => {
-    const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload), document.rangeOf(workload))}`;
+    const parts = [
+      describeAccelerators(workload),
+      costWords(workload, document.costOf(workload), document.rangeOf(workload)),
+      ...releaseWords(workload, document),
+    ];
     return {
       label: describeWorkload(workload),
-      description,
+      description: parts.join(' · '),
       offset: document.base + detailsAt(workload).start,
     };
   });
+}
+
+/** null if one of the counts is unknown. */
+function sumOrNull(rows: readonly CostRow[], end: 'min' | 'max'): number | null {
+  return rows.reduce<number | null>((sum, { gpus }) => plus(sum, gpus[end]), 0);
 }
 
 /** A count with one decimal from 1 GPU: the status bar has no room for the digits of slices. */

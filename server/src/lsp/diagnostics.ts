@@ -27,6 +27,7 @@ import {
 export interface Diagnostics {
   /** @param pull whether the client pulls @param refresh whether the client supports refresh requests */
   start(pull: boolean, refresh: boolean): void;
+  isPulled(): boolean;
   changed(uri: string): void;
   closed(uri: string): void;
   /** Something other than a document's text has changed. */
@@ -38,7 +39,8 @@ function judgesWords({ code }: Diagnostic): boolean {
   return rules.get(String(code))?.judgesWords === true;
 }
 
-export function registerDiagnostics(session: Session): Diagnostics {
+/** @param release removes what is shown for a document that was not open: the client gets its diagnostics now */
+export function registerDiagnostics(session: Session, release: (uri: string) => void): Diagnostics {
   const { connection, documents, projects, typing, log } = session;
   let pull = false;
   let canRefresh = false;
@@ -70,6 +72,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
         const resultId = [analysis, typing.turn(uri), advice, elsewhere].join('-');
         if (resultId === previousResultId) return { kind: DocumentDiagnosticReportKind.Unchanged, resultId };
         const items = await diagnose(uri).catch(retrigger);
+        if (documents.get(uri) !== undefined) release(uri);
         return { kind: DocumentDiagnosticReportKind.Full, resultId, items: [...items] };
       },
     ),
@@ -80,6 +83,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
     if (version === undefined) return;
     const diagnostics = await diagnose(uri);
     if (!isCurrent()) return;
+    release(uri);
     await connection.sendDiagnostics({ uri, version, diagnostics: [...diagnostics] });
   }
 
@@ -88,6 +92,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
       pull = pulls;
       canRefresh = refreshes;
     },
+    isPulled: () => pull,
     changed(uri) {
       if (!pull) pushes.schedule(uri);
     },
@@ -121,7 +126,7 @@ function nameOf(file: FileAnalysis): string {
 const syntaxRule = 'yaml-syntax';
 
 /** The findings and unused suppressions of a file. Files without accelerators have none. */
-function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonly Diagnostic[] {
+export function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonly Diagnostic[] {
   const lines = linesOf(file);
   const found = shownFindings(file).flatMap(({ finding, base }) => findingToLsp(finding, base, lines, advice) ?? []);
   return [...found, ...unusedSuppressions(file).map((unused) => unusedSuppressionToLsp(unused, lines))];

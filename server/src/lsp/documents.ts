@@ -10,6 +10,7 @@ import type { Refreshing } from './refreshing.ts';
 import type { Session } from './session.ts';
 import type { Summaries } from './summaries.ts';
 import { filesIn, sortChanges } from './watching.ts';
+import type { WorkspaceCosts } from './workspace-costs.ts';
 
 /** The parts of the server that follow documents and files. */
 export interface Followers {
@@ -17,12 +18,13 @@ export interface Followers {
   readonly summaries: Summaries;
   readonly refreshing: Refreshing;
   readonly indexing: Indexing;
+  readonly costs: Pick<WorkspaceCosts, 'changed'>;
 }
 
 /** Handles documents that are opened, edited, saved and closed. @param closed called for each closed document */
 export function followDocuments(session: Session, followers: Followers, closed: () => void): void {
   const { documents, projects, relatedFiles, shown, typing } = session;
-  const { diagnostics, summaries, refreshing, indexing } = followers;
+  const { diagnostics, summaries, refreshing, indexing, costs } = followers;
 
   /** Hold back incomplete configs: each keystroke would change every price on screen. */
   function configEdited(document: TextDocument): void {
@@ -39,6 +41,7 @@ export function followDocuments(session: Session, followers: Followers, closed: 
     diagnostics.changed(uri);
     summaries.send(uri);
     refreshing.outdatedBy(uri);
+    costs.changed();
   });
   documents.onDidSave(({ document: { uri } }) => {
     if (typing.settle(uri)) showHeldBack(session, refreshing, uri);
@@ -55,6 +58,7 @@ export function followDocuments(session: Session, followers: Followers, closed: 
     summaries.forget(uri);
     indexing.filesChanged([{ uri, type: FileChangeType.Changed }]);
     refreshing.outdated();
+    costs.changed();
     closed();
   });
 }

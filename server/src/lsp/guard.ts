@@ -37,6 +37,20 @@ export function yieldOnce(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
+/** Time in milliseconds after which work in the background yields to requests. */
+const sliceMs = 4;
+
+/** Returns a function that yields if the last yield was too long ago. @param before runs before it yields */
+export function createSlices(): (before?: () => void) => Promise<void> {
+  let start = Date.now();
+  return async (before) => {
+    if (Date.now() - start < sliceMs) return;
+    before?.();
+    await yieldOnce();
+    start = Date.now();
+  };
+}
+
 export function canceled(): ResponseError<void> {
   return new ResponseError(LSPErrorCodes.RequestCancelled, 'canceled');
 }

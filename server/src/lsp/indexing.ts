@@ -5,9 +5,10 @@ import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summarizeText } from '../workspace/summary.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { guarded, yieldOnce } from './guard.ts';
+import { createSlices, guarded, yieldOnce } from './guard.ts';
 import { indexLimitMessage, isBelow, isManifest, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
 import type { Session } from './session.ts';
+import type { WorkspaceAnalyses } from './workspace-analyses.ts';
 
 /** Keeps the workspace in sync with the files on disk. If the host cannot list files, only open files are known. */
 export interface Indexing {
@@ -19,19 +20,34 @@ export interface Indexing {
   deleted(uris: ReadonlySet<string>): void;
   /** Reads the files below a folder, or all files, again if their config changed: prices, node pools, ignored files. */
   configChanged(folder: string | undefined): void;
+  /** The workspace folders. */
+  folders(): readonly string[];
+  /** Resolves when the files of the folders have been read. */
+  indexed(): Promise<void>;
+  isIndexed(): boolean;
+  /** The number of YAML files in the largest workspace folder that contains a file. */
+  totalAround(uri: string): number;
 }
 
 /** Larger files are generated. */
 const maxCharacters = 1_000_000;
 /** More lines would hide the rest of the log. */
 const maxNoted = 20;
-/** Time in milliseconds after which indexing yields to requests. */
-const sliceMs = 4;
+/** Reads at the same time: most of a read is waiting. */
+const atOnce = 3;
 /** Minimum number of files to show progress for. */
 const progressThreshold = 400;
 
-/** @param onChange called when lookups of other documents may have changed */
-export function createIndexing(session: Session, host: ConfinedHost, onChange: () => void): Indexing {
+/**
+ * @param analyses gets the text of each file that is read
+ * @param onChange called when files, or lookups of other documents, may have changed
+ */
+export function createIndexing(
+  session: Session,
+  host: ConfinedHost,
+  analyses: Pick<WorkspaceAnalyses, 'read' | 'deleted' | 'clear'>,
+  onChange: () => void,
+): Indexing {
   const { projects, log, note, connection } = session;
   const { workspace } = projects.analysis;
   const indexed = new Set<string>();
@@ -47,6 +63,8 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   let shares: readonly Share[] = [];
   let isReported = false;
   let run = 0;
+  let looking: Promise<void> = Promise.resolve();
+  let isLooking = false;
 
   /** The limit, which is a setting of the folder. */
   async function mostOf(folder: string): Promise<number> {
@@ -70,15 +88,16 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   async function index({ uris }: Share, isCurrent: () => boolean): Promise<void> {
     if (!isCurrent() || uris.length === 0) return;
     const progress = uris.length >= progressThreshold && session.client.progress ? await createProgress() : undefined;
-    let sliceStart = Date.now();
-    for (const [done, uri] of uris.entries()) {
-      if (!isCurrent()) break;
-      await guarded(log, `reading ${uri}`, () => read(uri));
-      if (Date.now() - sliceStart < sliceMs) continue;
-      progress?.report(Math.round((100 * done) / uris.length));
-      await yieldOnce();
-      sliceStart = Date.now();
-    }
+    const slice = createSlices();
+    const remaining = uris.entries();
+    const readOn = async () => {
+      for (const [done, uri] of remaining) {
+        if (!isCurrent()) break;
+        await guarded(log, `reading ${uri}`, () => read(uri));
+        await slice(() => progress?.report(Math.round((100 * done) / uris.length)));
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, readOn));
     progress?.done();
     if (isCurrent()) noteRead(uris);
   }
@@ -118,6 +137,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     // The config has changed in the meantime, and the file is not yet known, so it would not be read again.
     if (config !== undefined && !projects.isCurrent(uri, config)) return read(uri);
     tickets.delete(key);
+    analyses.read(uri, text !== undefined && text.length <= maxCharacters ? text : undefined);
     if (!useful || config === undefined) {
       remove(key);
       return;
@@ -136,16 +156,14 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     if (rereading) return;
     rereading = true;
     let changed = false;
-    let sliceStart = Date.now();
+    const slice = createSlices();
     for (const key of toReread) {
       toReread.delete(key);
       const file = known.get(key);
       if (file === undefined || (await projects.configOf(file.uri)) === file.config) continue;
       await guarded(log, `reading ${file.uri}`, () => read(file.uri));
       changed = true;
-      if (Date.now() - sliceStart < sliceMs) continue;
-      await yieldOnce();
-      sliceStart = Date.now();
+      await slice();
     }
     rereading = false;
     if (changed) onChange();
@@ -155,14 +173,14 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   async function readChanged(): Promise<void> {
     if (reading) return;
     reading = true;
-    let sliceStart = Date.now();
+    const slice = createSlices();
     for (const [key, { uri, type }] of toRead) {
       toRead.delete(key);
-      if (type === FileChangeType.Deleted) remove(key);
-      else await guarded(log, `reading ${uri}`, () => read(uri));
-      if (Date.now() - sliceStart < sliceMs) continue;
-      await yieldOnce();
-      sliceStart = Date.now();
+      if (type === FileChangeType.Deleted) {
+        remove(key);
+        analyses.read(uri, undefined);
+      } else await guarded(log, `reading ${uri}`, () => read(uri));
+      await slice();
     }
     reading = false;
     onChange();
@@ -179,6 +197,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     folders = newFolders.map(withoutSlash);
     run += 1;
     shares = [];
+    analyses.clear();
     const own = run;
     const isCurrent = () => own === run;
     if (host.listFiles === undefined) return;
@@ -192,9 +211,13 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       shares = found;
       reportIndexLimit();
       for (const share of found) await index(share, isCurrent);
-      if (isCurrent()) onChange();
     };
-    void guarded(log, 'indexing the workspace', () => host.reading(look));
+    isLooking = true;
+    looking = guarded(log, 'indexing the workspace', () => host.reading(look)).then(() => {
+      if (!isCurrent()) return;
+      isLooking = false;
+      onChange();
+    });
   }
 
   async function relimit(): Promise<void> {
@@ -221,7 +244,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       release(shares, uris);
       const below = [...known.keys()].filter((key) => isWithin(key, uris));
       for (const key of [...below, ...[...tickets.keys()].filter((one) => isWithin(one, uris))]) remove(key);
-      if (below.length > 0) onChange();
+      if (analyses.deleted(uris) || below.length > 0) onChange();
     },
     configChanged(folder) {
       // A change for all folders can be a change of the limit.
@@ -230,6 +253,15 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       for (const key of known.keys()) if (key.startsWith(below)) toReread.add(key);
       if (toReread.size > 0) void guarded(log, 'reading files with a changed config', () => host.reading(reread));
     },
+    folders: () => folders,
+    async indexed() {
+      for (let seen: Promise<void> | undefined; seen !== looking; ) {
+        seen = looking;
+        await seen;
+      }
+    },
+    isIndexed: () => !isLooking,
+    totalAround: (uri) => Math.max(0, ...shares.filter(({ folder }) => isBelow(folder, uri)).map(({ total }) => total)),
   };
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { methods } from './protocol.ts';
+import { costGroups, costSorts, methods } from './protocol.ts';
 
 /** The problem of a message's parameters as a clause; undefined if they are valid or the method is not handled. */
 export function problemOf(method: string, params: unknown): string | undefined {
@@ -31,6 +31,7 @@ const positionParams = z.looseObject({ ...inDocument, position });
 const documentParams = z.looseObject(inDocument);
 const place = { uri, position };
 const choice = optional(text);
+const progress = { workDoneToken: optional(z.union([text, z.number()])) };
 
 const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType>([
   [
@@ -104,5 +105,7 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
     }),
   ],
   [methods.workspaceFixes, z.looseObject({ uris: z.array(uri) })],
+  [methods.workspaceCosts, z.looseObject(progress)],
+  [methods.costTree, z.looseObject({ ...progress, sort: z.enum(costSorts), group: z.enum(costGroups) })],
   [methods.fixWorkspace, z.looseObject({ uris: z.array(uri), rule: z.nullable(text) })],
 ]);

@@ -71,6 +71,12 @@ export const methods = {
   ruleIds: 'gpulint/ruleIds',
   /** The platforms, and the regions with known prices. */
   platforms: 'gpulint/platforms',
+  /** The rows of the costs of all files of the workspace, with their total. */
+  workspaceCosts: 'gpulint/workspaceCosts',
+  /** The same rows as the nodes of a tree, in words. */
+  costTree: 'gpulint/costTree',
+  /** Server to client, a notification: the last answer to one of these two requests may be outdated. Sent once for each answer. */
+  costsChanged: 'gpulint/costsChanged',
 } as const;
 
 /** A key in the section `gpulint` with the origin of each setting, `user` or `workspace`, by its path. */
@@ -225,6 +231,86 @@ export interface PlatformItem {
   readonly regions: readonly string[];
 }
 export type PlatformsResult = readonly PlatformItem[];
+
+/** Both requests read files for seconds at first: they can be canceled, and report progress. */
+export interface WorkspaceCostsParams {
+  readonly workDoneToken?: string | number;
+}
+/** An amount from the floor to the ceiling, in US dollars. */
+export interface CostRange {
+  readonly min: number;
+  readonly max: number;
+}
+/** What one workload costs, or one release of values. */
+export interface WorkspaceCost {
+  readonly uri: string;
+  /** Relative to its workspace folder, which it starts with if there are several. */
+  readonly path: string;
+  /** Where the hover with the details opens. */
+  readonly range: Range;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string | null;
+  readonly team: string | null;
+  readonly role: string;
+  readonly capacity: string;
+  readonly gpus: { readonly min: number | null; readonly max: number | null };
+  /** `2 × H100 80GB SXM`. */
+  readonly accelerators: string;
+  readonly cards: readonly string[];
+  readonly providers: readonly string[];
+  readonly hourly: CostRange | null;
+  readonly monthly: CostRange | null;
+  readonly idleHourly: number | null;
+  readonly spotHourly: CostRange | null;
+  readonly problem: string | null;
+  readonly release: string | null;
+}
+export interface WorkspaceCostsResult {
+  /** Each workload once, sorted by file and position. */
+  readonly rows: readonly WorkspaceCost[];
+  readonly total: {
+    readonly workloads: number;
+    readonly unpriced: number;
+    readonly gpus: CostRange;
+    readonly hourly: CostRange;
+    readonly idleHourly: number;
+  };
+  /** What the amounts are based on; null if there are none. */
+  readonly priceBasis: string | null;
+}
+
+export const costSorts = ['cost', 'name', 'idle'] as const;
+export const costGroups = ['none', 'namespace', 'team', 'gpu', 'file'] as const;
+export type CostSort = (typeof costSorts)[number];
+export type CostGroup = (typeof costGroups)[number];
+export interface CostTreeParams extends WorkspaceCostsParams {
+  readonly sort: CostSort;
+  readonly group: CostGroup;
+}
+/** A group, or a workload. */
+export interface CostNode {
+  /** Stays the same while the amounts change. */
+  readonly id: string;
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: string;
+  /** The text for screen readers. */
+  readonly spoken: string;
+  /** The name of a theme icon. */
+  readonly icon: string;
+  /** Of a group: its workloads. */
+  readonly children?: readonly CostNode[];
+  /** Of a workload: where it is. */
+  readonly place?: PlaceArgument;
+}
+export interface CostTreeResult {
+  readonly nodes: readonly CostNode[];
+  /** `$41.28/h`; empty without workloads. */
+  readonly total: string;
+  /** The totals in a sentence. */
+  readonly message: string;
+}
 
 /** An edit to apply, or a sentence with the reason why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };

@@ -1,5 +1,6 @@
 import { type Connection, DidChangeConfigurationNotification } from 'vscode-languageserver';
 import { summarize } from '../features/report.ts';
+import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
 import type { Host } from './confined-host.ts';
 import { registerDiagnostics } from './diagnostics.ts';
@@ -15,6 +16,8 @@ import { createRefreshing } from './refreshing.ts';
 import { createSession, type Session } from './session.ts';
 import { createSummaries } from './summaries.ts';
 import { watchFiles } from './watching.ts';
+import { createWorkspaceAnalyses } from './workspace-analyses.ts';
+import { registerWorkspaceCosts } from './workspace-costs.ts';
 import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
 export type { Host } from './confined-host.ts';
@@ -26,16 +29,33 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     configChanged(folder) {
       indexing.configChanged(folder);
       refreshing.outdatedByInputs();
+      workspaceChanged();
     },
-    settingsChanged: () => refreshing.all(),
-    relatedFilesChanged: () => refreshing.outdatedByInputs(),
+    settingsChanged() {
+      refreshing.all();
+      workspaceChanged();
+    },
+    relatedFilesChanged() {
+      refreshing.outdatedByInputs();
+      costs.changed();
+    },
   });
   const { host } = session;
-  const diagnostics = registerDiagnostics(session);
+  const diagnostics = registerDiagnostics(session, (uri) => closedDiagnostics.release(uri));
   const summaries = createSummaries(session, replaced.summarize ?? summarize);
   const refreshing = createRefreshing(session, diagnostics, summaries);
-  const indexing = createIndexing(session, host, refreshing.outdated);
-  const followers: Followers = { diagnostics, summaries, refreshing, indexing };
+  const analyses = createWorkspaceAnalyses(session);
+  const indexing = createIndexing(session, host, analyses, () => {
+    refreshing.outdated();
+    workspaceChanged();
+  });
+  const costs = registerWorkspaceCosts(session, analyses, indexing);
+  const closedDiagnostics = createClosedDiagnostics(session, analyses, indexing, costs, diagnostics.isPulled);
+  const workspaceChanged = () => {
+    costs.changed();
+    closedDiagnostics.changed();
+  };
+  const followers: Followers = { diagnostics, summaries, refreshing, indexing, costs };
 
   registerLanguageFeatures(session, replaced, (uri) => showHeldBack(session, refreshing, uri));
   registerPickers(session, host);

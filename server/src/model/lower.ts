@@ -79,7 +79,7 @@ function ofUnknownSize(block: ValuesBlock): ValuesBlock {
 
 /** Only a known chart tells how many pods it makes of its values; others count as a definition and are priced per replica. */
 function lowerValues(
-  { path, root, podSet, counted, role, wholeResources }: ValuesBlock,
+  { path, root, podSet, counted, released, role, wholeResources }: ValuesBlock,
   { release, namespace }: Pick<InlineValues, 'release' | 'namespace'>,
   document: YamlDocument,
   context: LoweringContext,
@@ -102,7 +102,11 @@ function lowerValues(
   };
   if (counted) return workload;
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
-  return { ...workload, replica: { ...workload, role: role ?? 'unknown', perReplica: true, podSets } };
+  const replica = { ...workload, role: role ?? 'unknown', perReplica: true, podSets } as const;
+  if (released === undefined || !namesAccelerators(workload)) return { ...workload, replica };
+  const running = { ...lowered, podSets: [{ ...podSet, pods: released }] };
+  const one = lowerWorkload(manifest, running, role, context);
+  return { ...workload, replica: { ...replica, release: one }, release: one };
 }
 
 /** What one object will run; undefined if it runs nothing. */

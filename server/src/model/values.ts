@@ -3,7 +3,7 @@ import { asText, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlNode } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { type ChartBlock, chartOf } from './charts/index.ts';
-import type { PodSetSource } from './kinds/kind.ts';
+import type { PodCount, PodSetSource } from './kinds/kind.ts';
 import { lowerContainer, lowerContainers } from './pod.ts';
 import { containerOf, extraResources, isMap, joined, podSetOf, replicasOf, requestOf } from './values-parts.ts';
 import type { AcceleratorRequest, Container, Workload } from './workload.ts';
@@ -14,6 +14,8 @@ export interface ValuesBlock extends ChartBlock {
   readonly path: string;
   /** The chart decides the number of pods in a known way; otherwise the block is a definition. */
   readonly counted: boolean;
+  /** The pods of a release of these values, for a definition that is not one of several to choose from. */
+  readonly released?: PodCount;
 }
 
 /** The kind shown for workloads in values files. */
@@ -93,7 +95,8 @@ function walk(cursor: Cursor, { path, depth, made, chart, installed }: Place, fo
   }
   for (const podSet of own === undefined ? podSetsOf(cursor) : []) {
     const { pod } = podSet;
-    const block = { path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, podSet, counted: false };
+    const place = { path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod };
+    const block = { ...place, podSet, counted: false, ...releasedPods(cursor, pod) };
     const isScaffold = pod === cursor && depth === 0 && isScaffoldValues(cursor);
     if (!isScaffold) found.push(block);
     else if (cursor !== installed) found.push({ ...block, wholeResources: true });
@@ -108,6 +111,19 @@ function walk(cursor: Cursor, { path, depth, made, chart, installed }: Place, fo
 function isBelow(cursor: Cursor, above: Cursor): boolean {
   for (let here = cursor.parent; here !== undefined; here = here.parent) if (here.node === above.node) return true;
   return false;
+}
+
+/**
+ * The pods that a release makes of a mapping with its own `resources` or containers: one or more if no number is written. Mappings that only
+ * list limits are profiles to choose from.
+ */
+function releasedPods(block: Cursor, pod: Cursor): Pick<ValuesBlock, 'released'> {
+  const isComponent = pod !== block;
+  if (!isComponent && !hasAmounts(getIn(block, 'resources')) && listedContainers(block).length === 0) return {};
+  const pods = replicasOf(block);
+  // The replicas of one component say nothing about the others.
+  const isWritten = replicasOf(block, null).min !== null && (!isComponent || pods.max === 0);
+  return { released: isWritten || pods.min === null ? pods : { min: 1, max: null } };
 }
 
 /** The layout of `helm create`: one Deployment, with its replicas, image and resources next to each other at the top. */

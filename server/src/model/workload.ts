@@ -47,6 +47,8 @@ export interface Workload {
   readonly scaling: Scaling | null;
   /** For a definition whose pods are counted elsewhere (Helm values): the workload with one pod per set, to price a replica. */
   readonly replica?: Workload;
+  /** For such a definition: the workload that a release of the values runs, for totals. Without a written number, one replica or more. */
+  readonly release?: Workload;
   /** The object is partial, but its `resources` are complete. */
   readonly wholeResources?: true;
   /** This is such a replica. */

@@ -156,8 +156,7 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader, maxK
   return {
     of: relatedFilesTo,
     async partsOf(kustomization) {
-      const { built = [], included = [] } = await relatedFilesTo(kustomization);
-      return new Set([...included, ...built.flatMap(({ sources }) => sources)]);
+      return partsIn(await relatedFilesTo(kustomization));
     },
     changed: (uri) => invalidate(normalizeUri(uri)),
     filesChanged: (uris) =>
@@ -176,6 +175,11 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader, maxK
       kept.clear();
     },
   };
+}
+
+/** The URIs of the other files that contribute to the objects of a kustomization. */
+export function partsIn({ built = [], included = [] }: RelatedFiles): ReadonlySet<string> {
+  return new Set([...included, ...built.flatMap(({ sources }) => sources)]);
 }
 
 const none: KnownName = { spellings: new Map(), dependents: new Set() };

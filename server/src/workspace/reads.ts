@@ -3,7 +3,7 @@ import type { Workspace } from './workspace.ts';
 /** The lookups of one document's analysis, which is current as long as they have the same results. */
 export interface Reads {
   /** Whether all results are still the same. */
-  isCurrent(): boolean;
+  readonly isCurrent: () => boolean;
 }
 
 export interface Recorder {

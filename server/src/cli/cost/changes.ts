@@ -1,20 +1,12 @@
+import { nothing } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
+import { withoutNoise } from '../../features/cost/cost-totals.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** One workload before and after a change; at least one of them is present. */
 export interface CostChange {
   readonly before: WorkloadCost | null;
   readonly after: WorkloadCost | null;
-}
-
-/** The sum of the known prices of one state. */
-export interface CostTotal {
-  readonly workloads: number;
-  /** Workloads without a price, which the amounts leave out. */
-  readonly unpriced: number;
-  readonly gpus: Range;
-  readonly hourly: Range;
-  readonly idleHourly: number;
 }
 
 /**
@@ -49,19 +41,6 @@ export function increaseOf({ before, after }: CostChange): Range | null {
 export function difference(from: Range, to: Range): Range {
   return { min: withoutNoise(to.min - from.min), max: withoutNoise(to.max - from.max) };
 }
-
-export function totalOf(workloads: readonly WorkloadCost[]): CostTotal {
-  const priced = workloads.flatMap(({ hourly }) => hourly ?? []);
-  return {
-    workloads: workloads.length,
-    unpriced: workloads.length - priced.length,
-    gpus: sum(workloads.map(({ gpus: { min, max } }) => ({ min: min ?? 0, max: max ?? min ?? 0 }))),
-    hourly: sum(priced),
-    idleHourly: withoutNoise(workloads.reduce((total, { idleHourly }) => total + (idleHourly ?? 0), 0)),
-  };
-}
-
-const nothing: Range = { min: 0, max: 0 };
 
 function pairBy(
   keyOf: (workload: WorkloadCost) => string,
@@ -123,14 +102,4 @@ function isSameRange(a: Range | null, b: Range | null): boolean {
 
 function isSameCount(a: WorkloadCost['gpus'], b: WorkloadCost['gpus']): boolean {
   return a.min === b.min && a.max === b.max;
-}
-
-function sum(ranges: readonly Range[]): Range {
-  const total = ranges.reduce((all, { min, max }) => ({ min: all.min + min, max: all.max + max }), nothing);
-  return { min: withoutNoise(total.min), max: withoutNoise(total.max) };
-}
-
-/** Rounds the noise of binary fractions from sums of cents and shares. */
-function withoutNoise(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
 }

@@ -1,16 +1,17 @@
 import fs from 'node:fs';
 import process from 'node:process';
+import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
+import { priceBasis } from '../../features/cost/price-basis.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
-import { priceBasis } from '../reports/cost-basis.ts';
 import type { CheckedFile } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
 import { systemReason, UsageError } from '../usage-error.ts';
-import { type CostChange, type CostTotal, difference, pairWorkloads, totalOf } from './changes.ts';
+import { type CostChange, difference, pairWorkloads } from './changes.ts';
 import { withTreeOf } from './git-tree.ts';
-import { type WorkloadCost, workloadCosts } from './workload-costs.ts';
+import { costsInFiles, type WorkloadCost, workloadCosts } from './workload-costs.ts';
 
 /** Options of `gpulint cost`. */
 export interface CostOptions {
@@ -58,7 +59,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   }
   const how = config === undefined ? {} : { config };
   const files = await checkPaths(paths, how);
-  const after = costsOf(files);
+  const after = costsInFiles(files);
   const before =
     base !== undefined
       ? await costsAt(base, paths, how)
@@ -94,13 +95,9 @@ function createReport(
     base: base ?? compare ?? null,
     changes: before === undefined ? after.map((one) => ({ before: null, after: one })) : pairWorkloads(before, after),
     ...totals,
-    priceBasis: priceBasis(files),
+    priceBasis: priceBasis(files.flatMap(({ costs }) => costs)),
     exceeded,
   };
-}
-
-function costsOf(files: readonly CheckedFile[]): readonly WorkloadCost[] {
-  return workloadCosts(files.map(({ file, source }) => ({ ...file, source })));
 }
 
 async function costsAt(
@@ -110,7 +107,7 @@ async function costsAt(
 ): Promise<readonly WorkloadCost[]> {
   return withTreeOf(revision, paths, async (tree) => {
     try {
-      return tree.paths.length === 0 ? [] : costsOf(await checkPaths(tree.paths, { ...how, root: tree.root }));
+      return tree.paths.length === 0 ? [] : costsInFiles(await checkPaths(tree.paths, { ...how, root: tree.root }));
     } catch (error) {
       // The temporary folder stands for the revision.
       if (error instanceof UsageError) throw new UsageError(error.message.replaceAll(`${tree.root}/`, `${revision}:`));

@@ -29,6 +29,6 @@ function toJson(change: CostChange, isCompared: boolean): CostJson['workloads'] 
 
 function stateOf(workload: WorkloadCost | null): CostJson['workloads'][number]['before'] {
   if (workload === null) return null;
-  const { path, line, gpus, hourly, idleHourly, problem } = workload;
-  return { path, line, gpus, hourly, idleHourly, problem };
+  const { path, line, gpus, hourly, range, idleHourly, problem } = workload;
+  return { path, line, gpus, hourly, range, idleHourly, problem };
 }

@@ -1,8 +1,9 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
 import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
-import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf } from './words.ts';
+import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf, unpricedWords } from './words.ts';
 
 /** A comment longer than this helps nobody; GitHub rejects 65,536 characters. */
 const maxRows = 40;
@@ -26,7 +27,10 @@ export function* renderCostMarkdown({ base, before, after, changes, priceBasis }
   for (const change of shown.slice(0, maxRows)) yield row(change, base !== null);
   if (shown.length > maxRows) yield `\n… and ${plural(shown.length - maxRows, 'more workload')}\n`;
   const notes = [
-    after.unpriced === 0 ? '' : `${plural(after.unpriced, 'workload')} without a price not included.`,
+    after.ranged.workloads === 0
+      ? ''
+      : `Not included: ${spreadWords(after.ranged.hourly)} for ${plural(after.ranged.workloads, 'workload')} of unknown GPU model.`,
+    unpricedWords(after, (count) => `${count} not included.`),
     priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h a month.`,
   ].filter((note) => note !== '');
   if (notes.length > 0) yield `\n${plainMarkdown(notes.join(' '))}\n`;

@@ -1,5 +1,7 @@
-import { formatCount, formatHourly, formatMonthly } from '../../cost/money.ts';
+import { formatCount, formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
+import type { CostTotal } from '../../features/cost/cost-totals.ts';
 import type { CostChange } from './changes.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
@@ -16,10 +18,17 @@ export function gpuWords({ before, after }: CostChange): string {
   return from === to ? to : `${from} → ${to}`;
 }
 
-/** The price of one state: an amount, `no price`, or nothing if the workload is not there. */
+/** The price of one state: an amount, `$0.53/h … $17.80/h` over possible GPUs, `no price`, or nothing if the workload is not there. */
 export function hourlyWords(workload: WorkloadCost | null): string {
   if (workload === null) return '–';
-  return workload.hourly === null ? 'no price' : formatHourly(workload.hourly);
+  if (workload.hourly !== null) return formatHourly(workload.hourly);
+  return workload.range === null ? 'no price' : spreadWords(workload.range);
+}
+
+/** `, and 2 workloads without a price`; those with a range are part of the total's own words. */
+export function unpricedWords({ unpriced, ranged }: CostTotal, join: (count: string) => string): string {
+  const left = unpriced - ranged.workloads;
+  return left <= 0 ? '' : join(`${plural(left, 'workload')} without a price`);
 }
 
 /** `+$6.88/h`, `-$1.20/h`, `+$1.20/h to +$3.60/h`, `±$0/h`. */

@@ -1,45 +1,35 @@
-import type { Range } from '../../cost/types.ts';
-import type { ReportFile, ReportWorkload } from '../reports/report-schema.ts';
+import type { CostRow } from '../../features/cost/cost-rows.ts';
+import type { CountedAmounts } from '../../features/cost/cost-totals.ts';
+import type { CheckedFile } from '../reports/format.ts';
+import { countedCost } from '../reports/json.ts';
+import type { ReportFile } from '../reports/report-schema.ts';
 
-/** What one workload costs while it runs, from a report. */
-export interface WorkloadCost {
+/** What one workload costs while it runs, from a check or from an earlier report. */
+export interface WorkloadCost extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'problem'>, CountedAmounts {
+  /** Below the root of the repository. */
   readonly path: string;
   readonly line: number;
-  readonly kind: string;
-  readonly namespace: string | null;
-  readonly name: string | null;
-  /** Devices in all pods, from floor to ceiling; null if unknown. */
-  readonly gpus: { readonly min: number | null; readonly max: number | null };
-  /** US dollars per hour; null without a price. */
-  readonly hourly: Range | null;
-  /** US dollars per hour with replicas at their floor, for servers; null for others and without a price. */
-  readonly idleHourly: number | null;
-  /** Why there is no price. */
-  readonly problem: string | null;
 }
 
-/** The workloads of a report that run, each once: without definitions, and without those that a kustomization counts. */
-export function workloadCosts(files: readonly (ReportFile & { readonly source?: string })[]): readonly WorkloadCost[] {
-  return files.flatMap(({ path, source, workloads }) =>
-    workloads.filter(isRunning).map((workload) => toWorkloadCost(workload, source ?? path)),
+/** A row with its place, for formats that show all of it. */
+export interface PlacedCost extends CostRow, WorkloadCost {}
+
+/** The rows of a check that count: each workload once. */
+export function costsInFiles(files: readonly CheckedFile[]): readonly PlacedCost[] {
+  return files.flatMap(({ source, rows }) =>
+    rows.filter(({ gpus }) => gpus.max !== 0).map((row) => ({ ...row, path: source })),
   );
 }
 
-function isRunning({ role, countedIn, gpus }: ReportWorkload): boolean {
-  return role !== 'definition' && countedIn === undefined && gpus.max !== 0;
-}
-
-function toWorkloadCost(workload: ReportWorkload, path: string): WorkloadCost {
-  const { line, kind, namespace, name, gpus, role, cost, costProblem } = workload;
-  return {
-    path,
-    line,
-    kind,
-    namespace,
-    name,
-    gpus,
-    hourly: cost?.hourly ?? null,
-    idleHourly: role === 'serving' ? (cost?.idleHourly ?? null) : null,
-    problem: cost === null ? (costProblem ?? null) : null,
-  };
+/** The workloads of a report that count, each once: without definitions, and without those that other files count. */
+export function workloadCosts(files: readonly ReportFile[]): readonly WorkloadCost[] {
+  return files.flatMap(({ path, workloads }) =>
+    workloads.flatMap((workload) => {
+      const { line, kind, namespace, name, countedIn, release } = workload;
+      const counted = countedCost(workload);
+      const runsNothing = workload.role === 'definition' && release === undefined;
+      if (runsNothing || countedIn !== undefined || counted.gpus.max === 0) return [];
+      return [{ path, line, kind, namespace, name, ...counted }];
+    }),
+  );
 }

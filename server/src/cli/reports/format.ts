@@ -1,4 +1,5 @@
 import type { CostEstimate } from '../../cost/types.ts';
+import type { CostRow } from '../../features/cost/cost-rows.ts';
 import type { Severity } from '../../rules/rule.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import type { SourceLines } from './excerpt.ts';
@@ -16,6 +17,8 @@ export interface CheckedFile {
   readonly source: string;
   /** Its workloads in words. */
   readonly workloads: readonly WorkloadText[];
+  /** What each of its workloads costs; empty if other files of the run count them. */
+  readonly rows: readonly (CostRow & { readonly line: number })[];
   /** What its workloads cost, for what the amounts of the report rest on. */
   readonly costs: readonly CostEstimate[];
   readonly outcome: Outcome;

@@ -11,8 +11,11 @@ import {
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
+import { costRow, costRows } from '../../features/cost/cost-rows.ts';
+import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
+import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
-import { namesAccelerators, requestsAccelerators } from '../../model/accelerators.ts';
+import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
 import type { Fix } from '../../rewrite/fix.ts';
@@ -21,7 +24,7 @@ import type { Finding, Severity } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
 import { jsonText } from '../terminal.ts';
 import { fingerprintsOf } from './fingerprint.ts';
-import type { CheckedReport } from './format.ts';
+import type { CheckedFile, CheckedReport } from './format.ts';
 import { lineStartsOf, positionAt, rangeOf } from './position.ts';
 import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
 
@@ -50,11 +53,15 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
   };
 }
 
+/** The rows of a file's costs, each with the line of its workload. */
+export function placedRows(file: FileAnalysis): CheckedFile['rows'] {
+  const lineStarts = lineStartsOf(file.text);
+  return costRows(file).map((row) => ({ ...row, line: positionAt(lineStarts, row.start).line }));
+}
+
 /** The cost estimates of a file's workloads that have a price. */
-export function costsOf({ documents }: FileAnalysis): readonly CostEstimate[] {
-  return documents.flatMap((document) =>
-    document.costed.filter(requestsAccelerators).flatMap((workload) => document.costOf(workload).cost ?? []),
-  );
+export function costsOf(file: FileAnalysis): readonly CostEstimate[] {
+  return runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost ?? []);
 }
 
 /** The summary of a report: totals of the known values. */
@@ -70,20 +77,37 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
     workloads: workloads.length,
     findings,
     ...(baselined === 0 ? {} : { baselined }),
-    gpus: sumOfRanges(workloads.map(({ gpus }) => gpus)),
-    hourly: sumOfRanges(workloads.map(({ cost }) => cost?.hourly ?? nothing)),
+    gpus: sumOfRanges(workloads.map((workload) => countedCost(workload).gpus)),
+    hourly: sumOfRanges(workloads.map((workload) => countedCost(workload).hourly ?? nothing)),
     ...rangedTotal(workloads),
   };
 }
 
 function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {
-  const ranges = workloads.flatMap(({ costRange }) => costRange?.hourly ?? []);
+  const ranges = workloads.flatMap((workload) => countedCost(workload).range ?? []);
   return ranges.length === 0 ? {} : { ranged: { workloads: ranges.length, hourly: sumOfRanges(ranges) } };
 }
 
 /** The workloads that the totals include: each runs once per entry. */
 export function countedWorkloads(files: readonly ReportFile[]): readonly ReportWorkload[] {
   return files.flatMap(({ workloads }) => workloads.filter(({ countedIn }) => countedIn === undefined));
+}
+
+/** What totals count of a workload: for values, their release. */
+export function countedCost(workload: ReportWorkload): CountedAmounts & { readonly problem: string | null } {
+  const { release, gpus, cost, costRange, costProblem, role, roleConfidence } = workload;
+  if (release !== undefined)
+    return { ...release, range: release.costRange?.hourly ?? null, problem: release.costProblem ?? null };
+  const range = costRange?.hourly ?? null;
+  const isServer = role === 'serving' && roleConfidence !== 'guess';
+  const idleHourly = isServer ? (cost?.idleHourly ?? null) : null;
+  return {
+    gpus,
+    hourly: cost?.hourly ?? null,
+    range,
+    idleHourly,
+    problem: cost === null ? (costProblem ?? null) : null,
+  };
 }
 
 /** One JSON document with one line per file, which both sides can stream. Includes hints; readers choose. */
@@ -125,7 +149,15 @@ function toReportWorkload(
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
     memory: [],
+    ...releaseOf(workload, document),
   };
+}
+
+function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
+  if (release === undefined) return {};
+  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '');
+  const costRange = toCostRange(document.rangeOf(release));
+  return { release: { gpus, hourly, idleHourly, costRange, ...(problem === null ? {} : { costProblem: problem }) } };
 }
 
 function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['podSets'][number] {
@@ -254,9 +286,4 @@ function sumOfRanges(ranges: readonly { readonly min: number | null; readonly ma
     max += range.max ?? range.min ?? 0;
   }
   return { min: withoutNoise(min), max: withoutNoise(max) };
-}
-
-/** Rounds the noise of binary fractions from sums of cents and shares. */
-function withoutNoise(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
 }

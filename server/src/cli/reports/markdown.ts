@@ -1,8 +1,8 @@
 import { formatHourly, formatMonthly } from '../../cost/money.ts';
-import { totalWords } from '../../cost/possible-cost-words.ts';
+import { rangedWords } from '../../cost/possible-cost-words.ts';
+import { priceBasis } from '../../features/cost/price-basis.ts';
 import { escapeMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
-import { priceBasis } from './cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import { summarizeReport } from './json.ts';
 import type { ReportFinding } from './report-schema.ts';
@@ -55,8 +55,8 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const reported = files.map(({ file }) => file);
   const { hourly, ranged } = summarizeReport(reported);
   if (hourly.max === 0 && ranged === undefined) return;
-  const total = totalWords(hourly, ranged, (amount) => `${formatHourly(amount)} (${formatMonthly(amount)})`);
-  const basis = priceBasis(files);
+  const total = rangedWords(hourly, ranged, (amount) => `${formatHourly(amount)} (${formatMonthly(amount)})`);
+  const basis = priceBasis(files.flatMap(({ costs }) => costs));
   const prices = basis === undefined ? '' : ` Prices: ${plainMarkdown(basis)}.`;
   yield `\nTotal of known prices: **${plainMarkdown(total)}**.${prices}\n`;
 }

@@ -127,10 +127,22 @@ const workloadSchema = z.object({
   costProblem: z.string().optional(),
   costRange: costRange.nullable().optional().describe('Only if nothing names the accelerator; otherwise null.'),
   memory: z.array(memory),
+  release: z
+    .object({
+      gpus: uncertainRange,
+      hourly: range('US dollars per hour').nullable(),
+      idleHourly: z.number().nullable().describe('null for values that are not a server, and without a price.'),
+      costProblem: z.string().optional(),
+      costRange: costRange.nullable().optional(),
+    })
+    .optional()
+    .describe('For values: what one release of them runs. The totals include it.'),
   countedIn: z
     .array(z.string())
     .optional()
-    .describe('Paths of the kustomizations that include it; the totals count their workloads instead of this one.'),
+    .describe(
+      'Paths of the files whose workloads the totals count instead of this one: the kustomizations that include it, or the templates that these values fill in.',
+    ),
 });
 export type ReportWorkload = z.infer<typeof workloadSchema>;
 

@@ -2,7 +2,7 @@ import type { FileAnalysis } from '../../analysis.ts';
 import { plural } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
-import { totalWords } from '../../cost/possible-cost-words.ts';
+import { rangedWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { costWords } from '../../features/code-lens.ts';
 import {
@@ -16,9 +16,9 @@ import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CheckedFile, RepeatedAdvice, WorkloadText } from './format.ts';
-import { countedWorkloads } from './json.ts';
+import { countedCost, countedWorkloads } from './json.ts';
 import { lineStartsOf, positionAt } from './position.ts';
-import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
+import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
 
 export interface TextOptions {
   readonly style: Style;
@@ -101,23 +101,24 @@ export function renderSummary(
   basis: string | undefined,
 ): string {
   const workloads = countedWorkloads(files);
-  const definitions = workloads.filter(({ role }) => role === 'definition').length;
+  const definitions = workloads.filter(isDefinition).length;
   const seen = [plural(summary.files, 'file')];
   if (summary.skipped !== undefined) seen.push(`${summary.skipped} skipped`);
   if (definitions < workloads.length || definitions === 0)
     seen.push(plural(workloads.length - definitions, 'workload'));
   if (definitions > 0) seen.push(plural(definitions, 'definition'));
-  const running = workloads.filter(({ gpus }) => gpus.max !== 0).flatMap(({ podSets }) => podSets);
+  const running = workloads
+    .filter((workload) => countedCost(workload).gpus.max !== 0)
+    .flatMap(({ podSets }) => podSets);
   const noun = deviceNoun(running.flatMap(({ accelerators }) => accelerators).filter(({ devices }) => devices !== 0));
   // Workloads without an upper bound count with what is sure.
-  const open = workloads.some(({ gpus }) => gpus.min !== null && gpus.max === null);
+  const open = workloads.map(countedCost).some(({ gpus }) => gpus.min !== null && gpus.max === null);
   if (summary.gpus.max > 0) seen.push(`${plural(rounded(summary.gpus), noun)}${open ? ' or more' : ''}`);
-  const unpriced = workloads.filter(
-    ({ cost, costRange, role }) => cost === null && !costRange && role !== 'definition',
-  ).length;
+  const without = workloads.filter((one) => countedCost(one).hourly === null && !isDefinition(one));
+  const unpriced = without.filter((one) => countedCost(one).range === null).length;
   if (summary.hourly.max > 0 || summary.ranged !== undefined) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
-    seen.push(`${totalWords(summary.hourly, summary.ranged)}${missing}`);
+    seen.push(`${rangedWords(summary.hourly, summary.ranged)}${missing}`);
   }
   const findings = files.flatMap((file) => file.findings);
   const found = severities.flatMap((severity) => {
@@ -133,6 +134,11 @@ export function renderSummary(
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
   const prices = basis && style.dim(`Prices: ${basis}; 730 h a month; --format json has what each rests on`);
   return `${prices ? `${prices}\n` : ''}${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
+}
+
+/** Whether it runs nothing on its own, and is not a release of values either. */
+function isDefinition({ role, release }: ReportWorkload): boolean {
+  return role === 'definition' && release === undefined;
 }
 
 /** `1 error`, `2 info`. */

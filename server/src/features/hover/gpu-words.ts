@@ -42,10 +42,22 @@ export function acceleratedWorkloads(file: FileAnalysis): readonly {
   readonly workload: Workload;
   readonly document: FileAnalysis['documents'][number];
 }[] {
+  return workloadsOf(file, (workload) => workload.replica ?? workload);
+}
+
+/** The same workloads with their numbers of pods: those that run on their own, and those of releases of values. */
+export function runningWorkloads(file: FileAnalysis): ReturnType<typeof acceleratedWorkloads> {
+  return workloadsOf(file, (workload) => workload.release ?? workload);
+}
+
+function workloadsOf(
+  file: FileAnalysis,
+  shown: (workload: Workload) => Workload,
+): readonly { readonly workload: Workload; readonly document: FileAnalysis['documents'][number] }[] {
   if (!file.hasAccelerators) return [];
   return file.documents.flatMap((document) =>
     document.costed
-      .map((workload) => workload.replica ?? workload)
+      .map(shown)
       .filter(
         ({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => requestedDevices(podSet).length > 0),
       )

@@ -1,14 +1,12 @@
 import { providerName } from '../../catalog/index.ts';
-import type { CostBasis } from '../../cost/types.ts';
-import { isRegion } from '../../features/hover/gpu-words.ts';
-import type { CheckedFile } from './format.ts';
+import type { CostBasis, CostEstimate } from '../../cost/types.ts';
+import { isRegion } from '../hover/gpu-words.ts';
 
 /**
- * `on demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20`: the basis of a report's amounts, in one line.
+ * `on demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20`: the basis of many amounts, in one line.
  * Undefined without amounts.
  */
-export function priceBasis(files: readonly Pick<CheckedFile, 'costs'>[]): string | undefined {
-  const costs = files.flatMap((file) => file.costs);
+export function priceBasis(costs: readonly Pick<CostEstimate, 'basis' | 'assumptions'>[]): string | undefined {
   const basis = costs.flatMap((cost) => cost.basis);
   const listed = basis.filter(({ source }) => source !== null);
   const parts = (['on-demand', 'spot', 'reserved'] as const).flatMap((pricing) => {

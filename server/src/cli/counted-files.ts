@@ -1,6 +1,6 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { normalizeUri } from '../config/places.ts';
-import { countedThrough } from '../workspace/find-related-files.ts';
+import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
 import type { InputFile } from './files.ts';
 import type { ConfiguredInput } from './index-inputs.ts';
 import { realPath } from './reach.ts';
@@ -14,21 +14,21 @@ export interface CheckedInput extends ConfiguredInput {
 }
 
 /**
- * The results with the kustomizations that count their workloads. Only a kustomization whose own workloads are in the report counts others: if
- * it could not be checked, the files that it includes count on their own.
+ * The results, each with the files that count its workloads. Only a file whose own workloads are in the report counts others: if a kustomization
+ * could not be checked, the files that it includes count on their own.
  */
-export function withKustomizations(all: readonly CheckedInput[]): readonly CheckedFile[] {
-  const byName = new Map<string, InputFile>();
-  const parts = new Map<string, ReadonlySet<string>>();
+export function withCountedElsewhere(all: readonly CheckedInput[]): readonly CheckedFile[] {
   const nameOf = namesOfFiles();
-  for (const { input, checked } of all) {
-    if (checked.parts === undefined || checked.outcome !== 'checked' || checked.file.workloads.length === 0) continue;
+  const byName = new Map<string, InputFile>();
+  const files = all.flatMap(({ input, checked }): CountedFile[] => {
+    const { outcome, parts, rows, file } = checked;
+    if (file.workloads.length === 0) return [];
     const name = nameOf(pathToFileURL(input.file).href);
-    byName.set(name, input);
-    parts.set(name, new Set([...checked.parts].map(nameOf).filter((part) => part !== name)));
-  }
-  if (parts.size === 0) return all.map(({ checked }) => checked);
-  const through = countedThrough(parts);
+    if (outcome === 'checked') byName.set(name, input);
+    const own = { name, rows, hasAccelerators: outcome === 'checked' };
+    return [parts === undefined ? own : { ...own, parts: new Set([...parts].map(nameOf)) }];
+  });
+  const through = countedElsewhere(files);
   return all.map(({ input, checked }) => {
     if (checked.file.workloads.length === 0) return checked;
     const tops = through.get(nameOf(pathToFileURL(input.file).href)) ?? [];
@@ -58,17 +58,18 @@ function realUri(uri: string): string {
   }
 }
 
-function withCountedIn(checked: CheckedFile, kustomizations: readonly InputFile[]): CheckedFile {
-  if (kustomizations.length === 0) return checked;
-  const countedIn = kustomizations.map(({ path }) => path);
-  const [first = '', second, ...more] = kustomizations.map((input) => printable(shownPath(input)));
-  const others = second === undefined ? '' : ` and ${more.length === 0 ? second : `${more.length + 1} more`}`;
+function withCountedIn(checked: CheckedFile, others: readonly InputFile[]): CheckedFile {
+  if (others.length === 0) return checked;
+  const countedIn = others.map(({ path }) => path);
+  const [first = '', second, ...more] = others.map((input) => printable(shownPath(input)));
+  const rest = second === undefined ? '' : ` and ${more.length === 0 ? second : `${more.length + 1} more`}`;
   return {
     ...checked,
+    rows: [],
     file: { ...checked.file, workloads: checked.file.workloads.map((workload) => ({ ...workload, countedIn })) },
     workloads: checked.workloads.map((workload) => ({
       ...workload,
-      cost: `${workload.cost} · counted in ${first}${others}`,
+      cost: `${workload.cost} · counted in ${first}${rest}`,
     })),
   };
 }

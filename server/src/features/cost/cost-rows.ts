@@ -1,0 +1,136 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
+import { gpus, providerName } from '../../catalog/index.ts';
+import { gpusOf } from '../../cost/estimate.ts';
+import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import type { Range } from '../../cost/types.ts';
+import { isValues } from '../../model/values.ts';
+import type { Capacity, Role, Workload } from '../../model/workload.ts';
+import type { Located } from '../../yaml/cursor.ts';
+import { keyOf } from '../../yaml/cursor.ts';
+import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { describeAccelerators, detailsAt, requestedDevices, runningWorkloads } from '../hover/gpu-words.ts';
+
+/** What one workload costs while it runs: a leaf of every total that gpulint shows. Amounts are US dollars. */
+export interface CostRow {
+  /** `Values` for a part of a values file. */
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string | null;
+  /** The value of a label that names the owner. */
+  readonly team: string | null;
+  readonly role: Role;
+  readonly capacity: Capacity;
+  /** Devices in all pods, from floor to ceiling; null if unknown. */
+  readonly gpus: { readonly min: number | null; readonly max: number | null };
+  /** `2 × H100 80GB SXM`. */
+  readonly accelerators: string;
+  /** The names of the models, sorted; empty if unknown. */
+  readonly cards: readonly string[];
+  /** The names of the providers whose prices apply; empty if the price is the project's own, or unknown. */
+  readonly providers: readonly string[];
+  /** null without a price. */
+  readonly hourly: Range | null;
+  readonly monthly: Range | null;
+  /** US dollars per hour from the cheapest to the most expensive GPU, if nothing names the GPU; otherwise null. */
+  readonly range: Range | null;
+  /** Per hour with replicas at their floor, for servers; null for others and without a price. */
+  readonly idleHourly: number | null;
+  readonly spotHourly: Range | null;
+  /** Why there is no price. */
+  readonly problem: string | null;
+  /** For values: the name of their file, which stands for one release. */
+  readonly release: string | null;
+  /** Another file that fills in values of this one: `values.yaml`. */
+  readonly readWith: string | null;
+  /** Where its object starts, in the file. */
+  readonly start: number;
+  /** Where the hover with the details opens, in the file. */
+  readonly span: Span;
+}
+
+/** The rows of a file, in file order: of each workload that runs on its own, and of each release of values. */
+export function costRows(file: FileAnalysis): readonly CostRow[] {
+  const name = fileName(file.uri);
+  return runningWorkloads(file).map(({ workload, document }) => costRow(workload, document, name));
+}
+
+/** @param fileName the name of the file, for releases of values */
+export function costRow(
+  workload: Workload,
+  { base, costOf, rangeOf }: Pick<DocumentAnalysis, 'base' | 'costOf' | 'rangeOf'>,
+  fileName: string,
+): CostRow {
+  const { cost, unknown } = costOf(workload);
+  const accelerators = workload.podSets.flatMap(requestedDevices);
+  const models = accelerators.flatMap(({ model }) => (model === null ? [] : (gpus.get(model)?.name ?? model)));
+  const providers = (cost?.basis ?? []).flatMap(({ provider }) => (provider === null ? [] : providerName(provider)));
+  const isIdle = workload.role === 'serving' && workload.roleConfidence !== 'guess';
+  const { kind, namespace, name, role } = workload;
+  return {
+    kind,
+    namespace,
+    name,
+    team: teamOf(workload),
+    role,
+    capacity: capacityOf(workload),
+    gpus: gpusOf(workload),
+    accelerators: describeAccelerators(workload),
+    cards: sorted(models),
+    providers: sorted(providers),
+    hourly: cost?.hourly ?? null,
+    monthly: cost?.monthly ?? null,
+    range: rangeOf(workload)?.hourly ?? null,
+    idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
+    spotHourly: cost?.spotHourly ?? null,
+    problem: unknown === null ? null : noEstimateWords(unknown),
+    release: isValues(workload) ? fileName : null,
+    readWith: workload.readWith ?? null,
+    start: base + workload.manifest.root.node.span.start,
+    span: shiftSpan(detailsAt(workload), base),
+  };
+}
+
+/**
+ * The last words of keys that name an owner, most specific first. Kubecost and OpenCost group by the same ones by default:
+ * https://docs.kubecost.com/using-kubecost/navigating-the-kubecost-ui/cost-allocation
+ */
+const ownerWords = ['team', 'squad', 'owner', 'department', 'dept', 'cost-center', 'costcenter', 'cost_center'];
+
+function teamOf({ manifest, podSets }: Workload): string | null {
+  const labels: readonly Located<string>[] = [
+    ...manifest.labels,
+    ...podSets.flatMap((podSet) => podSet.labels),
+    ...manifest.annotations,
+  ];
+  for (const word of ownerWords) {
+    const found = labels.find(({ at, value }) => value !== '' && lastWord(keyOf(at)) === word);
+    if (found !== undefined) return found.value;
+  }
+  return null;
+}
+
+/** `team` of `app.kubernetes.io/team`. */
+function lastWord(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1).toLowerCase();
+}
+
+function capacityOf({ podSets }: Workload): Capacity {
+  const all = new Set(
+    podSets.filter((podSet) => requestedDevices(podSet).length > 0).map((one) => one.placement.capacity),
+  );
+  const [first = 'unknown'] = all;
+  return all.size === 1 ? first : 'unknown';
+}
+
+function sorted(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort();
+}
+
+function fileName(uri: string): string {
+  const name = uri.slice(uri.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,64 @@
+import { chartOf } from '../../config/chart-places.ts';
+import { countedThrough } from '../../workspace/find-related-files.ts';
+import type { CostRow } from './cost-rows.ts';
+
+/** A file with its rows, under one normalized name per file. */
+export interface CountedFile {
+  readonly name: string;
+  /** Its workloads name accelerators, even if they request 0. */
+  readonly hasAccelerators: boolean;
+  readonly rows: readonly Pick<CostRow, 'readWith' | 'release'>[];
+  /** For a kustomization: the names of the files that contribute to its objects. */
+  readonly parts?: ReadonlySet<string>;
+}
+
+/**
+ * The files whose rows count instead of those of a file, by the name of that file: the kustomizations that include it, the templates that a
+ * chart fills with its values, and the values of releases that override a chart's own. So nothing counts twice. Linear.
+ */
+export function countedElsewhere(files: readonly CountedFile[]): ReadonlyMap<string, readonly string[]> {
+  const counting = files.filter(({ hasAccelerators }) => hasAccelerators);
+  const kustomizations = new Map(
+    counting.flatMap(({ name, parts }) =>
+      parts === undefined ? [] : [[name, new Set([...parts].filter((part) => part !== name))] as const],
+    ),
+  );
+  const found = new Map([...countedThrough(kustomizations)].filter(([, through]) => through.length > 0));
+  const add = (name: string, through: readonly string[]) => {
+    if (through.length > 0 && !found.has(name)) found.set(name, through);
+  };
+  const overrides = overridesByValues(counting);
+  for (const [values, names] of overrides) add(values, names);
+  for (const [values, templates] of templatesByValues(counting)) {
+    add(values, templates);
+    for (const template of templates) add(template, overrides.get(values) ?? []);
+  }
+  return found;
+}
+
+/** The templates with rows that a chart's own values fill in, by the name of the values. */
+function templatesByValues(files: readonly CountedFile[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name, rows } of files) {
+    const values = chartOf(name)?.values;
+    if (values === undefined || !rows.some(({ readWith }) => readWith !== null)) continue;
+    const known = found.get(values);
+    if (known === undefined) found.set(values, [name]);
+    else known.push(name);
+  }
+  return found;
+}
+
+/** The files next to a `values.yaml` that override it for one release (`values-prod.yaml`), by its name. */
+function overridesByValues(files: readonly CountedFile[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name, rows } of files) {
+    const [, folder, file] = /^(.*\/)([^/]*values[^/]*\.ya?ml)$/i.exec(name) ?? [];
+    if (folder === undefined || file === 'values.yaml' || !rows.every(({ release }) => release !== null)) continue;
+    const values = `${folder}values.yaml`;
+    const known = found.get(values);
+    if (known === undefined) found.set(values, [name]);
+    else known.push(name);
+  }
+  return found;
+}

@@ -1,0 +1,215 @@
+import type { Diagnostic, Range } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import type { FileAnalysis } from '../analysis.ts';
+import { chartOf } from '../config/chart-places.ts';
+import { isConfigUri, isWithin, normalizeUri } from '../config/places.ts';
+import type { ProjectConfig } from '../config.ts';
+import type { CostEstimate } from '../cost/types.ts';
+import { type CostRow, costRows } from '../features/cost/cost-rows.ts';
+import { runningWorkloads } from '../features/hover/gpu-words.ts';
+import { mayConcernAccelerators } from '../model/concern.ts';
+import { isKustomization } from '../model/kustomize/build.ts';
+import type { RelatedFiles } from '../model/related-files.ts';
+import { partsIn } from '../workspace/find-related-files.ts';
+import { fileDiagnostics } from './diagnostics.ts';
+import { isOutdated } from './guard.ts';
+import { isOurs } from './initialize.ts';
+import type { Session } from './session.ts';
+import { type AdviceForm, linesOf } from './to-lsp.ts';
+
+/** What remains of the analysis of a file. Its documents are not kept: a workspace has thousands of files. */
+export interface KeptAnalysis {
+  readonly uri: string;
+  readonly hasAccelerators: boolean;
+  readonly rows: readonly PlacedRow[];
+  readonly estimates: readonly CostEstimate[];
+  /** For a kustomization: the URIs of the files that contribute to its objects. */
+  readonly parts?: ReadonlySet<string>;
+  /** Its findings, if they were requested. */
+  readonly diagnostics?: readonly Diagnostic[];
+}
+
+export interface PlacedRow {
+  readonly row: CostRow;
+  readonly range: Range;
+}
+
+/** A file that may request accelerators. */
+export interface KnownFile {
+  readonly key: string;
+  readonly uri: string;
+  /** The document, if it is open. */
+  readonly document: TextDocument | undefined;
+}
+
+/** The analyses of all files of the workspace, open or not. A file is analyzed again only if something that it depends on has changed. */
+export interface WorkspaceAnalyses {
+  /** Handles the text of a file on disk. @param text undefined if the file is gone or too large */
+  read(uri: string, text: string | undefined): void;
+  /** Handles deleted files and folders. @param uris normalized @returns whether any was known */
+  deleted(uris: ReadonlySet<string>): boolean;
+  /** Forgets all files: the folders have changed. */
+  clear(): void;
+  /** Releases the texts of files that were read but not yet analyzed. */
+  releaseTexts(): void;
+  /** The files of the folders, in the order in which they were found, and the open documents in them. */
+  files(): readonly KnownFile[];
+  /**
+   * The current analysis; undefined if the file is ignored or unreadable.
+   * @param advice how to report advice, if the diagnostics are needed
+   */
+  update(file: KnownFile, advice?: AdviceForm): Promise<KeptAnalysis | undefined>;
+}
+
+interface OnDisk {
+  readonly uri: string;
+  /** Identifies the read. */
+  readonly read: number;
+  /** The text, until it is analyzed. */
+  text: string | undefined;
+}
+
+/** What an analysis depends on besides its lookups. */
+interface Kept {
+  readonly analysis: KeptAnalysis;
+  readonly stamp: string;
+  readonly config: ProjectConfig;
+  readonly relatedFiles: RelatedFiles;
+  readonly advice: AdviceForm | undefined;
+  readonly isCurrent: () => boolean;
+}
+
+/** Searching a longer text for the words that concern accelerators would hold up requests. It is searched when it is analyzed. */
+const maxSearched = 100_000;
+/** The characters that may wait for their analysis. Other texts are read again. */
+const maxWaiting = 16_000_000;
+
+export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
+  const { projects, relatedFiles: related, host, documents } = session;
+  const onDisk = new Map<string, OnDisk>();
+  const kept = new Map<string, Kept>();
+  let waiting = 0;
+  let reads = 0;
+
+  function takeText(file: OnDisk | undefined): string | undefined {
+    if (file?.text === undefined) return undefined;
+    const { text } = file;
+    waiting -= text.length;
+    file.text = undefined;
+    return text;
+  }
+
+  function forget(key: string): void {
+    takeText(onDisk.get(key));
+    onDisk.delete(key);
+    kept.delete(key);
+  }
+
+  function clear(): void {
+    onDisk.clear();
+    kept.clear();
+    waiting = 0;
+  }
+
+  async function update({ key, uri, document }: KnownFile, advice?: AdviceForm): Promise<KeptAnalysis | undefined> {
+    const file = onDisk.get(key);
+    const stamp = document === undefined ? `read ${file?.read}` : `version ${document.version}`;
+    const config = await projects.configOf(uri);
+    if (await projects.isIgnored(uri)) {
+      takeText(file);
+      kept.delete(key);
+      return undefined;
+    }
+    const relatedFiles = await related.relatedFilesOf(uri);
+    const before = kept.get(key);
+    const isSame = before?.stamp === stamp && before.config === config && before.relatedFiles === relatedFiles;
+    const isComplete = advice === undefined || before?.advice === advice;
+    if (isSame && isComplete && before.isCurrent()) return before.analysis;
+    const found = await analyze(uri, document, file, { config, relatedFiles });
+    if (found === undefined) {
+      kept.delete(key);
+      return undefined;
+    }
+    const analysis = keep(found, relatedFiles, advice);
+    kept.set(key, { analysis, stamp, config, relatedFiles, advice, isCurrent: found.isCurrent });
+    return analysis;
+  }
+
+  async function analyze(
+    uri: string,
+    document: TextDocument | undefined,
+    file: OnDisk | undefined,
+    { config, relatedFiles }: Pick<Kept, 'config' | 'relatedFiles'>,
+  ): Promise<FileAnalysis | undefined> {
+    if (document !== undefined) {
+      // The next change updates it.
+      const updated = await session.update(uri).catch((error) => {
+        if (!isOutdated(error)) throw error;
+      });
+      return updated?.file;
+    }
+    const text = takeText(file) ?? (await host.readFile(uri));
+    return text === undefined ? undefined : projects.analysis.peek(uri, text, config, relatedFiles, true);
+  }
+
+  return {
+    read(uri, text) {
+      const key = normalizeUri(uri);
+      const before = onDisk.get(key);
+      takeText(before);
+      if (text === undefined || !mayConcern(uri, text)) {
+        forget(key);
+        return;
+      }
+      const isKept = waiting + text.length <= maxWaiting;
+      if (isKept) waiting += text.length;
+      reads += 1;
+      // The first spelling of the URI stays, because the client knows the findings under it.
+      onDisk.set(key, { uri: before?.uri ?? uri, read: reads, text: isKept ? text : undefined });
+    },
+    deleted(uris) {
+      const gone = [...onDisk.keys()].filter((key) => uris.has(key) || isWithin(key, uris));
+      for (const key of gone) forget(key);
+      return gone.length > 0;
+    },
+    clear,
+    releaseTexts() {
+      for (const file of onDisk.values()) takeText(file);
+    },
+    files() {
+      const open = new Map(
+        documents
+          .all()
+          .filter((one) => isOurs(one) && !isConfigUri(one.uri) && host.reaches(one.uri))
+          .map((document) => [normalizeUri(document.uri), document]),
+      );
+      const closed = [...onDisk].filter(([key]) => !open.has(key));
+      return [
+        ...closed.map(([key, { uri }]) => ({ key, uri, document: undefined })),
+        ...[...open].map(([key, document]) => ({ key, uri: document.uri, document })),
+      ];
+    },
+    update,
+  };
+}
+
+/** The results of an analysis, as plain values. */
+function keep(file: FileAnalysis, related: RelatedFiles, advice: AdviceForm | undefined): KeptAnalysis {
+  const { uri, hasAccelerators } = file;
+  const lines = linesOf(file);
+  const parts = related.built === undefined ? {} : { parts: partsIn(related) };
+  return {
+    uri,
+    hasAccelerators,
+    rows: costRows(file).map((row) => ({ row, range: lines.toRange(row.span) })),
+    estimates: runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
+    ...parts,
+    ...(advice && { diagnostics: fileDiagnostics(file, advice) }),
+  };
+}
+
+/** Whether a file can have workloads with accelerators, also through its related files. */
+function mayConcern(uri: string, text: string): boolean {
+  if (text.length > maxSearched || isKustomization(uri)) return true;
+  return mayConcernAccelerators(text) || (chartOf(uri) !== undefined && text.includes('.Values'));
+}

@@ -1,0 +1,193 @@
+import type { CancellationToken, WorkDoneProgressReporter } from 'vscode-languageserver';
+import { normalizeUri, pathBelow } from '../config/places.ts';
+import { formatHourly } from '../cost/money.ts';
+import { totalOf } from '../features/cost/cost-totals.ts';
+import { costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
+import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
+import { priceBasis } from '../features/cost/price-basis.ts';
+import { canceled, createSlices, guard, guarded } from './guard.ts';
+import type { Indexing } from './indexing.ts';
+import {
+  type CostNode,
+  type CostTreeParams,
+  type CostTreeResult,
+  methods,
+  type WorkspaceCostsParams,
+  type WorkspaceCostsResult,
+} from './protocol.ts';
+import type { Session } from './session.ts';
+import type { KeptAnalysis, PlacedRow, WorkspaceAnalyses } from './workspace-analyses.ts';
+
+/** The costs of all files of the workspace. */
+export interface WorkspaceCosts {
+  /** Handles any change that can change a cost: tells the client once that its last answer may be outdated. */
+  changed(): void;
+  /** Resolves when no costs are being computed, which take precedence over work that nobody waits for. */
+  idle(): Promise<void>;
+}
+
+interface FileRow extends PlacedRow {
+  readonly uri: string;
+  readonly path: string;
+}
+
+interface Costs {
+  readonly rows: readonly FileRow[];
+  readonly priceBasis: string | undefined;
+}
+
+export function registerWorkspaceCosts(
+  session: Session,
+  analyses: WorkspaceAnalyses,
+  indexing: Pick<Indexing, 'folders' | 'indexed'>,
+): WorkspaceCosts {
+  const { connection, log } = session;
+  /** The client has an answer, and does not know yet that it may be outdated. */
+  let isAnswered = false;
+  let changes = 0;
+  let running = 0;
+  const waiting = new Set<() => void>();
+
+  async function costsOf(params: WorkspaceCostsParams, token: CancellationToken): Promise<Costs> {
+    const progress = progressOf(params);
+    running += 1;
+    progress?.begin('GPU cost', 0, undefined, true);
+    try {
+      const before = changes;
+      await Promise.race([indexing.indexed(), new Promise((resolve) => token.onCancellationRequested(resolve))]);
+      const found = await analyzeAll(token, progress);
+      isAnswered = true;
+      if (changes !== before) changed();
+      return costsIn(found);
+    } finally {
+      progress?.done();
+      running -= 1;
+      if (running === 0) for (const wake of waiting) wake();
+      if (running === 0) waiting.clear();
+    }
+  }
+
+  function progressOf({ workDoneToken }: WorkspaceCostsParams): WorkDoneProgressReporter | undefined {
+    if (workDoneToken === undefined || workDoneToken === null) return undefined;
+    return connection.window.attachWorkDoneProgress(workDoneToken);
+  }
+
+  async function analyzeAll(
+    token: CancellationToken,
+    progress: WorkDoneProgressReporter | undefined,
+  ): Promise<readonly KeptAnalysis[]> {
+    const files = analyses.files();
+    const found: KeptAnalysis[] = [];
+    const slice = createSlices();
+    let shown = 0;
+    for (const [done, file] of files.entries()) {
+      if (token.isCancellationRequested) throw canceled();
+      await guarded(log, `reading ${file.uri}`, async () => {
+        const one = await analyses.update(file);
+        if (one !== undefined) found.push(one);
+      });
+      const percent = Math.floor((100 * done) / files.length);
+      if (percent > shown) progress?.report(percent);
+      shown = percent;
+      await slice();
+    }
+    return found;
+  }
+
+  function costsIn(found: readonly KeptAnalysis[]): Costs {
+    const folders = indexing.folders();
+    const files = found.map((one): CountedFile & { readonly kept: KeptAnalysis } => {
+      const { uri, hasAccelerators, rows, parts } = one;
+      const name = normalizeUri(uri);
+      const own = { name, kept: one, hasAccelerators, rows: rows.map(({ row }) => row) };
+      return parts === undefined ? own : { ...own, parts: new Set([...parts].map(normalizeUri)) };
+    });
+    const elsewhere = countedElsewhere(files);
+    const counted = files.filter(({ name }) => !elsewhere.has(name)).map(({ kept }) => kept);
+    const rows = counted.flatMap(({ uri, rows: all }) => {
+      const path = shownPath(uri, folders);
+      return all.filter(({ row }) => row.gpus.max !== 0).map((one) => ({ ...one, uri, path }));
+    });
+    rows.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.row.start - b.row.start));
+    return { rows, priceBasis: priceBasis(counted.flatMap(({ estimates }) => estimates)) };
+  }
+
+  function changed(): void {
+    changes += 1;
+    if (!isAnswered) return;
+    isAnswered = false;
+    void guarded(log, methods.costsChanged, () => connection.sendNotification(methods.costsChanged));
+  }
+
+  const nothing: Costs = { rows: [], priceBasis: undefined };
+
+  connection.onRequest(
+    methods.workspaceCosts,
+    guard<WorkspaceCostsParams, WorkspaceCostsResult>(
+      log,
+      methods.workspaceCosts,
+      toResult(nothing),
+      async (params, token) => toResult(await costsOf(params, token)),
+    ),
+  );
+  connection.onRequest(
+    methods.costTree,
+    guard<CostTreeParams, CostTreeResult>(log, methods.costTree, toTree(nothing), async (params, token) =>
+      toTree(await costsOf(params, token), params),
+    ),
+  );
+
+  return {
+    changed,
+    idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.add(resolve))),
+  };
+}
+
+function toResult({ rows, priceBasis: basis }: Costs): WorkspaceCostsResult {
+  return {
+    rows: rows.map(({ row: { span: _, start: __, readWith: ___, ...row }, uri, path, range }) => ({
+      ...row,
+      uri,
+      path,
+      range,
+    })),
+    total: totalOf(rows.map(({ row }) => row)),
+    priceBasis: basis ?? null,
+  };
+}
+
+function toTree(
+  { rows, priceBasis: basis }: Costs,
+  how: Pick<CostTreeParams, 'sort' | 'group'> = byCost,
+): CostTreeResult {
+  const nodes = costTree(rows, how.sort, how.group).map(toNode);
+  if (rows.length === 0) return { nodes, total: '', message: '' };
+  const total = totalOf(rows.map(({ row }) => row));
+  const prices = basis === undefined ? '' : `\nPrices: ${basis}; 730 h a month`;
+  return {
+    nodes,
+    total: total.unpriced === total.workloads ? '' : formatHourly(total.hourly),
+    message: `${totalWords(total)}${prices}`,
+  };
+}
+
+const byCost = { sort: 'cost', group: 'none' } as const;
+
+function toNode({ leaf, children, ...texts }: TreeNode<FileRow>): CostNode {
+  return {
+    ...texts,
+    ...(children && { children: children.map(toNode) }),
+    ...(leaf && { place: { uri: leaf.uri, range: leaf.range } }),
+  };
+}
+
+/** The path below the folder of the file; with several folders, it starts with the name of the folder. */
+function shownPath(uri: string, folders: readonly string[]): string {
+  for (const folder of folders) {
+    const path = pathBelow(folder, uri);
+    if (path === undefined) continue;
+    const name = normalizeUri(folder.slice(folder.lastIndexOf('/') + 1));
+    return folders.length > 1 ? `${name}/${path}` : path;
+  }
+  return normalizeUri(uri);
+}

@@ -1,0 +1,118 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { CostJson } from '../../server/src/cli/cost/cost-schema.ts';
+import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { runCli, temporaryFolder } from './run-cli.ts';
+
+// One H100 on p5.4xlarge is $6.88/h.
+const place = '{node.kubernetes.io/instance-type: p5.4xlarge, topology.kubernetes.io/region: us-east-1}';
+const resources = '{limits: {nvidia.com/gpu: 1}}';
+
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      nodeSelector: ${place}
+      containers: [{name: server, image: 'vllm/vllm-openai:v0.11.0', resources: ${resources}}]
+`;
+const values = (replicas: number) => `replicaCount: ${replicas}
+image: {repository: vllm/vllm-openai, tag: v0.11.0}
+resources: ${resources}
+nodeSelector: ${place}
+`;
+const template = deployment
+  .replace('replicas: 1', 'replicas: {{ .Values.replicaCount }}')
+  .replace(resources, '{{ toYaml .Values.resources }}');
+const chart = { 'chart/Chart.yaml': 'apiVersion: v2\nname: chat\nversion: 1.0.0\n', 'chart/values.yaml': values(2) };
+
+/** The rows of `gpulint cost` as `file dollars`, whose sum is the total, in both reports. */
+async function costs(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const cwd = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.join(cwd, path.dirname(name)), { recursive: true });
+    writeFileSync(path.join(cwd, name), text);
+  }
+  const json = async (...args: string[]) => (await runCli([...args, '--format', 'json'], { cwd })).stdout;
+  const { workloads, after } = JSON.parse(await json('cost')) as CostJson;
+  const amounts = workloads.map((one) => one.after?.hourly ?? { min: 0, max: 0 });
+  const sum = (end: 'min' | 'max') => Number(amounts.reduce((total, one) => total + one[end], 0).toFixed(6));
+  expect(after.hourly).toEqual({ min: sum('min'), max: sum('max') });
+  const report = await json('check');
+  expect((JSON.parse(report) as Report).summary).toMatchObject({ hourly: after.hourly, gpus: after.gpus });
+  writeFileSync(path.join(cwd, 'report.txt'), report);
+  const compared = JSON.parse(await json('cost', '--compare', 'report.txt')) as CostJson;
+  expect(compared.before).toEqual(after);
+  return workloads.map((one) => `${one.after?.path} ${one.after?.hourly?.max.toFixed(2)}`);
+}
+
+describe('totals count', () => {
+  test('a base and its overlays once for each overlay', async () => {
+    expect(
+      await costs({
+        'base/kustomization.yaml': 'resources: [chat.yaml]\n',
+        'base/chat.yaml': deployment,
+        'dev/kustomization.yaml': 'resources: [../base]\n',
+        'prod/kustomization.yaml': 'resources: [../base]\nreplicas: [{name: chat, count: 3}]\n',
+        'prod/patch.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: chat}\n',
+      }),
+    ).toEqual(['dev/kustomization.yaml 6.88', 'prod/kustomization.yaml 20.64']);
+  });
+
+  test("a template with its chart's values once", async () => {
+    expect(await costs({ ...chart, 'chart/templates/chat.yaml': template })).toEqual([
+      'chart/templates/chat.yaml 13.76',
+    ]);
+  });
+
+  test('each release that overrides the values of a chart, instead of the chart', async () => {
+    expect(
+      await costs({
+        ...chart,
+        'chart/templates/chat.yaml': template,
+        'chart/values-dev.yaml': values(1),
+        'chart/values-prod.yaml': values(4),
+      }),
+    ).toEqual(['chart/values-dev.yaml 6.88', 'chart/values-prod.yaml 27.52']);
+  });
+
+  test('values without a readable template as one release, and without a written number one replica', async () => {
+    expect(await costs(chart)).toEqual(['chart/values.yaml 13.76']);
+    expect(await costs({ 'prod/values.yaml': values(2).replace('replicaCount: 2', '') })).toEqual([
+      'prod/values.yaml 6.88',
+    ]);
+    expect(await costs({ 'values.yaml': `server:\n  enabled: false\n  resources: ${resources}\n` })).toEqual([]);
+  });
+
+  test('a definition only where it is used', async () => {
+    const runtime = `apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: vllm}
+spec:
+  supportedModelFormats: [{name: huggingface}]
+  nodeSelector: ${place}
+  containers: [{name: kserve-container, image: 'vllm/vllm-openai:v0.11.0', resources: ${resources}}]
+`;
+    const service = `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 1
+    model: {modelFormat: {name: huggingface}, runtime: vllm, storageUri: 'hf://a/b'}
+`;
+    expect(await costs({ 'runtime.yaml': runtime })).toEqual([]);
+    expect(await costs({ 'runtime.yaml': runtime, 'chat.yaml': service })).toEqual(['chat.yaml 6.88']);
+  });
+
+  test('a profile to choose from never', async () => {
+    const profiles = `resourceProfiles:\n  h100:\n    limits: {nvidia.com/gpu: 1}\n    nodeSelector: ${place}\n`;
+    expect(await costs({ 'values.yaml': profiles })).toEqual([]);
+  });
+});

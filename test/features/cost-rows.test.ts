@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { costRows } from '../../server/src/features/cost/cost-rows.ts';
+import { totalOf } from '../../server/src/features/cost/cost-totals.ts';
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+  namespace: research
+  labels: {example.com/Owner: ml, app.kubernetes.io/team: "vision"}
+spec:
+  nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge, topology.kubernetes.io/region: us-east-1}
+  containers:
+    - name: train
+      image: registry.example.com/train:1
+      resources: {limits: {nvidia.com/gpu: 8}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: other}
+spec:
+  containers: [{name: main, image: 'registry.example.com/main:1', resources: {limits: {nvidia.com/gpu: 2}}}]
+`;
+
+test('a row says what a workload costs, whose it is, and why there is no price', () => {
+  const rows = costRows(new Analysis({ strict: true }).setFile('file:///pods.yaml', pod));
+  expect(rows).toMatchObject([
+    {
+      kind: 'Pod',
+      namespace: 'research',
+      name: 'train',
+      team: 'vision',
+      gpus: { min: 8, max: 8 },
+      cards: ['H100 80GB SXM'],
+      providers: ['AWS'],
+      hourly: { min: 55.04, max: 55.04 },
+      idleHourly: null,
+      problem: null,
+      release: null,
+    },
+    { name: 'other', team: null, cards: [], providers: [], hourly: null },
+  ]);
+  expect(rows[1]?.problem).toMatch(/GPU model/);
+  expect(pod.slice(rows[0]?.span.start, rows[0]?.span.end)).toBe('kind');
+  expect(totalOf(rows)).toEqual({
+    workloads: 2,
+    unpriced: 1,
+    gpus: { min: 10, max: 10 },
+    hourly: { min: 55.04, max: 55.04 },
+    idleHourly: 0,
+  });
+});
