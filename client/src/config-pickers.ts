@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
-import type { EditResult, GpuItem, SetGpuResult } from '../../server/src/lsp/protocol.ts';
+import type { EditResult, GpuItem, SetGpuResult, SettingValue } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { applyEdit } from './edits.ts';
 
@@ -49,9 +49,9 @@ export async function apply(
 }
 
 /** Without a folder there is no .gpulint.yaml: the user's settings apply to all files outside folders. */
-async function writeSettings(values: Readonly<Record<string, string>>): Promise<void> {
+async function writeSettings(values: readonly SettingValue[]): Promise<void> {
   const settings = vscode.workspace.getConfiguration('gpulint');
-  for (const [key, value] of Object.entries(values)) {
+  for (const { key, value } of values) {
     await settings.update(key, value, vscode.ConfigurationTarget.Global);
   }
 }

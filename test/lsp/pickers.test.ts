@@ -155,7 +155,10 @@ describe('setting the GPU', () => {
   test('becomes settings without a folder, and is rejected if the config is broken', async () => {
     const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: [\n' } });
     expect(await set(editor, 'file:///elsewhere/pod.yaml')).toEqual({
-      settings: { gpu: 'l4', provider: 'gcp' },
+      settings: [
+        { key: 'gpu', value: 'l4' },
+        { key: 'provider', value: 'gcp' },
+      ],
     });
     expect(await set(editor)).toEqual({ problem: expect.stringContaining('errors') });
   });

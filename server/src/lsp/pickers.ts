@@ -23,7 +23,6 @@ import type { Fit } from '../memory/fit.ts';
 import { modelKey } from '../model/options.ts';
 import type { Placement } from '../model/workload.ts';
 import { ruleIds } from '../rules/index.ts';
-import { tableOf } from '../yaml/table.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guard } from './guard.ts';
 import {
@@ -43,6 +42,7 @@ import {
   type RuleIdsResult,
   type SetGpuParams,
   type SetGpuResult,
+  type SettingValue,
 } from './protocol.ts';
 import type { Session } from './session.ts';
 import { editsToLsp, lineIndex, linesOf } from './to-lsp.ts';
@@ -183,8 +183,8 @@ const fits: readonly Fit[] = ['fits', 'short-requests', 'too-small'];
 const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
 
 /** The values to write, as settings: a value that was not selected keeps what it is. */
-function settingsOf(values: ChosenValues): Readonly<Record<string, string>> {
-  return tableOf(Object.entries(values).flatMap(([key, value]) => (value == null ? [] : [[key, value] as const])));
+function settingsOf(values: ChosenValues): readonly SettingValue[] {
+  return Object.entries(values).flatMap(([key, value]) => (value == null ? [] : [{ key, value }]));
 }
 
 /**

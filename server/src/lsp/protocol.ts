@@ -315,8 +315,14 @@ export interface CostTreeResult {
 /** An edit to apply, or a sentence with the reason why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };
 
-/** For a file in no folder, the user's settings to write instead: values by key below `gpulint`. */
-export type SetGpuResult = EditResult | { readonly settings: Readonly<Record<string, string>> };
+/** For a file in no folder, the user's settings to write instead. */
+export type SetGpuResult = EditResult | { readonly settings: readonly SettingValue[] };
+
+export interface SettingValue {
+  /** Below `gpulint`. */
+  readonly key: string;
+  readonly value: string;
+}
 
 /** Arguments of the commands that lenses and code actions carry. */
 export interface PlaceArgument {
