@@ -47,8 +47,9 @@ export function hasArmHost({ id }: GpuModel): boolean {
  * needs NeuronCore-v2. Volta is kept, because CUDA 12 images are common.
  * https://docs.nvidia.com/cuda/archive/13.0.0/cuda-toolkit-release-notes/, https://rocm.docs.amd.com/projects/install-on-linux (2026-11-22)
  */
-export function isCurrent({ id, architecture }: GpuModel): boolean {
-  return !outdated.has(architecture) && !outdated.has(id);
+export function isCurrent({ id, vendor, architecture }: GpuModel): boolean {
+  const isOldTesla = vendor === 'nvidia' && /^[kmp]\d+(?:-|$)/.test(id);
+  return !isOldTesla && !outdated.has(architecture) && !outdated.has(id);
 }
 
 const outdated: ReadonlySet<string> = new Set(['Kepler', 'Maxwell', 'Pascal', 'GCN', 'radeon-pro-v520', 'inferentia1']);
