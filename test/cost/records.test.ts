@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import { toReportFile } from '../../server/src/cli/reports/json.ts';
 import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import { analyse } from '../support/analyse.ts';
 import { configOf } from '../support/config-line.ts';
 

@@ -1,5 +1,4 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
@@ -12,6 +11,7 @@ import { plainStyle } from '../../server/src/cli/terminal.ts';
 import { unusedSuppressions } from '../../server/src/features/actions/unused-suppressions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
 import { complete } from '../../server/src/features/completion/completion.ts';
+import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';

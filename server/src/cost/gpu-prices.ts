@@ -1,6 +1,6 @@
 import type { GpuModel, Provider } from '../catalog/index.ts';
 import { gpus, offers } from '../catalog/index.ts';
-import type { Placement, PodAccelerator } from '../model/workload.ts';
+import { noNeeds, type Placement, type PodAccelerator } from '../model/workload.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { quote } from './offers.ts';
 import { rangeOf } from './range.ts';
@@ -23,7 +23,7 @@ export const anywhere: Placement = {
   instanceType: null,
   nodeGpus: [],
   terms: [],
-  needs: { cpu: 0, memoryGiB: 0 },
+  needs: noNeeds,
   nodePool: null,
   providerFrom: null,
 };

@@ -2,7 +2,7 @@ import { type GpuModel, hasNodes, type Offer } from '../catalog/index.ts';
 import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
-import { fits, machineOf } from './machines.ts';
+import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
 import { isCertain, isEverywhere, type PodPrice, type Pricing, quote } from './offers.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, termsOn } from './possible-cards.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
@@ -105,11 +105,12 @@ function nearby(cards: readonly CardCost[], region: string | null): readonly Car
   return near.length > 0 ? near : priced(() => true);
 }
 
-/** Some vendors' accelerators are at one provider only. */
+/** Some vendors' accelerators, and AWS's network adapters, are at one provider only. */
 function providerOf(podSets: readonly PodSet[], { open: { vendor } }: OpenAccelerator): string | null {
   const [provider, ...others] = new Set(podSets.map(({ placement }) => placement.provider));
   if (provider !== undefined && provider !== null && others.length === 0) return provider;
-  return vendor === 'aws' ? 'aws' : vendor === 'google' ? 'gcp' : null;
+  if (vendor === 'aws' || podSets.some(({ placement }) => placement.needs.efa > 0)) return 'aws';
+  return vendor === 'google' ? 'gcp' : null;
 }
 
 /** The cost of all pods on one card, at each provider that has machines for all of them. */
@@ -150,7 +151,7 @@ function pricesOn(
   const where = { ...placement, terms, provider };
   const prices = models.flatMap((model) =>
     quote(model, pricedDevices(model, { devices, perPod: accelerator.perPod }), where, pricing, own).prices.filter(
-      ({ offer }) => offer.provider === null || isNode({ ...offer, provider: offer.provider }, where),
+      ({ offer }) => offer.provider === null || isNode({ ...offer, provider: offer.provider }, devices, where),
     ),
   );
   const dated = prices.filter(({ offer }) => isCertain(offer));
@@ -158,8 +159,9 @@ function pricesOn(
 }
 
 /** Whether a pod with such a placement can run on the machine of an offer. A provider that the pod names is taken as it is. */
-function isNode(offer: Offer, { needs, provider }: Placement): boolean {
-  return (provider !== null || hasNodes(offer.provider)) && fits(needs, machineOf(offer));
+function isNode(offer: Offer, devices: number, { needs, provider }: Placement): boolean {
+  if (provider === null && !hasNodes(offer.provider)) return false;
+  return isPerDevice(offer) ? coversPod(offer, devices, needs) : fits(needs, machineOf(offer));
 }
 
 function byProvider(prices: readonly PodPrice[]): readonly ProviderCost[] {

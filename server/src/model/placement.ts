@@ -11,7 +11,7 @@ import { countIn } from './count.ts';
 import type { NodePool } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { ModelOptions } from './options.ts';
-import type { Capacity, Placement, Selector } from './workload.ts';
+import { type Capacity, noNeeds, type Placement, type Selector } from './workload.ts';
 
 /**
  * Capacity, provider, region and instance type, from the selectors or else from the config.
@@ -22,7 +22,7 @@ export function lowerPlacement(
   options: ModelOptions,
   avoided: readonly Selector[] = [],
   pool: NodePool | undefined = undefined,
-  { terms, needs }: Pick<Placement, 'terms' | 'needs'> = { terms: [], needs: { cpu: 0, memoryGiB: 0 } },
+  { terms, needs }: Pick<Placement, 'terms' | 'needs'> = { terms: [], needs: noNeeds },
 ): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));

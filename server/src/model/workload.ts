@@ -100,7 +100,11 @@ export interface PodNeeds {
   /** CPU cores. */
   readonly cpu: number;
   readonly memoryGiB: number;
+  /** Elastic Fabric Adapters, which only AWS has. */
+  readonly efa: number;
 }
+
+export const noNeeds: PodNeeds = { cpu: 0, memoryGiB: 0, efa: 0 };
 
 export interface Container {
   readonly type: 'init' | 'sidecar' | 'app';
