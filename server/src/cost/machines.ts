@@ -13,8 +13,14 @@ import type { PodNeeds } from '../model/workload.ts';
 
 /** The machine of an offer. A machine that the catalog does not describe has an unknown number of CPUs and an unknown amount of memory. */
 export function machineOf({ provider, instanceType: name, gpu, gpuCount }: Offer): MachineShape {
-  const known = instanceType(name);
-  return { provider, name, gpu, gpuCount, vcpu: known?.vcpu ?? null, memoryGiB: known?.memoryGiB ?? null };
+  const { vcpu, memoryGiB } = instanceType(name) ?? n1Shape(name);
+  return { provider, name, gpu, gpuCount, vcpu, memoryGiB };
+}
+
+/** N1 machines have any number of cards: `n1-standard-4 + 1 x nvidia-tesla-t4`. https://cloud.google.com/compute/docs/general-purpose-machines#n1_machine_types */
+function n1Shape(name: string): Pick<MachineShape, 'vcpu' | 'memoryGiB'> {
+  const vcpu = Number(/^n1-standard-(\d{1,2}) \+ /.exec(name)?.[1]);
+  return vcpu > 0 ? { vcpu, memoryGiB: vcpu * 3.75 } : { vcpu: null, memoryGiB: null };
 }
 
 /** Whether an offer is the price of one device, in whatever machine: per-GPU clouds, TPU chips. */
@@ -94,8 +100,8 @@ export function coversPod({ provider, gpu }: Offer, devices: number, needs: PodN
 }
 
 /**
- * The part of a machine that a pod takes: the largest of its shares of devices, CPU, memory and network adapters. If it leaves less of the host than belongs to one
- * device, no other pod can use the devices that are left, so it takes the whole machine.
+ * The part of a machine that a pod takes: the largest of its shares of devices, CPU, memory and network adapters. If it leaves less of the host than
+ * belongs to one device, no other pod can use the devices that are left, so it takes the whole machine.
  * @param cards devices of the machine
  */
 export function shareOf(
