@@ -1,5 +1,5 @@
 import { providerName } from '../../catalog/index.ts';
-import { formatHourly, plural } from '../../cost/money.ts';
+import { formatAmount, formatHourly, plural } from '../../cost/money.ts';
 import type { CardCost, PossibleCost, ProviderCost } from '../../cost/possible-cost.ts';
 import { boundLines } from '../../cost/possible-cost-words.ts';
 import type { Block } from './render.ts';
@@ -18,9 +18,22 @@ export function whatItWouldCost(range: PossibleCost | undefined): readonly Block
   return [
     { kind: 'text', text },
     { kind: 'list', title: 'Ends of the range', items: boundLines(range) },
-    ...(cards.length > 1 ? [priceTable(cards)] : []),
+    ...(cards.length < 2 ? [] : [provider === null ? priceTable(cards) : machineTable(cards)]),
     advice,
   ];
+}
+
+/** The prices at the only provider, with the machines. */
+function machineTable(cards: readonly CardCost[]): Block {
+  return {
+    kind: 'table',
+    head: ['GPU', 'Instance', '$/h'],
+    rows: mostAvailable(cards).map(({ gpu, byProvider: [price] }) => [
+      gpu.name,
+      price?.instanceType ?? '–',
+      price === undefined ? '–' : formatAmount(price.hourly),
+    ]),
+  };
 }
 
 const largeProviders = ['aws', 'azure', 'gcp'] as const;
@@ -28,18 +41,20 @@ const maxRows = 8;
 
 /** The most widely available of the possible models, with the price of the whole workload. */
 function priceTable(cards: readonly CardCost[]): Block {
-  const shown = new Set([...cards].sort((a, b) => availability(b) - availability(a)).slice(0, maxRows));
   return {
     kind: 'table',
     head: ['GPU', ...largeProviders.map(providerName), 'Cheapest'],
-    rows: cards
-      .filter((card) => shown.has(card))
-      .map(({ gpu, byProvider }) => [
-        gpu.name,
-        ...largeProviders.map((provider) => priceAt(byProvider, provider)),
-        cheapest(byProvider),
-      ]),
+    rows: mostAvailable(cards).map(({ gpu, byProvider }) => [
+      gpu.name,
+      ...largeProviders.map((provider) => priceAt(byProvider, provider)),
+      cheapest(byProvider),
+    ]),
   };
+}
+
+function mostAvailable(cards: readonly CardCost[]): readonly CardCost[] {
+  const shown = new Set([...cards].sort((a, b) => availability(b) - availability(a)).slice(0, maxRows));
+  return cards.filter((card) => shown.has(card));
 }
 
 /** How many providers sell a model. Large clouds count twice, because most clusters run there. */
