@@ -23,9 +23,10 @@ test('what the palette shows for files with GPUs only is decided by a key that t
   const keys = manifest.contributes.menus.commandPalette.flatMap(
     ({ when }: { when: string }) => when.match(/gpulint\.\w+/g) ?? [],
   );
-  const client = readFileSync('client/src/status-bar.ts', 'utf8');
-  expect(new Set(keys)).toEqual(new Set(['gpulint.hasAccelerators']));
-  expect(client).toContain("'setContext', 'gpulint.hasAccelerators'");
+  const files = { 'gpulint.hasAccelerators': 'status-bar.ts', 'gpulint.costState': 'cost-view.ts' };
+  expect([...new Set(keys)].sort()).toEqual(Object.keys(files).sort());
+  for (const [key, file] of Object.entries(files))
+    expect(readFileSync(`client/src/${file}`, 'utf8')).toContain(`'setContext', '${key}'`);
 });
 
 test('icons are those of the theme: none is a colour or a picture of ours', () => {
@@ -34,4 +35,12 @@ test('icons are those of the theme: none is a colour or a picture of ours', () =
   );
   expect(sources.join('\n')).not.toMatch(/#[0-9a-f]{6}\b|backgroundColor|\.color\s*=|iconPath/i);
   expect(sources[0]).toMatch(/accessibilityInformation = \{ label/);
+  const view = readFileSync('client/src/cost-view.ts', 'utf8');
+  expect(view.match(/iconPath.*/g)).toEqual([expect.stringContaining('iconPath: new vscode.ThemeIcon(')]);
+  expect(view).toContain('accessibilityInformation: { label: spoken }');
+  const { commands: all, views, viewsContainers } = manifest.contributes;
+  const icons = [...all, ...views.gpulint, ...viewsContainers.activitybar].flatMap(
+    ({ icon }: { icon?: string }) => icon ?? [],
+  );
+  expect(icons.filter((icon) => !/^\$\([a-z-]+\)$/.test(icon))).toEqual([]);
 });

@@ -16,6 +16,7 @@ import {
   type SetGpuResult,
 } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
+import { compareCosts } from './compare-costs.ts';
 import { activeUri, apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
 import { registerSelections, select } from './selections.ts';
@@ -36,6 +37,7 @@ export function registerCommands(
     register(commands.showCost, (place) => showCost(client, place)),
     register(commands.setGpu, (place) => setGpu(client, place)),
     register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
+    register(commands.compareCosts, () => compareCosts(client)),
     register(commands.setUp, () => setUp(client)),
     ...registerSelections(),
     register(commands.showFixes, (place) => showFixes(place)),

@@ -7,8 +7,12 @@ import {
   methods,
 } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
+import { registerCostReport } from './cost-report.ts';
+import { registerCostView } from './cost-view.ts';
+import { readBase, watchCommits } from './git-base.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
+import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
@@ -36,14 +40,31 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const initializationOptions = (): ClientOptions => {
     const languages = syntaxElsewhere();
     sent = languages.join();
-    return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
+    return {
+      picker: true,
+      summary: true,
+      readFile: true,
+      listFiles: true,
+      baseTexts: true,
+      syntaxElsewhere: languages,
+    };
   };
-  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
+  const repeated = repeatedProblems();
+  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output, repeated), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
+  const costsChanged = new vscode.EventEmitter<void>();
   context.subscriptions.push(
     output,
     statusBar,
+    repeated.watch(client),
+    watchCommits(() => {
+      if (client.isRunning()) void client.sendNotification(methods.basesChanged);
+    }),
     ...registerCommands(client, started, output),
+    costsChanged,
+    client.onNotification(methods.costsChanged, () => costsChanged.fire()),
+    ...registerCostView(client, started, context.workspaceState, costsChanged.event),
+    ...registerCostReport(client, started, costsChanged.event),
     ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),
@@ -65,7 +86,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   vscode.workspace.textDocuments.forEach(startFor);
 }
 
-function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
+function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProblems): LanguageClientOptions {
   return {
     documentSelector: [
       { language: 'yaml' },
@@ -74,7 +95,18 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
-    middleware: { ...filesOnly, ...ruleLinks, ...selections, workspace: { ...withOrigins, ...watchedFiles } },
+    middleware: {
+      ...filesOnly,
+      ...ruleLinks,
+      ...selections,
+      provideDiagnostics: (document, previousResultId, token, next) =>
+        repeated.provideDiagnostics(document, previousResultId, token, (...request) =>
+          ruleLinks.provideDiagnostics(...request, next),
+        ),
+      handleDiagnostics: (uri, diagnostics, next) =>
+        repeated.handleDiagnostics(uri, diagnostics, (...report) => ruleLinks.handleDiagnostics(...report, next)),
+      workspace: { ...withOrigins, ...watchedFiles },
+    },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };
@@ -99,6 +131,7 @@ async function startClient(
   client.onNotification(methods.summary, (params) => statusBar.update(params));
   client.onRequest(methods.readFile, readFile);
   client.onRequest(methods.listFiles, listFiles);
+  client.onRequest(methods.baseText, readBase);
   client.onDidChangeState(({ newState }) => {
     if (newState === State.Stopped) statusBar.clear();
   });

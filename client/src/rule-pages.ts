@@ -40,7 +40,7 @@ async function readPage(folder: vscode.Uri, id: string): Promise<string> {
 }
 
 /** Makes links to a rule open its page in the editor. The server links to the web page, for other editors. */
-export const ruleLinks: Middleware = {
+export const ruleLinks = {
   async provideDiagnostics(document, previousResultId, token, next) {
     const report = await next(document, previousResultId, token);
     if (report !== null && report !== undefined && 'items' in report) report.items.forEach(linkToPage);
@@ -58,7 +58,7 @@ export const ruleLinks: Middleware = {
     diagnostics.forEach(linkToPage);
     next(uri, diagnostics);
   },
-};
+} satisfies Middleware;
 
 function linkToPage(diagnostic: vscode.Diagnostic): void {
   const { code } = diagnostic;

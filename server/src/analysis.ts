@@ -34,6 +34,8 @@ export interface FileAnalysis {
   readonly isCurrent: () => boolean;
   /** The analysis of the file with another text in the same workspace. Its findings are computed; nothing is stored. */
   withText(text: string): FileAnalysis;
+  /** The same, with only what `compute` takes from the analysis, which is not valid afterwards. */
+  withText<T>(text: string, compute: (file: FileAnalysis) => T): T;
 }
 
 /**
@@ -172,15 +174,18 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     get hasAccelerators() {
       return documents.some(({ costed }) => costed.some(namesAccelerators));
     },
-    withText: (changed) =>
-      workspace.restoring(uri, () => {
+    withText: <T>(changed: string, compute: (file: FileAnalysis) => T | FileAnalysis = withFindings) =>
+      workspace.restoring(uri, () =>
         // Do not reuse known documents: their lazy parts would be computed in the changed workspace.
-        const copy = analyzeFile({ ...input, text: changed, isIndexed: false }, []);
-        // Compute the findings while the workspace contains the changed file.
-        for (const document of copy.documents) void document.findings;
-        return copy;
-      }),
+        compute(analyzeFile({ ...input, text: changed, isIndexed: false }, [])),
+      ),
   };
+}
+
+/** Computes the findings while the workspace contains the changed file. */
+function withFindings(file: FileAnalysis): FileAnalysis {
+  for (const document of file.documents) void document.findings;
+  return file;
 }
 
 /** Keeps only the checks alive, not the documents: callers keep this much longer than the analysis. */

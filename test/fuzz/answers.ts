@@ -11,6 +11,8 @@ import { plainStyle } from '../../server/src/cli/terminal.ts';
 import { unusedSuppressions } from '../../server/src/features/actions/unused-suppressions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
 import { complete } from '../../server/src/features/completion/completion.ts';
+import { costRows } from '../../server/src/features/cost/cost-rows.ts';
+import { costTree } from '../../server/src/features/cost/cost-tree.ts';
 import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
@@ -40,6 +42,15 @@ export const forFile: readonly FileRequest[] = [
   { name: 'inlay hints', run: (_, file) => inlayHints(file, { start: 0, end: file.text.length }) },
   { name: 'links', run: (_, file) => documentLinks(file) },
   { name: 'summary', run: (_, file) => [summarize(file), costLines(file)] },
+  {
+    name: 'cost tree',
+    run: (_, file) =>
+      costTree(
+        costRows(file).map((row) => ({ row, path: 'a.yaml' })),
+        'cost',
+        'team',
+      ),
+  },
   { name: 'unused suppressions', run: (_, file) => unusedSuppressions(file) },
 ];
 

@@ -6,7 +6,8 @@ import {
   LSPErrorCodes,
   WorkDoneProgress,
 } from 'vscode-languageserver/node';
-import { type CostTreeResult, methods, type WorkspaceCostsResult } from '../../server/src/lsp/protocol.ts';
+import type { CostTreeResult, WorkspaceCostsResult } from '../../server/src/lsp/cost-protocol.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { caret, configUri, type Editor, folder, openEditor } from './editor.ts';
 import { openFolder } from './served-model.ts';
 
@@ -141,7 +142,7 @@ test('the tree has the totals of its leaves', async () => {
   const { nodes, total, message } = await tree('name', 'team');
   expect(total).toBe('$82.56/h');
   expect(message).toMatch(
-    /^2 workloads, 12 GPUs: \$82\.56\/h \(\$60,269\/month\), \$82\.56\/h idle\nPrices: on demand at AWS/,
+    /^2 workloads, 12 GPUs: \$82\.56\/h \(\$60,269\/month\), \$82\.56\/h idle\. Prices as of [-\d]+; 730 h a month\.$/,
   );
   expect(nodes).toMatchObject([{ label: 'search', description: '$82.56/h · $82.56/h idle · 2 workloads' }]);
   expect(nodes[0]?.children?.map(({ label, place }) => [label, place?.uri])).toEqual([

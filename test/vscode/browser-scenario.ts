@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { launchWorkbench, openFile, testSettings, triedAgain, until } from '../../scripts/vscode/launch.mjs';
 import { workbenchUrl } from '../../scripts/vscode/server.mjs';
 import { serveExtension } from './extension-server.ts';
+import { openReport } from './tour/cost-report.ts';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Stage, sees, showsText } from './tour/stage.ts';
 
 export const browserTitle = 'the extension runs in a web worker extension host';
@@ -99,6 +100,9 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     next('see the GPUs of a service whose runtime is in a closed file, found through the client');
     await open(stage, 'unopened.yaml');
     await sees(page, lens, /2 × L4 · \$/);
+    next('open the cost report of the folder');
+    const report = await openReport(page);
+    await report.locator('tbody tr', { hasText: 'InferenceService/unopened' }).waitFor();
     say(`  ✓ ${step}${triedAgain()}`);
   } catch (error) {
     const picture = path.join(images, 'browser-failure.png');

@@ -21,8 +21,10 @@ const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
 ]);
 
 const costFormats: ReadonlyMap<string, () => Promise<RenderCosts>> = new Map([
-  ['json', async () => (await import('./cost/json.ts')).renderCostJson],
-  ['markdown', async () => (await import('./cost/markdown.ts')).renderCostMarkdown],
+  ['json', async () => (await import('./cost/formats.ts')).renderCostJson],
+  ['markdown', async () => (await import('./cost/formats.ts')).renderCostMarkdown],
+  ['html', async () => (await import('./cost/formats.ts')).renderCostHtml],
+  ['csv', async () => (await import('./cost/formats.ts')).renderCostCsv],
 ]);
 
 // Exit status: 0: no finding at or above --fail-on, no cost above a limit; 1: at least one; 2: gpulint could not run. Only the status is set and the process ends

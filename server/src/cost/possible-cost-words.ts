@@ -15,8 +15,8 @@ export function rangeWords({ hourly, from, to, pricing }: PossibleCost): string 
 }
 
 /** `$0.53/h … $17.80/h`: unlike `$0.53–$17.80/h`, not the floor and the ceiling of replicas. */
-export function spreadWords({ min, max }: Range): string {
-  return min === max ? formatHourly(min) : `${formatHourly(min)} … ${formatHourly(max)}`;
+export function spreadWords({ min, max }: Range, format: (amount: number) => string = formatHourly): string {
+  return min === max ? format(min) : `${format(min)} … ${format(max)}`;
 }
 
 /** The sum of workloads that have only a range. */

@@ -25,14 +25,19 @@ export interface Lens {
   readonly target: Span;
 }
 
-/** The cost of each workload that requests accelerators, above the workload. */
-export function codeLenses(file: FileAnalysis): readonly Lens[] {
+/**
+ * The cost of each workload that requests accelerators, above the workload.
+ * @param changes how the price of each changed workload changed, by the start of its object
+ */
+export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, string> = new Map()): readonly Lens[] {
   return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
     const result = document.costOf(workload);
+    const span = shiftSpan(root.node.span, document.base);
+    const change = changes.get(span.start);
     return {
-      span: shiftSpan(root.node.span, document.base),
-      title: lensTitle(workload, document),
+      span,
+      title: `${lensTitle(workload, document)}${change === undefined ? '' : ` · ${change}`}`,
       action: missingFor(result.unknown) === 'gpu' ? 'set-gpu' : 'show-cost',
       target: shiftSpan(detailsAt(workload), document.base),
     };

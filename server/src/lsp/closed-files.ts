@@ -1,12 +1,12 @@
-/** Fewer closed files do not free enough memory to justify a pause. */
+/** Fewer files do not free enough memory to justify a pause. */
 const closedThreshold = 100;
-/** Time in milliseconds without closed files before memory is released, so that no request has to wait. */
+/** Time in milliseconds without such files before memory is released, so that no request has to wait. */
 const quietMs = 1000;
 
 /**
- * Releases memory some time after many files were closed: an idle JavaScript engine does not collect garbage by itself.
+ * Releases memory some time after many files were closed, or analyzed without being open: an idle JavaScript engine does not collect garbage by itself.
  * @param collect runs the garbage collector
- * @returns a function to call for each closed file
+ * @returns a function to call for each of these files
  */
 export function watchClosing(collect: () => void): () => void {
   let closed = 0;

@@ -27,6 +27,7 @@ export function abilitiesOf({ capabilities, initializationOptions }: InitializeP
     commands: options?.picker === true,
     progress: capabilities.window?.workDoneProgress === true,
     snippets: capabilities.textDocument?.completion?.completionItem?.snippetSupport === true,
+    baseTexts: options?.baseTexts === true,
     syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
   };
 }

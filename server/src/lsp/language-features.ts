@@ -8,6 +8,7 @@ import type { Block } from '../features/hover/render.ts';
 import { inlayHints } from '../features/inlay-hints.ts';
 import { documentLinks } from '../features/navigation/document-links.ts';
 import type { summarize } from '../features/report.ts';
+import type { BaseTexts } from './base-texts.ts';
 import { guard } from './guard.ts';
 import { isConfigUri } from './projects.ts';
 import type { Session } from './session.ts';
@@ -42,6 +43,7 @@ const incomplete: Block = { kind: 'text', text: 'Incomplete: gpulint is still re
 export function registerLanguageFeatures(
   session: Session,
   replaced: Partial<Features>,
+  bases: BaseTexts,
   settled: (uri: string) => void,
 ): void {
   const features: Omit<Features, 'summarize'> = { hover, codeLenses, codeActions, complete, inlayHints, ...replaced };
@@ -90,7 +92,8 @@ export function registerLanguageFeatures(
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
-      const costs = codeLens.enabled ? features.codeLenses(found.file) : [];
+      const changes = codeLens.enabled ? await bases.changesOf(found.file) : new Map();
+      const costs = codeLens.enabled ? features.codeLenses(found.file, changes) : [];
       const advices = advice === 'lens' ? adviceLenses(found.file) : [];
       const lenses = [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
       return [...typing.steady(found.file, 'lenses', lenses)];

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { costGroups, costSorts, methods } from './protocol.ts';
+import { costGroups, costReportFormats, costSorts } from './cost-protocol.ts';
+import { methods } from './protocol.ts';
 
 /** The problem of a message's parameters as a clause; undefined if they are valid or the method is not handled. */
 export function problemOf(method: string, params: unknown): string | undefined {
@@ -93,6 +94,7 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
   ],
   [methods.syntaxElsewhere, z.looseObject({ languages: texts })],
   [methods.costs, document],
+  [methods.costChanges, z.looseObject({ files: z.array(z.looseObject({ uri, path: text, base: z.nullable(text) })) })],
   [methods.gpus, z.looseObject({ uri: z.optional(uri), key: z.optional(text), provider: choice, region: choice })],
   [methods.migChoices, z.looseObject({ ...place, gpu: z.optional(text) })],
   [methods.rewriteToMig, z.looseObject({ ...place, gpu: text, profile: text })],
@@ -106,6 +108,15 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
   ],
   [methods.workspaceFixes, z.looseObject({ uris: z.array(uri) })],
   [methods.workspaceCosts, z.looseObject(progress)],
+  // The nonce becomes part of the page.
+  [
+    methods.costReport,
+    z.looseObject({
+      ...progress,
+      format: z.enum(costReportFormats),
+      nonce: z.string().check(z.regex(/^[0-9a-z]{16,64}$/)),
+    }),
+  ],
   [methods.costTree, z.looseObject({ ...progress, sort: z.enum(costSorts), group: z.enum(costGroups) })],
   [methods.fixWorkspace, z.looseObject({ uris: z.array(uri), rule: z.nullable(text) })],
 ]);

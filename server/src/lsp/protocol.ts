@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly readFile?: boolean;
   /** It handles `listFiles`. */
   readonly listFiles?: boolean;
+  /** It handles `baseText`. */
+  readonly baseTexts?: boolean;
   /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere?: readonly string[];
 }
@@ -42,6 +44,17 @@ export const commands = {
   setUp: 'gpulint.setUp',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
+  /** Opens the page with the cost of the workspace. */
+  costReport: 'gpulint.costReport',
+  exportCostReport: 'gpulint.exportCostReport',
+  refreshCosts: 'gpulint.refreshCosts',
+  compareCosts: 'gpulint.compareCosts',
+  /** Stops the request behind the view GPU Cost. */
+  cancelCosts: 'gpulint.cancelCosts',
+  sortCosts: 'gpulint.sortCosts',
+  groupCosts: 'gpulint.groupCosts',
+  /** Copies the selected rows of the view GPU Cost, or all of them. */
+  copyCost: 'gpulint.copyCost',
 } as const;
 
 export const methods = {
@@ -53,6 +66,12 @@ export const methods = {
   readFile: 'gpulint/readFile',
   /** Server to client: the YAML files below a folder to which the server has no access. */
   listFiles: 'gpulint/listFiles',
+  /** Server to client: the text of a file in the last commit. */
+  baseText: 'gpulint/baseText',
+  /** Client to server, a notification: the last commit is another one. */
+  basesChanged: 'gpulint/basesChanged',
+  /** The workloads of some files whose cost differs from the last commit. */
+  costChanges: 'gpulint/costChanges',
   /** The workloads of a file with their costs. */
   costs: 'gpulint/costs',
   /** The GPUs of the catalog with their prices. */
@@ -67,6 +86,8 @@ export const methods = {
   workspaceFixes: 'gpulint/workspaceFixes',
   /** The edit that applies fixes in some files. */
   fixWorkspace: 'gpulint/fixWorkspace',
+  /** The cost of the workspace as a file. */
+  costReport: 'gpulint/costReport',
   /** The ids of all rules. */
   ruleIds: 'gpulint/ruleIds',
   /** The platforms, and the regions with known prices. */
@@ -231,86 +252,6 @@ export interface PlatformItem {
   readonly regions: readonly string[];
 }
 export type PlatformsResult = readonly PlatformItem[];
-
-/** Both requests read files for seconds at first: they can be canceled, and report progress. */
-export interface WorkspaceCostsParams {
-  readonly workDoneToken?: string | number;
-}
-/** An amount from the floor to the ceiling, in US dollars. */
-export interface CostRange {
-  readonly min: number;
-  readonly max: number;
-}
-/** What one workload costs, or one release of values. */
-export interface WorkspaceCost {
-  readonly uri: string;
-  /** Relative to its workspace folder, which it starts with if there are several. */
-  readonly path: string;
-  /** Where the hover with the details opens. */
-  readonly range: Range;
-  readonly kind: string;
-  readonly namespace: string | null;
-  readonly name: string | null;
-  readonly team: string | null;
-  readonly role: string;
-  readonly capacity: string;
-  readonly gpus: { readonly min: number | null; readonly max: number | null };
-  /** `2 × H100 80GB SXM`. */
-  readonly accelerators: string;
-  readonly cards: readonly string[];
-  readonly providers: readonly string[];
-  readonly hourly: CostRange | null;
-  readonly monthly: CostRange | null;
-  readonly idleHourly: number | null;
-  readonly spotHourly: CostRange | null;
-  readonly problem: string | null;
-  readonly release: string | null;
-}
-export interface WorkspaceCostsResult {
-  /** Each workload once, sorted by file and position. */
-  readonly rows: readonly WorkspaceCost[];
-  readonly total: {
-    readonly workloads: number;
-    readonly unpriced: number;
-    readonly gpus: CostRange;
-    readonly hourly: CostRange;
-    readonly idleHourly: number;
-  };
-  /** What the amounts are based on; null if there are none. */
-  readonly priceBasis: string | null;
-}
-
-export const costSorts = ['cost', 'name', 'idle'] as const;
-export const costGroups = ['none', 'namespace', 'team', 'gpu', 'file'] as const;
-export type CostSort = (typeof costSorts)[number];
-export type CostGroup = (typeof costGroups)[number];
-export interface CostTreeParams extends WorkspaceCostsParams {
-  readonly sort: CostSort;
-  readonly group: CostGroup;
-}
-/** A group, or a workload. */
-export interface CostNode {
-  /** Stays the same while the amounts change. */
-  readonly id: string;
-  readonly label: string;
-  readonly description: string;
-  readonly tooltip: string;
-  /** The text for screen readers. */
-  readonly spoken: string;
-  /** The name of a theme icon. */
-  readonly icon: string;
-  /** Of a group: its workloads. */
-  readonly children?: readonly CostNode[];
-  /** Of a workload: where it is. */
-  readonly place?: PlaceArgument;
-}
-export interface CostTreeResult {
-  readonly nodes: readonly CostNode[];
-  /** `$41.28/h`; empty without workloads. */
-  readonly total: string;
-  /** The totals in a sentence. */
-  readonly message: string;
-}
 
 /** An edit to apply, or a sentence with the reason why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };

@@ -1,8 +1,11 @@
 import { type Connection, DidChangeConfigurationNotification } from 'vscode-languageserver';
 import { summarize } from '../features/report.ts';
+import { createBaseTexts } from './base-texts.ts';
 import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
 import type { Host } from './confined-host.ts';
+import { registerCostChanges } from './cost-changes.ts';
+import { registerCostReport } from './cost-report.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { type Followers, followDocuments, followFiles, showHeldBack } from './documents.ts';
 import { guarded } from './guard.ts';
@@ -44,28 +47,36 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   const diagnostics = registerDiagnostics(session, (uri) => closedDiagnostics.release(uri));
   const summaries = createSummaries(session, replaced.summarize ?? summarize);
   const refreshing = createRefreshing(session, diagnostics, summaries);
-  const analyses = createWorkspaceAnalyses(session);
+  const released = watchClosing(() => machine.collect?.());
+  const analyses = createWorkspaceAnalyses(session, released);
   const indexing = createIndexing(session, host, analyses, () => {
     refreshing.outdated();
     workspaceChanged();
   });
   const costs = registerWorkspaceCosts(session, analyses, indexing);
+  registerCostReport(session, costs, indexing);
   const closedDiagnostics = createClosedDiagnostics(session, analyses, indexing, costs, diagnostics.isPulled);
   const workspaceChanged = () => {
     costs.changed();
     closedDiagnostics.changed();
   };
+  const bases = createBaseTexts(session);
   const followers: Followers = { diagnostics, summaries, refreshing, indexing, costs };
 
-  registerLanguageFeatures(session, replaced, (uri) => showHeldBack(session, refreshing, uri));
+  registerLanguageFeatures(session, replaced, bases, (uri) => showHeldBack(session, refreshing, uri));
   registerPickers(session, host);
+  registerCostChanges(session);
   registerWorkspaceFixes(session, host);
   registerNavigation(session, host);
   registerLifecycle(session, followers);
   followClient(session, followers);
   followFiles(session, followers);
-  const closed = watchClosing(() => machine.collect?.());
-  followDocuments(session, followers, closed);
+  connection.onNotification(methods.basesChanged, () => {
+    bases.changed();
+    refreshing.all();
+  });
+  session.documents.onDidClose(({ document: { uri } }) => bases.closed(uri));
+  followDocuments(session, followers, released);
 
   session.documents.listen(connection);
   connection.listen();

@@ -98,6 +98,7 @@ const noAbilities: ClientAbilities = {
   commands: false,
   progress: false,
   snippets: false,
+  baseTexts: false,
   syntaxElsewhere: [],
 };
 

@@ -93,6 +93,8 @@ export interface ClientAbilities {
   readonly progress: boolean;
   /** It supports snippets in completion. */
   readonly snippets: boolean;
+  /** It knows the texts of the last commit. */
+  readonly baseTexts: boolean;
   /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere: readonly string[];
 }

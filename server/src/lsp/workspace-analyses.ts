@@ -5,7 +5,9 @@ import { chartOf } from '../config/chart-places.ts';
 import { isConfigUri, isWithin, normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { CostEstimate } from '../cost/types.ts';
-import { type CostRow, costRows } from '../features/cost/cost-rows.ts';
+import { type CostRow, costRow, fileName } from '../features/cost/cost-rows.ts';
+import { priceBasis } from '../features/cost/price-basis.ts';
+import { type FoundSaving, savingsIn } from '../features/cost-report/savings.ts';
 import { runningWorkloads } from '../features/hover/gpu-words.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import { isKustomization } from '../model/kustomize/build.ts';
@@ -27,10 +29,20 @@ export interface KeptAnalysis {
   readonly parts?: ReadonlySet<string>;
   /** Its findings, if they were requested. */
   readonly diagnostics?: readonly Diagnostic[];
+  /** What its findings save, if that was requested. */
+  readonly savings?: readonly PlacedSaving[];
 }
 
 export interface PlacedRow {
   readonly row: CostRow;
+  readonly range: Range;
+  /** Of its object, from 1. */
+  readonly line: number;
+  /** What its price is based on; undefined without a price. */
+  readonly basis: string | undefined;
+}
+
+export interface PlacedSaving extends FoundSaving {
   readonly range: Range;
 }
 
@@ -57,8 +69,9 @@ export interface WorkspaceAnalyses {
   /**
    * The current analysis; undefined if the file is ignored or unreadable.
    * @param advice how to report advice, if the diagnostics are needed
+   * @param savings whether the savings are needed
    */
-  update(file: KnownFile, advice?: AdviceForm): Promise<KeptAnalysis | undefined>;
+  update(file: KnownFile, advice?: AdviceForm, savings?: boolean): Promise<KeptAnalysis | undefined>;
 }
 
 interface OnDisk {
@@ -84,7 +97,8 @@ const maxSearched = 100_000;
 /** The characters that may wait for their analysis. Other texts are read again. */
 const maxWaiting = 16_000_000;
 
-export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
+/** @param released called for each file whose documents were analyzed and released */
+export function createWorkspaceAnalyses(session: Session, released: () => void): WorkspaceAnalyses {
   const { projects, relatedFiles: related, host, documents } = session;
   const onDisk = new Map<string, OnDisk>();
   const kept = new Map<string, Kept>();
@@ -111,7 +125,11 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
     waiting = 0;
   }
 
-  async function update({ key, uri, document }: KnownFile, advice?: AdviceForm): Promise<KeptAnalysis | undefined> {
+  async function update(
+    { key, uri, document }: KnownFile,
+    advice?: AdviceForm,
+    savings = false,
+  ): Promise<KeptAnalysis | undefined> {
     const file = onDisk.get(key);
     const stamp = document === undefined ? `read ${file?.read}` : `version ${document.version}`;
     const config = await projects.configOf(uri);
@@ -123,15 +141,18 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
     const relatedFiles = await related.relatedFilesOf(uri);
     const before = kept.get(key);
     const isSame = before?.stamp === stamp && before.config === config && before.relatedFiles === relatedFiles;
-    const isComplete = advice === undefined || before?.advice === advice;
+    const hasSavings = before?.analysis.savings !== undefined;
+    const isComplete = (advice === undefined || before?.advice === advice) && (hasSavings || !savings);
     if (isSame && isComplete && before.isCurrent()) return before.analysis;
     const found = await analyze(uri, document, file, { config, relatedFiles });
     if (found === undefined) {
       kept.delete(key);
       return undefined;
     }
-    const analysis = keep(found, relatedFiles, advice);
-    kept.set(key, { analysis, stamp, config, relatedFiles, advice, isCurrent: found.isCurrent });
+    // What was needed once is needed again.
+    const form = advice ?? before?.advice;
+    const analysis = keep(found, relatedFiles, form, savings || hasSavings);
+    kept.set(key, { analysis, stamp, config, relatedFiles, advice: form, isCurrent: found.isCurrent });
     return analysis;
   }
 
@@ -149,6 +170,7 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
       return updated?.file;
     }
     const text = takeText(file) ?? (await host.readFile(uri));
+    released();
     return text === undefined ? undefined : projects.analysis.peek(uri, text, config, relatedFiles, true);
   }
 
@@ -194,17 +216,29 @@ export function createWorkspaceAnalyses(session: Session): WorkspaceAnalyses {
 }
 
 /** The results of an analysis, as plain values. */
-function keep(file: FileAnalysis, related: RelatedFiles, advice: AdviceForm | undefined): KeptAnalysis {
+function keep(
+  file: FileAnalysis,
+  related: RelatedFiles,
+  advice: AdviceForm | undefined,
+  savings: boolean,
+): KeptAnalysis {
   const { uri, hasAccelerators } = file;
   const lines = linesOf(file);
+  const running = runningWorkloads(file);
   const parts = related.built === undefined ? {} : { parts: partsIn(related) };
   return {
     uri,
     hasAccelerators,
-    rows: costRows(file).map((row) => ({ row, range: lines.toRange(row.span) })),
-    estimates: runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
+    rows: running.map(({ workload, document }) => {
+      const row = costRow(workload, document, fileName(uri));
+      const { cost } = document.costOf(workload);
+      const basis = cost === null ? undefined : priceBasis([cost]);
+      return { row, range: lines.toRange(row.span), line: lines.toPosition(row.start).line + 1, basis };
+    }),
+    estimates: running.flatMap(({ workload, document }) => document.costOf(workload).cost ?? []),
     ...parts,
     ...(advice && { diagnostics: fileDiagnostics(file, advice) }),
+    ...(savings && { savings: savingsIn(file).map((one) => ({ ...one, range: lines.toRange(one.span) })) }),
   };
 }
 

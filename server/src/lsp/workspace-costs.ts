@@ -1,39 +1,45 @@
 import type { CancellationToken, WorkDoneProgressReporter } from 'vscode-languageserver';
 import { normalizeUri, pathBelow } from '../config/places.ts';
-import { formatHourly } from '../cost/money.ts';
 import { totalOf } from '../features/cost/cost-totals.ts';
-import { costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
+import { amountWords, costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
-import { priceBasis } from '../features/cost/price-basis.ts';
+import { priceBasis, priceDates } from '../features/cost/price-basis.ts';
+import type {
+  CostNode,
+  CostTreeParams,
+  CostTreeResult,
+  WorkspaceCostsParams,
+  WorkspaceCostsResult,
+} from './cost-protocol.ts';
 import { canceled, createSlices, guard, guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
-import {
-  type CostNode,
-  type CostTreeParams,
-  type CostTreeResult,
-  methods,
-  type WorkspaceCostsParams,
-  type WorkspaceCostsResult,
-} from './protocol.ts';
+import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
-import type { KeptAnalysis, PlacedRow, WorkspaceAnalyses } from './workspace-analyses.ts';
+import type { KeptAnalysis, PlacedRow, PlacedSaving, WorkspaceAnalyses } from './workspace-analyses.ts';
 
 /** The costs of all files of the workspace. */
 export interface WorkspaceCosts {
   /** Handles any change that can change a cost: tells the client once that its last answer may be outdated. */
   changed(): void;
+  /** The current costs, with savings. Rejects if the request is canceled. */
+  withSavings(params: WorkspaceCostsParams, token: CancellationToken): Promise<Costs>;
   /** Resolves when no costs are being computed, which take precedence over work that nobody waits for. */
   idle(): Promise<void>;
 }
 
-interface FileRow extends PlacedRow {
+interface InFile {
   readonly uri: string;
   readonly path: string;
 }
+type FileRow = PlacedRow & InFile;
 
-interface Costs {
+/** What the files of the workspace cost. */
+export interface Costs {
   readonly rows: readonly FileRow[];
+  /** Empty if they were not requested. */
+  readonly savings: readonly (PlacedSaving & InFile)[];
   readonly priceBasis: string | undefined;
+  readonly priceDates: string | undefined;
 }
 
 export function registerWorkspaceCosts(
@@ -48,14 +54,14 @@ export function registerWorkspaceCosts(
   let running = 0;
   const waiting = new Set<() => void>();
 
-  async function costsOf(params: WorkspaceCostsParams, token: CancellationToken): Promise<Costs> {
+  async function costsOf(params: WorkspaceCostsParams, token: CancellationToken, savings = false): Promise<Costs> {
     const progress = progressOf(params);
     running += 1;
     progress?.begin('GPU cost', 0, undefined, true);
     try {
       const before = changes;
       await Promise.race([indexing.indexed(), new Promise((resolve) => token.onCancellationRequested(resolve))]);
-      const found = await analyzeAll(token, progress);
+      const found = await analyzeAll(token, progress, savings);
       isAnswered = true;
       if (changes !== before) changed();
       return costsIn(found);
@@ -75,6 +81,7 @@ export function registerWorkspaceCosts(
   async function analyzeAll(
     token: CancellationToken,
     progress: WorkDoneProgressReporter | undefined,
+    savings: boolean,
   ): Promise<readonly KeptAnalysis[]> {
     const files = analyses.files();
     const found: KeptAnalysis[] = [];
@@ -83,7 +90,7 @@ export function registerWorkspaceCosts(
     for (const [done, file] of files.entries()) {
       if (token.isCancellationRequested) throw canceled();
       await guarded(log, `reading ${file.uri}`, async () => {
-        const one = await analyses.update(file);
+        const one = await analyses.update(file, undefined, savings);
         if (one !== undefined) found.push(one);
       });
       const percent = Math.floor((100 * done) / files.length);
@@ -109,7 +116,12 @@ export function registerWorkspaceCosts(
       return all.filter(({ row }) => row.gpus.max !== 0).map((one) => ({ ...one, uri, path }));
     });
     rows.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.row.start - b.row.start));
-    return { rows, priceBasis: priceBasis(counted.flatMap(({ estimates }) => estimates)) };
+    const savings = found.flatMap(({ uri, savings: some = [] }) => {
+      const path = shownPath(uri, folders);
+      return some.map((one) => ({ ...one, uri, path }));
+    });
+    const estimates = counted.flatMap((one) => one.estimates);
+    return { rows, savings, priceBasis: priceBasis(estimates), priceDates: priceDates(estimates) };
   }
 
   function changed(): void {
@@ -119,7 +131,7 @@ export function registerWorkspaceCosts(
     void guarded(log, methods.costsChanged, () => connection.sendNotification(methods.costsChanged));
   }
 
-  const nothing: Costs = { rows: [], priceBasis: undefined };
+  const nothing: Costs = { rows: [], savings: [], priceBasis: undefined, priceDates: undefined };
 
   connection.onRequest(
     methods.workspaceCosts,
@@ -139,6 +151,7 @@ export function registerWorkspaceCosts(
 
   return {
     changed,
+    withSavings: (params, token) => costsOf(params, token, true),
     idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.add(resolve))),
   };
 }
@@ -157,17 +170,15 @@ function toResult({ rows, priceBasis: basis }: Costs): WorkspaceCostsResult {
 }
 
 function toTree(
-  { rows, priceBasis: basis }: Costs,
+  { rows, priceDates: dates }: Costs,
   how: Pick<CostTreeParams, 'sort' | 'group'> = byCost,
 ): CostTreeResult {
-  const nodes = costTree(rows, how.sort, how.group).map(toNode);
-  if (rows.length === 0) return { nodes, total: '', message: '' };
+  if (rows.length === 0) return { nodes: [], total: '', message: '' };
   const total = totalOf(rows.map(({ row }) => row));
-  const prices = basis === undefined ? '' : `\nPrices: ${basis}; 730 h a month`;
   return {
-    nodes,
-    total: total.unpriced === total.workloads ? '' : formatHourly(total.hourly),
-    message: `${totalWords(total)}${prices}`,
+    nodes: costTree(rows, how.sort, how.group).map(toNode),
+    total: amountWords(total),
+    message: `${totalWords(total)}.${dates === undefined ? '' : ` Prices ${dates}; 730 h a month.`}`,
   };
 }
 

@@ -1,4 +1,6 @@
 import { commanding } from './commands.ts';
+import { costReport } from './cost-report.ts';
+import { costing } from './costs.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
 import { keyboard } from './keyboard.ts';
@@ -6,6 +8,7 @@ import { navigating } from './navigating.ts';
 import { projects } from './projects.ts';
 import { quiet } from './quiet.ts';
 import { reading } from './reading.ts';
+import { makeRepository, repository } from './repository.ts';
 import type { Tour } from './run.ts';
 import { themeSteps } from './themes.ts';
 import { restricted, writeStrangersSettings } from './trust.ts';
@@ -29,8 +32,16 @@ export const tours: readonly Tour[] = [
       ...navigating,
       ...quiet,
       ...commanding,
+      ...costReport,
       ...keyboard,
     ],
+  },
+  { title: 'costs of a workspace', settings: { 'gpulint.closedFiles.maxFiles': 5000 }, steps: costing },
+  {
+    title: 'a Git repository',
+    settings: { 'git.enabled': true },
+    prepare: makeRepository,
+    steps: repository,
   },
   {
     title: 'an untrusted folder',

@@ -158,6 +158,8 @@ export const reading: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'llama-isvc.yaml');
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 6);
+      // VS Code adds the problem to a hover only if it has the problem when the hover opens.
+      await page.locator('.squiggly-error').nth(1).waitFor();
       const hover = await hoverAtCaret(page, /but no limit/);
       await hover.locator('a', { hasText: 'gpu-limits-required' }).first().click();
       await sees(page, '.tab.active', 'gpu-limits-required');

@@ -99,4 +99,6 @@ const tourSettings = {
   'editor.minimap.enabled': false,
   'editor.occurrencesHighlight': 'off',
   'workbench.layoutControl.enabled': false,
+  // The panels of the other tours show what is open.
+  'gpulint.closedFiles.maxFiles': 0,
 };

@@ -1,4 +1,7 @@
 // The same things in the other themes: a person looks at the pictures, the steps prove that each theme is on and all is there.
+import assert from 'node:assert/strict';
+import { openReport, violations } from './cost-report.ts';
+import { costInTheme } from './costs.ts';
 import { caretBehind, completion, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
 
 /** Each theme has a window of its own, for a theme is a setting. */
@@ -30,5 +33,19 @@ export function themeSteps(name: string, mark: string): readonly Step[] {
         await completion(page, /mig-1g/);
       },
     },
+    {
+      feature: 'Themes',
+      shows: `the cost report in the ${name} theme`,
+      picture: `theme-${name.replaceAll(' ', '-')}-report`,
+      async run(stage) {
+        const { page, shot } = stage;
+        await open(stage, 'cards.yaml');
+        await sees(page, lens, /1 × L4/);
+        await openReport(page);
+        await shot();
+        assert.deepEqual(await violations(page), []);
+      },
+    },
+    costInTheme(name),
   ];
 }

@@ -1,6 +1,7 @@
 // Restricted Mode: an untrusted folder. Everything works, because nothing in the folder is run.
 import fs from 'node:fs';
 import path from 'node:path';
+import { costIn } from './costs.ts';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Step, sees, showsText } from './stage.ts';
 
 /** The settings of the folder, which a stranger wrote: those of ours that are restricted must not be read. */
@@ -56,4 +57,5 @@ export const restricted: readonly Step[] = [
       );
     },
   },
+  costIn('Restricted Mode', 'in an untrusted folder', /InferenceService\/llama.*\$[\d.]+/),
 ];

@@ -1,6 +1,7 @@
 // A folder that only VS Code can read: no path on disk, no server-side file access. The config next to a file still applies.
 import fs from 'node:fs';
 import path from 'node:path';
+import { costIn } from './costs.ts';
 import { caretBehind, fix, hoverAtCaret, lens, type Step, sees, showsText } from './stage.ts';
 
 /** Writes the workspace file that names the virtual folder. */
@@ -31,4 +32,5 @@ export const virtual: readonly Step[] = [
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
     },
   },
+  costIn('Virtual workspace', 'in a folder that only VS Code can read', /Pod\/first.*\$[\d.]+.*halves\.yaml/),
 ];

@@ -6,6 +6,7 @@ import {
   caretBehind,
   closePanel,
   completion,
+  fix,
   hoverAtCaret,
   open,
   pickerRow,
@@ -14,6 +15,8 @@ import {
   problems,
   type Step,
   sees,
+  seesNo,
+  showsText,
   suggestRow,
 } from './stage.ts';
 
@@ -32,6 +35,23 @@ export const withRedHatYaml: readonly Step[] = [
       assert.equal(await page.locator(problemRow, { hasText: 'yaml-syntax' }).count(), 0);
       await shot();
       await closePanel(page);
+    },
+  },
+  {
+    feature: 'With Red Hat YAML',
+    shows: 'an unknown field is reported once, by its schema; our fix is in the light bulb',
+    picture: 'red-hat-yaml-field',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'beside-a-schema.yaml');
+      await problems(page);
+      await sees(page, problemRow, /Property resource is not allowed/);
+      await seesNo(page, problemRow, 'api-field');
+      await shot();
+      await closePanel(page);
+      await caretBehind(stage, 'beside-a-schema.yaml', 'resource:', 3);
+      await fix(page, /resources/);
+      await showsText(page, /^ {6}resources:\n {8}limits:/m);
     },
   },
   {

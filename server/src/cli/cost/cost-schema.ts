@@ -18,10 +18,17 @@ const state = z
       .describe(
         'US dollars per hour with replicas at their floor; null for workloads that are not servers, and without a price.',
       ),
-    range: range('US dollars per hour')
+    possibleHourly: range('US dollars per hour')
       .nullable()
       .describe('Without a price because nothing names the GPU: from the cheapest to the most expensive one.'),
     problem: z.string().nullable().describe('Why there is no price.'),
+    team: z.string().nullable().optional().describe('The value of a label that names the owner. Absent with a base.'),
+    cards: z
+      .array(z.string())
+      .readonly()
+      .optional()
+      .describe('The names of the GPU models; empty if unknown. Absent with a base.'),
+    providers: z.array(z.string()).readonly().optional().describe('Whose prices apply. Absent with a base.'),
   })
   .nullable();
 
@@ -55,6 +62,25 @@ export const costSchema = z
     before: total.nullable(),
     after: total,
     increase: range('US dollars per hour').nullable(),
+    savings: z
+      .array(
+        z.object({
+          workload: z.string().nullable().describe('Kind/name.'),
+          message: z.string(),
+          hourly: z.number().describe('US dollars per hour.'),
+          fix: z.string().nullable().describe('The title of the fix.'),
+          path: z.string(),
+          line: z.int().min(1),
+        }),
+      )
+      .readonly()
+      .optional()
+      .describe('Advice that saves money. Several savings of one workload may exclude each other. Absent with a base.'),
+    priceBasis: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('The provider, region and date of the prices. Absent with a base.'),
   })
   .describe('The output of gpulint cost --format json, version 1.');
 export type CostJson = z.infer<typeof costSchema>;

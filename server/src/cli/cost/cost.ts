@@ -1,16 +1,16 @@
 import fs from 'node:fs';
 import process from 'node:process';
+import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
-import { priceBasis } from '../../features/cost/price-basis.ts';
+import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
-import type { CheckedFile } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
 import { systemReason, UsageError } from '../usage-error.ts';
-import { type CostChange, difference, pairWorkloads } from './changes.ts';
 import { withTreeOf } from './git-tree.ts';
+import { reportedCosts } from './reported-costs.ts';
 import { costsInFiles, type WorkloadCost, workloadCosts } from './workload-costs.ts';
 
 /** Options of `gpulint cost`. */
@@ -34,9 +34,13 @@ export interface CostReport {
   /** What the costs are compared with; null if they are not. */
   readonly base: string | null;
   /** With a base, each workload of either side; without one, each workload as its own `after`. */
-  readonly changes: readonly CostChange[];
+  readonly changes: readonly CostChange<WorkloadCost>[];
   readonly before: CostTotal | null;
   readonly after: CostTotal;
+  /** The workloads of the state after the change, with all that reports of one state show. */
+  readonly current: ReportedCosts;
+  /** The file that the report is written to; undefined for standard output. */
+  readonly output: string | undefined;
   /** What the amounts are based on; undefined if there are none. */
   readonly priceBasis: string | undefined;
   /** The limits that are exceeded, as sentences. */
@@ -66,7 +70,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
       : compare !== undefined
         ? costsInReport(compare, readReport(compare))
         : undefined;
-  const report = createReport(before, after, files, options);
+  const report = createReport(before, after, reportedCosts(paths, after, files), options);
   const terminal = output === undefined ? process.stdout : {};
   const pieces = render(report, wantsColor(color, terminal) ? colorStyle : plainStyle);
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
@@ -78,8 +82,8 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
 function createReport(
   before: readonly WorkloadCost[] | undefined,
   after: readonly WorkloadCost[],
-  files: readonly CheckedFile[],
-  { base, compare, maxHourly, maxIncrease }: CostOptions,
+  current: ReportedCosts,
+  { base, compare, output, maxHourly, maxIncrease }: CostOptions,
 ): CostReport {
   const totals = { before: before === undefined ? null : totalOf(before), after: totalOf(after) };
   const exceeded: string[] = [];
@@ -95,7 +99,9 @@ function createReport(
     base: base ?? compare ?? null,
     changes: before === undefined ? after.map((one) => ({ before: null, after: one })) : pairWorkloads(before, after),
     ...totals,
-    priceBasis: priceBasis(files.flatMap(({ costs }) => costs)),
+    current,
+    output,
+    priceBasis: current.basis,
     exceeded,
   };
 }

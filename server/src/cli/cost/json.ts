@@ -1,11 +1,11 @@
+import { type CostChange, difference, increaseOf } from '../../features/cost/cost-changes.ts';
 import { jsonText } from '../terminal.ts';
-import { type CostChange, difference, increaseOf } from './changes.ts';
 import type { CostReport } from './cost.ts';
 import type { CostJson } from './cost-schema.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
-/** The costs as one JSON document. */
-export function* renderCostJson({ base, changes, before, after }: CostReport): Generator<string> {
+/** The costs of two states as one JSON document. */
+export function* renderChangeJson({ base, changes, before, after }: CostReport): Generator<string> {
   const report: CostJson = {
     version: 1,
     currency: 'USD',
@@ -18,7 +18,7 @@ export function* renderCostJson({ base, changes, before, after }: CostReport): G
   yield `${jsonText(report, 2)}\n`;
 }
 
-function toJson(change: CostChange, isCompared: boolean): CostJson['workloads'] {
+function toJson(change: CostChange<WorkloadCost>, isCompared: boolean): CostJson['workloads'] {
   const { before, after } = change;
   const shown = after ?? before;
   if (shown === null) return [];
@@ -29,6 +29,6 @@ function toJson(change: CostChange, isCompared: boolean): CostJson['workloads'] 
 
 function stateOf(workload: WorkloadCost | null): CostJson['workloads'][number]['before'] {
   if (workload === null) return null;
-  const { path, line, gpus, hourly, range, idleHourly, problem } = workload;
-  return { path, line, gpus, hourly, range, idleHourly, problem };
+  const { path, line, gpus, hourly, possibleHourly, idleHourly, problem } = workload;
+  return { path, line, gpus, hourly, possibleHourly, idleHourly, problem };
 }

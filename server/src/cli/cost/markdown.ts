@@ -1,15 +1,18 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
-import { codeSpan, plainMarkdown } from '../reports/markdown.ts';
-import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
+import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
+import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
+import { plainMarkdown } from '../../features/hover/render.ts';
+import { codeSpan } from '../reports/markdown.ts';
 import type { CostReport } from './cost.ts';
-import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf, unpricedWords } from './words.ts';
+import { hourlyWords, monthlyIncreaseWords, unpricedWords } from './words.ts';
+import type { WorkloadCost } from './workload-costs.ts';
 
 /** A comment longer than this helps nobody; GitHub rejects 65,536 characters. */
 const maxRows = 40;
 
 /** A comment for a pull request: what the change costs, then one row for each changed workload. */
-export function* renderCostMarkdown({ base, before, after, changes, priceBasis }: CostReport): Generator<string> {
+export function* renderChangeMarkdown({ base, before, after, changes, priceBasis }: CostReport): Generator<string> {
   // A bot finds its previous comment by this line, and edits it.
   yield '<!-- gpulint cost -->\n';
   const shown = base === null ? changes : changes.filter(isChanged);
@@ -36,7 +39,7 @@ export function* renderCostMarkdown({ base, before, after, changes, priceBasis }
   if (notes.length > 0) yield `\n${plainMarkdown(notes.join(' '))}\n`;
 }
 
-function row(change: CostChange, isCompared: boolean): string {
+function row(change: CostChange<WorkloadCost>, isCompared: boolean): string {
   const { before, after } = change;
   const shown = after ?? before;
   if (shown === null) return '';

@@ -1,9 +1,11 @@
 import { formatCount, formatHourly, formatMonthly, plural } from '../../cost/money.ts';
 import { rangedWords, spreadWords } from '../../cost/possible-cost-words.ts';
+import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
+import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
 import { printable, type Style } from '../terminal.ts';
-import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
 import type { CostReport } from './cost.ts';
-import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf, unpricedWords } from './words.ts';
+import { hourlyWords, monthlyIncreaseWords, unpricedWords } from './words.ts';
+import type { WorkloadCost } from './workload-costs.ts';
 
 /** The costs as aligned columns: what changed, or without a base all workloads; then the total. */
 export function* renderCostText(report: CostReport, style: Style): Generator<string> {
@@ -20,7 +22,7 @@ export function* renderCostText(report: CostReport, style: Style): Generator<str
   yield* totalLines(report, style);
 }
 
-function costRow({ after }: CostChange): readonly string[] {
+function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
   if (after === null) return [];
   const idle = after.idleHourly === null || after.idleHourly === 0 ? '' : `${formatHourly(after.idleHourly)} idle`;
   return [
@@ -32,7 +34,7 @@ function costRow({ after }: CostChange): readonly string[] {
   ];
 }
 
-function changeRow(change: CostChange): readonly string[] {
+function changeRow(change: CostChange<WorkloadCost>): readonly string[] {
   const { before, after } = change;
   const shown = after ?? before;
   if (shown === null) return [];

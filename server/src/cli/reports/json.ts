@@ -84,7 +84,7 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
 }
 
 function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {
-  const ranges = workloads.flatMap((workload) => countedCost(workload).range ?? []);
+  const ranges = workloads.flatMap((workload) => countedCost(workload).possibleHourly ?? []);
   return ranges.length === 0 ? {} : { ranged: { workloads: ranges.length, hourly: sumOfRanges(ranges) } };
 }
 
@@ -97,14 +97,14 @@ export function countedWorkloads(files: readonly ReportFile[]): readonly ReportW
 export function countedCost(workload: ReportWorkload): CountedAmounts & { readonly problem: string | null } {
   const { release, gpus, cost, costRange, costProblem, role, roleConfidence } = workload;
   if (release !== undefined)
-    return { ...release, range: release.costRange?.hourly ?? null, problem: release.costProblem ?? null };
-  const range = costRange?.hourly ?? null;
+    return { ...release, possibleHourly: release.costRange?.hourly ?? null, problem: release.costProblem ?? null };
+  const possibleHourly = costRange?.hourly ?? null;
   const isServer = role === 'serving' && roleConfidence !== 'guess';
   const idleHourly = isServer ? (cost?.idleHourly ?? null) : null;
   return {
     gpus,
     hourly: cost?.hourly ?? null,
-    range,
+    possibleHourly,
     idleHourly,
     problem: cost === null ? (costProblem ?? null) : null,
   };

@@ -1,7 +1,7 @@
 import { formatHourly, formatMonthly } from '../../cost/money.ts';
 import { rangedWords } from '../../cost/possible-cost-words.ts';
 import { priceBasis } from '../../features/cost/price-basis.ts';
-import { escapeMarkdown } from '../../features/hover/render.ts';
+import { plainMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import { summarizeReport } from './json.ts';
@@ -97,11 +97,6 @@ function* more(count: number, noun: string): Generator<string> {
 
 function rank({ severity }: ReportFinding): number {
   return severities.findIndex((limit) => isAtLeast(severity, limit));
-}
-
-/** Literal text that mentions no user and links to no issue; a backslash alone does not prevent that. */
-export function plainMarkdown(text: string): string {
-  return escapeMarkdown(text).replace(/\\([@#])/g, '$1<!-- -->');
 }
 
 /** A code span with a fence longer than any run of backticks in it. */

@@ -115,7 +115,7 @@ export function renderSummary(
   const open = workloads.map(countedCost).some(({ gpus }) => gpus.min !== null && gpus.max === null);
   if (summary.gpus.max > 0) seen.push(`${plural(rounded(summary.gpus), noun)}${open ? ' or more' : ''}`);
   const without = workloads.filter((one) => countedCost(one).hourly === null && !isDefinition(one));
-  const unpriced = without.filter((one) => countedCost(one).range === null).length;
+  const unpriced = without.filter((one) => countedCost(one).possibleHourly === null).length;
   if (summary.hourly.max > 0 || summary.ranged !== undefined) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
     seen.push(`${rangedWords(summary.hourly, summary.ranged)}${missing}`);

@@ -32,7 +32,7 @@ export interface CostRow {
   readonly hourly: Range | null;
   readonly monthly: Range | null;
   /** US dollars per hour from the cheapest to the most expensive GPU, if nothing names the GPU; otherwise null. */
-  readonly range: Range | null;
+  readonly possibleHourly: Range | null;
   /** Per hour with replicas at their floor, for servers; null for others and without a price. */
   readonly idleHourly: number | null;
   readonly spotHourly: Range | null;
@@ -79,7 +79,7 @@ export function costRow(
     providers: sorted(providers),
     hourly: cost?.hourly ?? null,
     monthly: cost?.monthly ?? null,
-    range: rangeOf(workload)?.hourly ?? null,
+    possibleHourly: rangeOf(workload)?.hourly ?? null,
     idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
     spotHourly: cost?.spotHourly ?? null,
     problem: unknown === null ? null : noEstimateWords(unknown),
@@ -126,7 +126,8 @@ function sorted(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-function fileName(uri: string): string {
+/** The decoded name of a file. */
+export function fileName(uri: string): string {
   const name = uri.slice(uri.lastIndexOf('/') + 1);
   try {
     return decodeURIComponent(name);

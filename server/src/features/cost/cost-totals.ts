@@ -4,7 +4,7 @@ import type { Range } from '../../cost/types.ts';
 import type { CostRow } from './cost-rows.ts';
 
 /** The part of a row that totals add up. */
-export type CountedAmounts = Pick<CostRow, 'gpus' | 'hourly' | 'range' | 'idleHourly'>;
+export type CountedAmounts = Pick<CostRow, 'gpus' | 'hourly' | 'possibleHourly' | 'idleHourly'>;
 
 /** The sum of the known amounts of rows. */
 export interface CostTotal {
@@ -23,7 +23,7 @@ export interface CostTotal {
 /** The total of the rows: the sum of the leaves, whatever shows them. */
 export function totalOf(rows: readonly CountedAmounts[]): CostTotal {
   const priced = rows.flatMap(({ hourly }) => hourly ?? []);
-  const ranges = rows.flatMap(({ range }) => range ?? []);
+  const ranges = rows.flatMap(({ possibleHourly }) => possibleHourly ?? []);
   return {
     workloads: rows.length,
     unpriced: rows.length - priced.length,

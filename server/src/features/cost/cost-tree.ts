@@ -1,5 +1,6 @@
 import { formatCount, formatHourly, formatMonthly, plural, spokenHourly } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
+import { shorten } from '../../yaml/shorten.ts';
 import type { CostRow } from './cost-rows.ts';
 import { type CostTotal, totalOf } from './cost-totals.ts';
 
@@ -7,6 +8,8 @@ import { type CostTotal, totalOf } from './cost-totals.ts';
 export interface TreeRow {
   readonly row: CostRow;
   readonly path: string;
+  /** What the price is based on; undefined without a price. */
+  readonly basis?: string | undefined;
 }
 
 /** A group, or a workload. Texts are plain. */
@@ -34,7 +37,7 @@ export function costTree<T extends TreeRow>(
   group: TreeGroup,
 ): readonly TreeNode<T>[] {
   const leaves = sorted(rows, (one) => ({ ...one.row, text: labelOf(one.row) }), sort);
-  if (group === 'none') return withUniqueIds(leaves.map(leafNode));
+  if (group === 'none') return withUniqueIds(leaves.map((one) => leafNode(one, group)));
   const groups = new Map<string, T[]>();
   for (const one of leaves) {
     const key = groupOf(one, group);
@@ -46,15 +49,23 @@ export function costTree<T extends TreeRow>(
   return sorted(totals, ({ key, total }) => ({ ...total, text: key }), sort).map((one) => groupNode(one, group));
 }
 
-/** The totals in a sentence: `2 workloads, 4 GPUs: $27.52/h ($20,090/month), $13.76/h idle`. */
-export function totalWords({ workloads, unpriced, ranged, gpus, hourly, idleHourly }: CostTotal): string {
-  const idle = idleHourly === 0 ? '' : `, ${formatHourly(idleHourly)} idle`;
+/** `2 workloads, 4 GPUs: $27.52/h ($20,090/month), $13.76/h idle`. */
+export function totalWords(total: CostTotal): string {
+  const { workloads, unpriced, ranged, hourly, idleHourly } = total;
+  const [min, max] = [total.gpus.min, total.gpus.max].map((count) => Math.round(count * 10) / 10);
+  const start = `${plural(workloads, 'workload')}, ${plural({ min: min ?? 0, max: max ?? 0 }, 'GPU')}`;
   const open =
-    ranged.workloads === 0 ? '' : `; ${spreadWords(ranged.hourly)} for ${ranged.workloads} of unknown GPU model`;
+    ranged.workloads === 0 ? '' : `, ${spreadWords(ranged.hourly)} for ${ranged.workloads} of unknown GPU model`;
+  if (unpriced === workloads) return `${start}: no price${open}`;
+  const idle = idleHourly === 0 ? '' : `, ${formatHourly(idleHourly)} idle`;
   const left = unpriced - ranged.workloads;
-  const missing = `${open}${left === 0 ? '' : `; ${left} without a price`}`;
-  const amount = unpriced === workloads ? 'no price' : `${formatHourly(hourly)} (${formatMonthly(hourly)})${idle}`;
-  return `${plural(workloads, 'workload')}, ${plural(gpus, 'GPU')}: ${amount}${unpriced === workloads ? open : missing}`;
+  const missing = `${open}${left === 0 ? '' : `, ${left} without a price`}`;
+  return `${start}: ${amountWords(total)} (${formatMonthly(hourly)})${idle}${missing}`;
+}
+
+/** `$27.52/h`, `≥ $27.52/h` if some workloads have no price; an empty string if none has. */
+export function amountWords({ workloads, unpriced, hourly }: CostTotal): string {
+  return unpriced === workloads ? '' : `${unpriced > 0 ? '≥ ' : ''}${formatHourly(hourly)}`;
 }
 
 interface Sortable {
@@ -73,22 +84,23 @@ function sorted<T>(all: readonly T[], sortable: (one: T) => Sortable, sort: Tree
   return keyed.map(({ one }) => one);
 }
 
-function leafNode<T extends TreeRow>(one: T): TreeNode<T> {
-  const { row, path } = one;
-  const { hourly, range, idleHourly, problem, accelerators, namespace, team, release, providers } = row;
+function leafNode<T extends TreeRow>(one: T, group: TreeGroup): TreeNode<T> {
+  const { row, path, basis } = one;
+  const { hourly, possibleHourly, idleHourly, problem, accelerators, namespace, team, release } = row;
   const label = labelOf(row);
-  const amount = hourly !== null ? formatHourly(hourly) : range === null ? 'no price' : spreadWords(range);
+  const amount =
+    hourly !== null ? formatHourly(hourly) : possibleHourly === null ? 'no price' : spreadWords(possibleHourly);
   const idle = idleHourly === null || idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   return {
-    id: JSON.stringify([path, row.kind, namespace, row.name]),
+    id: JSON.stringify([path, label, namespace]),
     label,
-    description: [amount, ...idle, path].join(' · '),
+    description: [amount, ...idle, ...(group === 'file' ? [] : [path])].join(' · '),
     tooltip: [
       label,
       accelerators,
-      problem ?? [amount, ...idle, ...providers].join(' · '),
-      ...(namespace === null ? [] : [`Namespace ${namespace}`]),
-      ...(team === null ? [] : [`Team ${team}`]),
+      problem ?? [amount, ...idle, ...(basis === undefined ? [] : [basis])].join(' · '),
+      ...(namespace === null ? [] : [`Namespace ${shorten(namespace, maxLabel)}`]),
+      ...(team === null ? [] : [`Team ${shorten(team, maxLabel)}`]),
       ...(release === null ? [] : [`One release with ${release}`]),
       path,
     ].join('\n'),
@@ -110,17 +122,16 @@ function groupNode<T extends TreeRow>(
 ): TreeNode<T> {
   const { workloads, unpriced, gpus, hourly, idleHourly } = total;
   const isPriced = unpriced < workloads;
-  const amount = isPriced ? `${unpriced > 0 ? '≥ ' : ''}${formatHourly(hourly)}` : 'no price';
   const idle = idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   const spoken = isPriced ? `${unpriced > 0 ? 'at least ' : ''}${spokenHourly(hourly)}` : 'no price';
   return {
     id: `${group} ${key}`,
     label: key,
-    description: [amount, ...idle, plural(workloads, 'workload')].join(' · '),
+    description: [amountWords(total) || 'no price', ...idle, plural(workloads, 'workload')].join(' · '),
     tooltip: `${key}\n${totalWords(total)}`,
     spoken: `${key}, ${plural(workloads, 'workload')}, ${formatCount(gpus)} GPUs, ${spoken}`,
     icon: groupIcons[group],
-    children: withUniqueIds(all.map(leafNode)),
+    children: withUniqueIds(all.map((one) => leafNode(one, group))),
   };
 }
 
@@ -134,15 +145,18 @@ const groupIcons = {
 
 function groupOf({ row, path }: TreeRow, group: TreeGroup): string {
   if (group === 'file') return path;
-  if (group === 'namespace') return row.namespace ?? 'No namespace';
-  if (group === 'team') return row.team ?? 'No team';
+  if (group === 'namespace') return shorten(row.namespace ?? 'No namespace', maxLabel);
+  if (group === 'team') return shorten(row.team ?? 'No team', maxLabel);
   return row.cards.length === 0 ? 'GPU model unknown' : row.cards.join(' + ');
 }
 
-/** `Deployment/chat`, `Pod`. */
+/** `Deployment/chat`, `Pod`. Invalid names have any length. */
 function labelOf({ kind, name }: CostRow): string {
-  return name === null ? kind : `${kind}/${name}`;
+  return shorten(name === null ? kind : `${kind}/${name}`, maxLabel);
 }
+
+/** Valid kinds and names are shorter. */
+const maxLabel = 320;
 
 /** Objects of one file can have the same name. */
 function withUniqueIds<T>(nodes: readonly TreeNode<T>[]): readonly TreeNode<T>[] {

@@ -15,15 +15,24 @@ export function priceBasis(costs: readonly Pick<CostEstimate, 'basis' | 'assumpt
       ? []
       : [`${pricing === 'on-demand' ? 'on demand' : pricing} at ${listOf([...places].sort())}`];
   });
-  const dates = listed.flatMap(({ asOf }) => asOf ?? []).sort();
-  const [oldest] = dates;
-  const newest = dates.at(-1);
-  if (oldest !== undefined) parts.push(`as of ${oldest}${newest === oldest ? '' : ` to ${newest}`}`);
-  if (dates.length < listed.length) parts.push('some undated');
+  const dates = priceDates(costs);
+  if (dates !== undefined) parts.push(dates);
+  if (listed.some(({ asOf }) => asOf === null)) parts.push('some undated');
   if (listed.length < basis.length) parts.push('your prices');
   if (costs.some(({ assumptions }) => assumptions.some(({ kind }) => kind === 'discount')))
     parts.push('minus your discount');
   return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+/** `as of 2026-07-09 to 2026-07-20`; undefined without dated list prices. */
+export function priceDates(costs: readonly Pick<CostEstimate, 'basis'>[]): string | undefined {
+  const dates = costs.flatMap(({ basis }) =>
+    basis.flatMap(({ asOf, source }) => (source === null ? [] : (asOf ?? []))),
+  );
+  const [oldest] = dates.sort();
+  const newest = dates.at(-1);
+  if (oldest === undefined) return undefined;
+  return `as of ${oldest}${newest === oldest ? '' : ` to ${newest}`}`;
 }
 
 function placeOf({ provider, region }: CostBasis): string {

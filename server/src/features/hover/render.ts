@@ -42,6 +42,11 @@ export function escapeMarkdown(text: string): string {
   );
 }
 
+/** The same for comments on GitHub: mentions no user and links to no issue, which a backslash alone does not prevent. */
+export function plainMarkdown(text: string): string {
+  return escapeMarkdown(text).replace(/\\([@#])/g, '$1<!-- -->');
+}
+
 function blockToMarkdown(block: Block): string {
   if (block.kind === 'lead') return `**${escapeMarkdown(block.text)}**`;
   if (block.kind === 'text') return escapeMarkdown(block.text);

@@ -16,6 +16,7 @@ const podSchema = {
           type: 'array',
           items: {
             type: 'object',
+            additionalProperties: false,
             properties: {
               name: { type: 'string' },
               image: { type: 'string' },

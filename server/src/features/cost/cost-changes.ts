@@ -1,19 +1,29 @@
 import { nothing } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
-import { withoutNoise } from '../../features/cost/cost-totals.ts';
-import type { WorkloadCost } from './workload-costs.ts';
+import type { CostRow } from './cost-rows.ts';
+import { withoutNoise } from './cost-totals.ts';
+
+/** What identifies a workload in two states, and what it costs in one. */
+export interface ComparedCost
+  extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'gpus' | 'hourly' | 'possibleHourly'> {
+  readonly path: string;
+  readonly line: number;
+}
 
 /** One workload before and after a change; at least one of them is present. */
-export interface CostChange {
-  readonly before: WorkloadCost | null;
-  readonly after: WorkloadCost | null;
+export interface CostChange<T extends ComparedCost = ComparedCost> {
+  readonly before: T | null;
+  readonly after: T | null;
 }
 
 /**
  * Pairs the workloads of two states: by kind, namespace, name and file; then without the file, if only one is left on each side, because files
  * are moved and renamed. Takes time proportional to the number of workloads.
  */
-export function pairWorkloads(before: readonly WorkloadCost[], after: readonly WorkloadCost[]): readonly CostChange[] {
+export function pairWorkloads<T extends ComparedCost>(
+  before: readonly T[],
+  after: readonly T[],
+): readonly CostChange<T>[] {
   const here = pairBy(withFile, before, after);
   const elsewhere = pairBy(
     withoutFile,
@@ -42,15 +52,15 @@ export function difference(from: Range, to: Range): Range {
   return { min: withoutNoise(to.min - from.min), max: withoutNoise(to.max - from.max) };
 }
 
-function pairBy(
-  keyOf: (workload: WorkloadCost) => string,
-  before: readonly WorkloadCost[],
-  after: readonly WorkloadCost[],
+function pairBy<T extends ComparedCost>(
+  keyOf: (workload: T) => string,
+  before: readonly T[],
+  after: readonly T[],
   onlyUnique = false,
-): readonly CostChange[] {
+): readonly CostChange<T>[] {
   const waiting = groupBy(keyOf, before);
   const groups = groupBy(keyOf, after);
-  const pairs: CostChange[] = [];
+  const pairs: CostChange<T>[] = [];
   for (const [key, workloads] of groups) {
     const earlier = waiting.get(key) ?? [];
     const isPair = !onlyUnique || (earlier.length === 1 && workloads.length === 1);
@@ -63,11 +73,8 @@ function pairBy(
   return pairs;
 }
 
-function groupBy(
-  keyOf: (workload: WorkloadCost) => string,
-  workloads: readonly WorkloadCost[],
-): Map<string, WorkloadCost[]> {
-  const groups = new Map<string, WorkloadCost[]>();
+function groupBy<T extends ComparedCost>(keyOf: (workload: T) => string, workloads: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
   for (const workload of workloads) {
     const key = keyOf(workload);
     const group = groups.get(key);
@@ -77,19 +84,19 @@ function groupBy(
   return groups;
 }
 
-function withFile(workload: WorkloadCost): string {
+function withFile(workload: ComparedCost): string {
   return JSON.stringify([withoutFile(workload), workload.path]);
 }
 
-function withoutFile({ kind, namespace, name }: WorkloadCost): string {
+function withoutFile({ kind, namespace, name }: ComparedCost): string {
   return JSON.stringify([kind, namespace, name]);
 }
 
-function placeOf({ before, after }: CostChange): WorkloadCost | null {
+function placeOf({ before, after }: CostChange): ComparedCost | null {
   return after ?? before;
 }
 
-function compare(a: WorkloadCost | null, b: WorkloadCost | null): number {
+function compare(a: ComparedCost | null, b: ComparedCost | null): number {
   if (a === null || b === null) return 0;
   return a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line;
 }
@@ -100,6 +107,6 @@ function isSameRange(a: Range | null, b: Range | null): boolean {
   return min === 0 && max === 0;
 }
 
-function isSameCount(a: WorkloadCost['gpus'], b: WorkloadCost['gpus']): boolean {
+function isSameCount(a: ComparedCost['gpus'], b: ComparedCost['gpus']): boolean {
   return a.min === b.min && a.max === b.max;
 }

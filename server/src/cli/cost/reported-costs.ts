@@ -1,0 +1,36 @@
+import path from 'node:path';
+import { priceBasis } from '../../features/cost/price-basis.ts';
+import type { CostSaving, ReportedCosts } from '../../features/cost-report/report.ts';
+import { standardInput } from '../files.ts';
+import type { CheckedFile } from '../reports/format.ts';
+import type { PlacedCost } from './workload-costs.ts';
+
+/** The costs of one state with all that reports for people show. */
+export function reportedCosts(
+  paths: readonly string[],
+  rows: readonly PlacedCost[],
+  files: readonly CheckedFile[],
+): ReportedCosts {
+  const [first = '.'] = paths;
+  const name = first === standardInput ? 'standard input' : path.basename(path.resolve(first)) || first;
+  const title = paths.length > 1 ? `${name} and ${paths.length - 1} more` : name;
+  return { title, rows, savings: files.flatMap(savingsIn), basis: priceBasis(files.flatMap(({ costs }) => costs)) };
+}
+
+/** Hints are shown only on request, here as elsewhere. */
+function savingsIn({ file, source }: CheckedFile): readonly CostSaving[] {
+  return file.findings.flatMap(({ severity, saving, workload, message, range, fixes }) =>
+    saving === undefined || severity === 'hint'
+      ? []
+      : [
+          {
+            workload,
+            message,
+            hourly: saving.hourly,
+            fix: fixes[0]?.title ?? null,
+            path: source,
+            line: range.start.line,
+          },
+        ],
+  );
+}

@@ -1,0 +1,148 @@
+import {
+  formatAmount,
+  formatCount,
+  formatHourly,
+  formatMonthly,
+  formatMonthlyAmount,
+  plural,
+} from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
+import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
+import { chartsOf } from './charts.ts';
+import { escapeHtml, isolated } from './html-text.ts';
+import { createLinks, type Links } from './links.ts';
+import { pageScript } from './page-script.ts';
+import { pageStyle } from './page-style.ts';
+import { type CostSaving, largestSavings, type ReportedCost, type ReportedCosts } from './report.ts';
+import { countWords, workloadTable } from './workload-table.ts';
+
+/** What the page needs besides the report. */
+export interface PageOptions {
+  /** A random text without characters of HTML: only the style and the script that carry it apply. */
+  readonly nonce: string;
+  /** The way from the folder of the page to the folder that paths are relative to, such as `../`. */
+  readonly base?: string;
+}
+
+/** The report as a page, and what its elements with a number stand for. */
+export interface CostPage<Row, Saving> {
+  readonly html: string;
+  /** By `data-place`. */
+  readonly places: readonly (Row | Saving)[];
+  /** By `data-fix`. */
+  readonly fixes: readonly Saving[];
+}
+
+/**
+ * One self-contained HTML document. It loads nothing, and all texts of files are escaped. Without scripts, it is complete but neither sorted nor
+ * filtered by the reader.
+ */
+export function renderPage<Row extends ReportedCost, Saving extends CostSaving>(
+  { title, rows, savings, basis }: ReportedCosts<Row, Saving>,
+  { nonce, base = '' }: PageOptions,
+): CostPage<Row, Saving> {
+  const links = createLinks<Row | Saving>(base);
+  const totals = totalOf(rows);
+  const best = largestSavings(savings);
+  const fixes: Saving[] = [];
+  const heading = `GPU cost of ${title}`;
+  const content = [
+    head(heading, nonce),
+    `<header><h1>GPU cost of ${isolated(title)}</h1>${actions}</header>`,
+    '<main>',
+    totalsSection(totals),
+    notes(totals, basis),
+    chartsOf(rows),
+    savingsSection<Saving>(best, savings.length, links, fixes),
+    workloadTable<Row>(rows, totals, links),
+    '</main>',
+    `<script nonce="${nonce}">${pageScript}</script>`,
+    '</body>\n</html>\n',
+  ];
+  return { html: content.filter((part) => part !== '').join('\n'), places: links.places, fixes };
+}
+
+function head(title: string, nonce: string): string {
+  const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style nonce="${nonce}">${pageStyle}</style>
+</head>
+<body>`;
+}
+
+/** Only an editor can do these; the script shows them there. */
+const actions = `<p class="actions" hidden><button type="button" data-action="refresh">Refresh</button>
+<span>Export</span>${[
+  ['csv', 'CSV'],
+  ['json', 'JSON'],
+  ['markdown', 'Markdown'],
+  ['html', 'HTML'],
+]
+  .map(
+    ([format, name]) => `<button type="button" data-action="${format}" aria-label="Export as ${name}">${name}</button>`,
+  )
+  .join('')}</p>`;
+
+function totalsSection({ workloads, unpriced, ranged, gpus, hourly, idleHourly }: CostTotal): string {
+  const figures = [
+    ['Per hour', formatAmount(hourly), ''],
+    ['Per month', formatMonthlyAmount(hourly), '730 h'],
+    ['Idle per hour', formatAmount(idleHourly), 'servers at their floor'],
+    ...(ranged.workloads === 0
+      ? []
+      : [
+          [
+            'Not included',
+            spreadWords(ranged.hourly),
+            `${plural(ranged.workloads, 'workload')} of unknown GPU model`,
+          ] as const,
+        ]),
+    ['GPUs', countWords(gpus), ''],
+    ['Workloads', formatCount({ min: workloads, max: workloads }), unpriced === 0 ? '' : `${unpriced} without a price`],
+  ];
+  return `<dl class="totals">${figures
+    .map(
+      ([name, value, note]) =>
+        `<div><dt>${name}</dt><dd>${value}${note === '' ? '' : ` <small>${note}</small>`}</dd></div>`,
+    )
+    .join('')}</dl>`;
+}
+
+/** What no amount includes. */
+export const notCounted = 'Not included: storage, egress, control planes, and pods without GPUs';
+
+function notes({ unpriced }: CostTotal, basis: string | undefined): string {
+  const sentences = [
+    basis === undefined ? '' : `Prices: ${isolated(basis)}.`,
+    unpriced === 0 ? '' : `The totals do not include ${plural(unpriced, 'workload')} without a price.`,
+    `${notCounted}.`,
+  ];
+  return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;
+}
+
+function savingsSection<Saving extends CostSaving>(
+  best: readonly Saving[],
+  count: number,
+  links: Pick<Links<Saving>, 'toPlace'>,
+  fixes: Saving[],
+): string {
+  if (best.length === 0) return '';
+  const items = best.map((saving) => {
+    const { hourly, workload, message, fix } = saving;
+    const title = fix === null ? '' : `<p class="fix" data-fix="${fixes.push(saving) - 1}">${isolated(fix)}</p>`;
+    return `<li><p class="amount">${formatHourly(hourly)} <small>${formatMonthly(hourly)}</small></p>
+<div><p><strong>${isolated(workload ?? '')}</strong> ${links.toPlace(saving)}</p><p>${isolated(message)}</p>${title}</div></li>`;
+  });
+  const others = count > best.length ? ` The largest ${best.length} of ${count}.` : '';
+  return `<section aria-labelledby="savings"><h2 id="savings">Savings</h2>
+<p class="notes">Several savings of one workload may exclude each other, so they have no sum.${others}</p>
+<ol class="savings" role="list">
+${items.join('\n')}
+</ol></section>`;
+}

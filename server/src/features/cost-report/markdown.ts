@@ -1,0 +1,54 @@
+import { formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { type RangedTotal, spreadWords } from '../../cost/possible-cost-words.ts';
+import { totalOf } from '../cost/cost-totals.ts';
+import { plainMarkdown } from '../hover/render.ts';
+import { workloadName } from './charts.ts';
+import { notCounted } from './html.ts';
+import { largestSavings, type ReportedCosts } from './report.ts';
+import { shownColumns } from './workload-table.ts';
+
+/**
+ * GitHub Flavored Markdown with the total, the largest savings and the workloads.
+ * @param maxRows more workloads than these are counted only
+ */
+export function* renderMarkdown(
+  { title, rows, savings, basis }: ReportedCosts,
+  maxRows = Number.POSITIVE_INFINITY,
+): Generator<string> {
+  const total = totalOf(rows);
+  const { hourly, idleHourly, gpus, workloads, unpriced, ranged } = total;
+  yield `### GPU cost of ${plainMarkdown(title)}: ${formatHourly(hourly)}\n`;
+  const idle = idleHourly === 0 ? '' : ` ${formatHourly(idleHourly)} of it is idle: servers at their floor.`;
+  yield `\n${plural(workloads, 'workload')} with ${plural(gpus, 'GPU')}, **${formatMonthly(hourly)}**.${idle}${openSentence(ranged)}\n`;
+  if (savings.length > 0) yield '\n| Saving | Workload | Advice | File |\n| ---: | :--- | :--- | :--- |\n';
+  for (const saving of largestSavings(savings)) {
+    const { workload, message, path, line } = saving;
+    yield row([formatHourly(saving.hourly), workload ?? '', message, `${path}:${line}`]);
+  }
+  const columns = shownColumns(rows);
+  if (rows.length > 0) {
+    const names = columns.map(({ title: name }) => name);
+    yield `\n| Workload | ${names.join(' | ')} | File |\n| :--- |${columns.map(({ number }) => (number ? ' ---: |' : ' :--- |')).join('')} :--- |\n`;
+  }
+  for (const one of rows.slice(0, maxRows)) {
+    const cells = columns.map(({ value }) => value(one) ?? '');
+    yield row([workloadName(one), ...cells, `${one.path}:${one.line}`]);
+  }
+  if (rows.length > maxRows) yield `\n… and ${plural(rows.length - maxRows, 'more workload')}\n`;
+  const problems = rows.flatMap((one) =>
+    one.problem === null ? [] : [`- ${plainMarkdown(`${workloadName(one)}: ${one.problem}`)}\n`],
+  );
+  if (unpriced > 0) yield `\nNot in the totals, because they have no price:\n\n`;
+  yield* problems.slice(0, maxRows);
+  const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h a month. `;
+  yield `\n${plainMarkdown(`${prices}${notCounted}.`)}\n`;
+}
+
+function openSentence({ workloads, hourly }: RangedTotal): string {
+  if (workloads === 0) return '';
+  return ` Not included: ${spreadWords(hourly)} for ${plural(workloads, 'workload')} of unknown GPU model.`;
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map(plainMarkdown).join(' | ')} |\n`;
+}

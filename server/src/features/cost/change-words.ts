@@ -1,0 +1,31 @@
+import { formatCount, formatHourly } from '../../cost/money.ts';
+import type { Range } from '../../cost/types.ts';
+import type { ComparedCost, CostChange } from './cost-changes.ts';
+
+/** `Deployment/chat`, with the namespace if there is one: `serving/Deployment/chat`. */
+export function nameOf({ kind, namespace, name }: ComparedCost): string {
+  return [namespace, kind, name].filter((part) => part !== null).join('/');
+}
+
+/** The number of GPUs, or both if they differ: `1 → 2`. */
+export function gpuWords({ before, after }: CostChange): string {
+  if (before === null || after === null) return formatCount((after ?? before)?.gpus ?? { min: null, max: null });
+  const from = formatCount(before.gpus);
+  const to = formatCount(after.gpus);
+  return from === to ? to : `${from} → ${to}`;
+}
+
+/** `+$6.88/h`, `−$1.20/h`, `+$1.20/h to +$3.60/h`, `up to +$3.60/h`, `±$0/h`. */
+export function increaseWords(increase: Range | null, format: (amount: number) => string = formatHourly): string {
+  if (increase === null) return 'unknown';
+  const low = signed(increase.min, format);
+  const high = signed(increase.max, format);
+  if (low === high) return low;
+  if (increase.min === 0) return `up to ${high}`;
+  return increase.max === 0 ? `up to ${low}` : `${low} to ${high}`;
+}
+
+function signed(amount: number, format: (amount: number) => string): string {
+  if (amount === 0) return `±${format(0)}`;
+  return `${amount < 0 ? '−' : '+'}${format(Math.abs(amount))}`;
+}

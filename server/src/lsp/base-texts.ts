@@ -1,0 +1,50 @@
+import type { FileAnalysis } from '../analysis.ts';
+import { normalizeUri } from '../config/places.ts';
+import { type BaseCosts, baseCosts, changeWords } from '../features/cost/base-changes.ts';
+import type { BaseTextParams, BaseTextResult } from './cost-protocol.ts';
+import { guarded } from './guard.ts';
+import { methods } from './protocol.ts';
+import type { Session } from './session.ts';
+
+/** Compares the costs of open files with those in the last commit, which only the client can read. */
+export interface BaseTexts {
+  /** How the price of each changed workload changed, by the start of its object. Empty where the client knows no earlier text. */
+  changesOf(file: FileAnalysis): Promise<ReadonlyMap<number, string>>;
+  /** The last commit is another one. */
+  changed(): void;
+  closed(uri: string): void;
+}
+
+interface Base {
+  readonly text: string;
+  costs: BaseCosts | undefined;
+}
+
+export function createBaseTexts(session: Session): BaseTexts {
+  const { connection, log } = session;
+  const bases = new Map<string, Promise<Base | undefined>>();
+
+  async function read(uri: string): Promise<Base | undefined> {
+    let text: string | null = null;
+    await guarded(log, methods.baseText, async () => {
+      const params: BaseTextParams = { uri };
+      text = await connection.sendRequest<BaseTextResult>(methods.baseText, params);
+    });
+    return text === null ? undefined : { text, costs: undefined };
+  }
+
+  return {
+    async changesOf(file) {
+      if (!session.client.baseTexts || !file.hasAccelerators) return new Map();
+      const key = normalizeUri(file.uri);
+      const reading = bases.get(key) ?? read(file.uri);
+      bases.set(key, reading);
+      const base = await reading;
+      if (base === undefined || base.text === file.text) return new Map();
+      if (base.costs?.isCurrent() !== true) base.costs = baseCosts(file, base.text);
+      return changeWords(file, base.costs.rows, 'HEAD');
+    },
+    changed: () => bases.clear(),
+    closed: (uri) => void bases.delete(normalizeUri(uri)),
+  };
+}

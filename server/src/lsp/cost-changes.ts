@@ -1,0 +1,86 @@
+import type { FileAnalysis } from '../analysis.ts';
+import { gpuWords, increaseWords, nameOf } from '../features/cost/change-words.ts';
+import {
+  type ComparedCost,
+  type CostChange,
+  increaseOf,
+  isChanged,
+  pairWorkloads,
+} from '../features/cost/cost-changes.ts';
+import { costRows } from '../features/cost/cost-rows.ts';
+import type { ChangedFile, CostChangesParams, CostChangesResult } from './cost-protocol.ts';
+import { guard, yieldOnce } from './guard.ts';
+import { methods } from './protocol.ts';
+import type { Session } from './session.ts';
+import { lineIndex } from './to-lsp.ts';
+
+interface Compared extends ComparedCost {
+  readonly uri: string;
+}
+
+/** The change of the cost of several files since the last commit, whose texts the client sends. */
+export function registerCostChanges(session: Session): void {
+  const { connection, documents, projects, host, log } = session;
+  const nothing: CostChangesResult = { title: '', changes: [] };
+
+  connection.onRequest(
+    methods.costChanges,
+    guard<CostChangesParams, CostChangesResult>(log, methods.costChanges, nothing, async ({ files }) => {
+      const before: Compared[] = [];
+      const after: Compared[] = [];
+      for (const file of files) {
+        await yieldOnce();
+        const found = await analyze(file);
+        if (found === undefined) continue;
+        after.push(...compared(found, file));
+        if (file.base !== null) before.push(...found.withText(file.base, (base) => compared(base, file)));
+      }
+      return inWords(pairWorkloads(before, after).filter(isChanged));
+    }),
+  );
+
+  /** A file that is gone is empty. */
+  async function analyze({ uri }: ChangedFile): Promise<FileAnalysis | undefined> {
+    if (documents.get(uri) !== undefined) return (await session.update(uri))?.file;
+    if (await projects.isIgnored(uri)) return undefined;
+    const config = await projects.configOf(uri);
+    const relatedFiles = await session.relatedFiles.relatedFilesOf(uri);
+    return projects.analysis.peek(uri, (await host.readFile(uri)) ?? '', config, relatedFiles);
+  }
+}
+
+function compared(file: FileAnalysis, { uri, path }: ChangedFile): readonly Compared[] {
+  const lines = lineIndex(file.text);
+  return costRows(file).map((row) => ({ ...row, uri, path, line: lines.toPosition(row.start).line }));
+}
+
+function inWords(changes: readonly CostChange<Compared>[]): CostChangesResult {
+  let total = { min: 0, max: 0 };
+  let unknown = 0;
+  for (const change of changes) {
+    const increase = increaseOf(change);
+    if (increase === null) unknown += 1;
+    else total = { min: total.min + increase.min, max: total.max + increase.max };
+  }
+  const note = unknown === 0 ? '' : `, and ${unknown} without a price`;
+  return {
+    title:
+      changes.length === 0
+        ? 'GPU cost unchanged against HEAD'
+        : `GPU cost against HEAD: ${increaseWords(total)}${note}`,
+    changes: changes.flatMap((change) => {
+      const { before, after } = change;
+      const place = after ?? before;
+      if (place === null) return [];
+      const state = before === null ? 'new, ' : after === null ? 'removed, ' : '';
+      return [
+        {
+          uri: place.uri,
+          line: after === null ? null : place.line,
+          label: `${nameOf(place)}  ${increaseWords(increaseOf(change))}`,
+          description: `${state}${gpuWords(change)} ${gpuWords(change) === '1' ? 'GPU' : 'GPUs'} · ${place.path}`,
+        },
+      ];
+    }),
+  };
+}

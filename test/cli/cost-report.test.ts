@@ -1,0 +1,109 @@
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test } from 'vitest';
+import { type CostJson, costSchema } from '../../server/src/cli/cost/cost-schema.ts';
+import { root, runCli, temporaryFolder } from './run-cli.ts';
+
+const fixtures = path.join(root, 'test/fixtures/cost-report');
+
+/** The report of the fixture in a format. The project has no repository here, so paths are relative to its parent. */
+async function report(format: string, ...more: readonly string[]): Promise<string> {
+  const cwd = temporaryFolder();
+  cpSync(path.join(fixtures, 'shop'), path.join(cwd, 'shop'), { recursive: true });
+  mkdirSync(path.join(cwd, 'out'));
+  const { stdout, stderr, status } = await runCli(['cost', 'shop', '--format', format, ...more], { cwd });
+  expect([stderr, status]).toEqual(['', 0]);
+  const output = more[more.indexOf('--output') + 1];
+  return more.includes('--output') && output !== undefined ? readFileSync(path.join(cwd, output), 'utf8') : stdout;
+}
+
+const withoutNonce = (html: string) => html.replaceAll(/(?<=nonce-|nonce=")[0-9a-f]{32}/g, '…');
+
+describe('a report of a small project', () => {
+  test('as HTML', async () => {
+    await expect(withoutNonce(await report('html'))).toMatchFileSnapshot(path.join(fixtures, 'shop.html'));
+  });
+
+  test('as CSV, in lines that end in CRLF', async () => {
+    const csv = await report('csv');
+    expect(csv.match(/(?<!\r)\n/g)).toBeNull();
+    await expect(csv).toMatchFileSnapshot(path.join(fixtures, 'shop.csv'));
+  });
+
+  test('as Markdown', async () => {
+    await expect(await report('markdown')).toMatchFileSnapshot(path.join(fixtures, 'shop.md'));
+  });
+
+  test('as JSON that its schema describes', async () => {
+    const json = JSON.parse(await report('json'));
+    expect(costSchema.parse(json)).toEqual(json);
+    expect(json.savings).toEqual([
+      expect.objectContaining({ workload: 'InferenceService/chat', hourly: 6.88, fix: 'Set minReplicas to 0 (now 1)' }),
+    ]);
+  });
+});
+
+describe('the amounts of all formats', () => {
+  const rows = async (): Promise<readonly Record<string, string>[]> => parse(await report('csv'), { columns: true });
+
+  test('add up to the totals', async () => {
+    const csv = await rows();
+    const json: CostJson = JSON.parse(await report('json'));
+    const sum = (column: string) => Number(csv.reduce((all, row) => all + Number(row[column]), 0).toFixed(6));
+    expect({ min: sum('hourly_usd_min'), max: sum('hourly_usd_max') }).toEqual(json.after.hourly);
+    expect({ min: sum('gpus_min'), max: sum('gpus_max') }).toEqual(json.after.gpus);
+    expect(sum('idle_hourly_usd')).toBe(json.after.idleHourly);
+    const html = await report('html');
+    const sums = html.slice(html.indexOf('<tfoot>'), html.indexOf('</tfoot>'));
+    expect([...sums.matchAll(/<td class="number">([^<]*)/g)].map(([, text]) => text)).toEqual([
+      '6–8',
+      '$16.16–$29.92',
+      '$9.28',
+      '$11,797–$21,842',
+    ]);
+    // The parts of the idle share are the ceiling: 9.28 + 13.76 + 6.88.
+    expect(html).toMatch(/Idle<[^\n]*\$9\.28\/h[^\n]*\n[^\n]*\$13\.76\/h[^\n]*\n[^\n]*\$6\.88\/h/);
+  });
+
+  test('stay ranges', async () => {
+    const chat = (await rows()).find(({ name }) => name === 'chat');
+    expect([chat?.hourly_usd_min, chat?.hourly_usd_max, chat?.idle_hourly_usd]).toEqual(['6.88', '20.64', '6.88']);
+    expect(await report('html')).toContain('$6.88–$20.64');
+  });
+
+  test('are empty and not zero without a price', async () => {
+    const embed = (await rows()).find(({ name }) => name === 'embed');
+    expect([embed?.hourly_usd_min, embed?.monthly_usd_max]).toEqual(['', '']);
+    expect(embed?.no_price_because).toBe('GPU model unknown (nvidia.com/gpu)');
+    expect(await report('html')).toContain('No price: <bdi>GPU model unknown (nvidia.com/<wbr>gpu)</bdi>');
+  });
+});
+
+test('names are neither markup nor formulas, and their writing direction is visible', async () => {
+  const html = await report('html');
+  expect(html.match(/<script/g)).toHaveLength(1);
+  expect(html).toContain('&#60;script&#62;alert(1)');
+  const csv = await report('csv');
+  expect(csv).toContain(`,"'=cmd|' /C calc'!A0","a""b,\\u202ec'd\\u000ax",`);
+  for (const text of [html, csv, await report('markdown'), await report('json')]) expect(text).not.toMatch(/\u202e/);
+});
+
+test('links of a page lead to the files from its folder', async () => {
+  const html = await report('html', '--output', 'out/page.html');
+  expect(html).toContain('href="../shop/serving/chat.yaml"');
+  expect(await report('html')).toContain('href="./shop/serving/chat.yaml"');
+});
+
+test('a page and a table of values show one state', async () => {
+  const cwd = temporaryFolder();
+  cpSync(path.join(fixtures, 'shop'), path.join(cwd, 'shop'), { recursive: true });
+  await runCli(['check', 'shop', '--format', 'json', '--output', 'before.json'], { cwd });
+  for (const format of ['html', 'csv']) {
+    const { stdout, stderr, status } = await runCli(['cost', 'shop', '--compare', 'before.json', '--format', format], {
+      cwd,
+    });
+    expect([stdout, status]).toEqual(['', 2]);
+    expect(stderr).toContain(`--format ${format} shows one state`);
+  }
+});
