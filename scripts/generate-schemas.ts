@@ -76,10 +76,16 @@ function settingsOf(schema: z.core.$ZodType, scope: string): Record<string, Sett
   const add = (path: string, property: JsonSchema) => {
     if (property.properties !== undefined && !tables.has(path)) {
       for (const [key, below] of Object.entries(property.properties)) add(`${path}.${key}`, below as JsonSchema);
-    } else settings[path] = { scope, ...settingOf(path, property, root) };
+    } else settings[path] = { scope, ...settingOf(path, offered(property), root) };
   };
   for (const [key, property] of Object.entries(root.properties ?? {})) add(`gpulint.${key}`, property as JsonSchema);
   return settings;
+}
+
+/** A setting offers the catalog's names as choices; a name of one's own belongs in the file. */
+function offered(property: JsonSchema): JsonSchema {
+  const choices = property.anyOf?.map((one): JsonSchema => ((one as JsonSchema).anyOf?.[0] ?? one) as JsonSchema);
+  return choices === undefined ? property : { ...property, anyOf: choices };
 }
 
 function settingOf(path: string, property: JsonSchema, root: JsonSchema): Setting {

@@ -1,10 +1,10 @@
-// Draws findings of error and warning severity from a JSON report and prints them as the tables of docs/precision.md, with the verdicts
-// that stand there already: node scripts/precision-sample.mjs report.json 200 4
+// Draws findings of error and warning severity from JSON reports and prints them as the tables of docs/precision.md, with the verdicts
+// that are there already: node scripts/precision-sample.mjs report.json,other.json 400 4
 import { readFileSync } from 'node:fs';
 
-const [report = '', count = '200', seed = '4'] = process.argv.slice(2);
-if (report === '') {
-  console.error('usage: node scripts/precision-sample.mjs <report.json> [count] [seed]');
+const [reports = '', count = '400', seed = '4'] = process.argv.slice(2);
+if (reports === '') {
+  console.error('usage: node scripts/precision-sample.mjs <report.json>[,<report.json>...] [count] [seed]');
   process.exit(2);
 }
 
@@ -17,7 +17,8 @@ const judged = new Map(
     .map(([, rule, , place, , verdict, why]) => [`${rule} ${place}`, { verdict, why }]),
 );
 
-const all = JSON.parse(readFileSync(report, 'utf8')).files.flatMap(({ path, findings }) =>
+const files = reports.split(',').flatMap((report) => JSON.parse(readFileSync(report, 'utf8')).files);
+const all = files.flatMap(({ path, findings }) =>
   findings
     .filter(({ severity }) => severity === 'error' || severity === 'warning')
     .map(({ rule, severity, message, range }) => {

@@ -1,9 +1,10 @@
 // What the bundles leave out of the libraries must not be missed.
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { dataAsText, readData } from '../scripts/bundles.mjs';
+import { dataAsText, dataPacked, readData } from '../scripts/bundles.mjs';
 import { leftOutOfClient, leftOutOfServer } from '../scripts/lean-libraries.mjs';
 import { root } from '../scripts/vscode/lab.mjs';
 import { initializeResult } from '../server/src/lsp/initialize.ts';
@@ -68,15 +69,18 @@ it.each(fs.readdirSync(data))(
   'the bundled %s equals the file, without the sources of hand-written records',
   async (name) => {
     const file = path.join(data, name);
-    const { outputFiles } = await build({
-      entryPoints: [file],
-      bundle: true,
-      format: 'cjs',
-      write: false,
-      plugins: [dataAsText],
-    });
-    const bundled = { exports: {} };
-    new Function('module', outputFiles[0]?.text ?? '')(bundled);
-    expect(bundled.exports).toEqual(readData(file));
+    for (const plugin of [dataAsText, dataPacked]) {
+      const { outputFiles } = await build({
+        entryPoints: [file],
+        bundle: true,
+        format: 'cjs',
+        platform: 'node',
+        write: false,
+        plugins: [plugin],
+      });
+      const bundled = { exports: {} };
+      new Function('module', 'require', outputFiles[0]?.text ?? '')(bundled, createRequire(import.meta.url));
+      expect(bundled.exports).toEqual(readData(file));
+    }
   },
 );

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
 import {
   type ClientOptions,
+  commands,
   type ListFilesParams,
   type ListFilesResult,
   methods,
@@ -108,7 +109,11 @@ function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProble
       workspace: { ...withOrigins, ...watchedFiles },
     },
     outputChannel: output,
-    markdown: { isTrusted: false, supportHtml: false },
+    // Only the links of the hover's actions; their arguments are places, and the commands only open pickers and menus.
+    markdown: {
+      isTrusted: { enabledCommands: [commands.setGpu, commands.setUp, commands.showFixes] },
+      supportHtml: false,
+    },
   };
 }
 
@@ -146,7 +151,7 @@ async function startClient(
 
 /** Lists files that the server cannot reach itself. Skips the folders that VS Code's search excludes. */
 async function listFiles({ folder, limit }: ListFilesParams): Promise<ListFilesResult> {
-  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml}');
+  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml,tf}');
   const found = await vscode.workspace.findFiles(pattern, excludedFolders, limit);
   return found.map((uri) => uri.toString());
 }

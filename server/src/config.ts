@@ -3,6 +3,7 @@ import { checkValues } from './config/check-values.ts';
 import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/config-problems.ts';
 import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
+import type { UnitRates } from './cost/custom-prices.ts';
 import { getIn, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
 import { parseYaml } from './yaml/parse.ts';
@@ -34,7 +35,14 @@ export const defaultConfig: ProjectConfig = mergeLayers([]);
 export interface ConfigSources {
   readonly settings: SettingsLayer | undefined;
   /** The values of the nearest `.gpulint.yaml`, and the path of the file relative to its folder. */
-  readonly file: { readonly values: ConfigInput; readonly path: string } | undefined;
+  readonly file:
+    | {
+        readonly values: ConfigInput;
+        readonly path: string;
+        /** The prices of the file's price file. */
+        readonly rates?: UnitRates | undefined;
+      }
+    | undefined;
 }
 
 /** The values of the editor's settings, and the origin of each key if the editor reports it. */
@@ -43,7 +51,7 @@ export type SettingsLayer = Pick<ConfigLayer, 'values' | 'origins'>;
 /** The config of one file. Overrides take precedence over the rest of `.gpulint.yaml`, then come the settings, then the defaults. */
 export function resolveConfig({ settings, file }: ConfigSources): ProjectConfig {
   const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', ...settings }];
-  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path)]);
+  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path, file.rates)]);
 }
 
 /** Reads a `.gpulint.yaml`. Never throws: each mistake becomes a problem with its position, and the other values apply. */

@@ -90,3 +90,20 @@ test('a config with a wrong name and a likely typo are reported: neither changes
     ],
   });
 });
+
+test('a price file of OpenCost sets the prices, and a broken one ends the run', async () => {
+  const folder = temporaryFolder();
+  write(folder, {
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.gpulint.yaml': 'gpu: l4\npriceFile: prices/default.json\n',
+    'prices/default.json': '{"GPU": "0.95"}',
+    'a.yaml': pod,
+  });
+  const check = () => runCli(['check', '--format', 'json', '--fail-on', 'never', '.'], { cwd: folder });
+  const { files }: Report = JSON.parse((await check()).stdout);
+  expect(files[0]?.workloads[0]?.cost?.hourly).toEqual({ min: 0.95, max: 0.95 });
+  write(folder, { 'prices/default.json': 'GPU: 1' });
+  const { status, stderr } = await check();
+  expect(status).toBe(2);
+  expect(stderr).toContain('cannot read the price file prices/default.json: it is not JSON');
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
+import type { OwnPrices } from '../../server/src/cost/custom-prices.ts';
 import { estimateCost } from '../../server/src/cost/estimate.ts';
 import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/money.ts';
 import { missingFor } from '../../server/src/cost/no-estimate.ts';
@@ -16,12 +17,12 @@ describe('the cost of a workload', () => {
   goldenTests('test/fixtures/cost', (text) => {
     const config = configOf(text);
     const workloads = parseYaml(text).documents.flatMap((document) => lowerDocument(document, config).workloads);
-    return workloads.map(renderCost).join('\n');
+    return workloads.map((workload) => renderCost(workload, config.prices)).join('\n');
   });
 });
 
-function renderCost(workload: Workload): string {
-  const { cost, unknown } = estimateCost(workload);
+function renderCost(workload: Workload, prices: OwnPrices): string {
+  const { cost, unknown } = estimateCost(workload, prices);
   const title = `${workload.kind}/${workload.name}`;
   if (cost === null) {
     const reason = `${title} no price: ${noEstimateWords(unknown)} (${missingFor(unknown) ?? 'nothing missing'})\n`;

@@ -17,3 +17,17 @@ describe.each(readdirSync(folder))('%s', (file) => {
     },
   );
 });
+
+// Odd objects that the API server accepts.
+
+const acceptedFolder = path.join(import.meta.dirname, '../fixtures/accepted');
+
+describe.each(readdirSync(acceptedFolder))('%s', (file) => {
+  test.each(readFixture(readFileSync(path.join(acceptedFolder, file), 'utf8')).map(({ name, text }) => [name, text]))(
+    'accepts %s',
+    (_, text) => {
+      const errors = findingsOf(analyse(text)).filter(({ severity }) => severity === 'error');
+      expect(errors.map(({ message }) => message)).toEqual([]);
+    },
+  );
+});

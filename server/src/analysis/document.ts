@@ -111,7 +111,7 @@ export function analyzeDocument(
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
-    const cost = costs.get(workload) ?? estimateCost(workload, config.prices);
+    const cost = costs.get(workload) ?? estimateCost(workload, config.prices, config.training?.stepSeconds ?? null);
     costs.set(workload, cost);
     return cost;
   };

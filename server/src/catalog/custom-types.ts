@@ -34,7 +34,7 @@ export const customKinds = table<string>({
 
 const object = (spec: string) => `apiVersion kind metadata:ObjectMeta spec:${spec} status:*`;
 const framework = (specs: string) =>
-  `elasticPolicy:* nprocPerNode:* runPolicy:RunPolicy successPolicy:* enableDynamicWorker:b ${specs}!:{ReplicaSpec`;
+  `elasticPolicy:ElasticPolicy nprocPerNode:* runPolicy:RunPolicy successPolicy:* enableDynamicWorker:b ${specs}!:{ReplicaSpec`;
 
 /** The fields of each type. */
 export const customTypes = table<string>({
@@ -56,20 +56,30 @@ export const customTypes = table<string>({
   // LeaderWorkerSet
   LeaderWorkerSet: object('LeaderWorkerSetSpec'),
   LeaderWorkerSetSpec:
-    'replicas:i leaderWorkerTemplate!:LeaderWorkerTemplate rolloutStrategy:* startupPolicy:=LeaderCreated|LeaderReady networkConfig:LeaderWorkerNetwork',
+    'replicas:i leaderWorkerTemplate!:LeaderWorkerTemplate rolloutStrategy:LeaderWorkerRollout startupPolicy:=LeaderCreated|LeaderReady networkConfig:LeaderWorkerNetwork',
   LeaderWorkerTemplate:
-    'leaderTemplate:PodTemplateSpec workerTemplate!:PodTemplateSpec size:i restartPolicy:=RecreateGroupOnPodRestart|RecreateGroupAfterStart|None|Default subGroupPolicy:* volumeClaimTemplates:[PersistentVolumeClaim persistentVolumeClaimRetentionPolicy:*',
+    'leaderTemplate:PodTemplateSpec workerTemplate!:PodTemplateSpec size:i restartPolicy:=RecreateGroupOnPodRestart|RecreateGroupAfterStart|None|Default subGroupPolicy:LeaderWorkerSubGroup volumeClaimTemplates:[PersistentVolumeClaim persistentVolumeClaimRetentionPolicy:*',
   LeaderWorkerNetwork: 'subdomainPolicy:=Shared|UniquePerReplica',
+  LeaderWorkerRollout: 'type:=RollingUpdate rollingUpdateConfiguration:LeaderWorkerUpdate',
+  LeaderWorkerUpdate: 'partition:i maxUnavailable:x maxSurge:x',
+  LeaderWorkerSubGroup: 'subGroupPolicyType:=LeaderWorker|LeaderExcluded subGroupSize:i',
   // JobSet
   JobSet: object('JobSetSpec'),
   JobSetSpec:
-    'replicatedJobs:[ReplicatedJob network:* successPolicy:* failurePolicy:* startupPolicy:* suspend:b coordinator:* managedBy ttlSecondsAfterFinished:i volumeClaimPolicies:*',
+    'replicatedJobs:[ReplicatedJob network:JobSetNetwork successPolicy:JobSetSuccess failurePolicy:JobSetFailure startupPolicy:JobSetStartup suspend:b coordinator:JobSetCoordinator managedBy ttlSecondsAfterFinished:i volumeClaimPolicies:*',
+  JobSetNetwork: 'enableDNSHostnames:b subdomain publishNotReadyAddresses:b',
+  JobSetSuccess: 'operator!:=All|Any targetReplicatedJobs:[s',
+  JobSetFailure: 'maxRestarts:i restartStrategy rules:*',
+  JobSetStartup: 'startupPolicyOrder!:=AnyOrder|InOrder',
+  JobSetCoordinator: 'replicatedJob! jobIndex:i podIndex:i',
   ReplicatedJob: 'name! template!:JobTemplateSpec replicas:i dependsOn:* groupName',
   // Kubeflow
   MPIJob: object('MPIJobSpec'),
   MPIJobSpec:
-    'slotsPerWorker:i runPolicy:RunPolicy mpiReplicaSpecs!:{ReplicaSpec sshAuthMountPath waitForWorkers:b launcherCreationPolicy mpiImplementation:* runLauncherAsWorker:b',
+    'slotsPerWorker:i runPolicy:RunPolicy mpiReplicaSpecs!:{ReplicaSpec sshAuthMountPath waitForWorkers:b launcherCreationPolicy mpiImplementation:=OpenMPI|Intel|MPICH runLauncherAsWorker:b',
   ReplicaSpec: 'replicas:i template:PodTemplateSpec restartPolicy',
+  ElasticPolicy:
+    'minReplicas:i maxReplicas:i rdzvBackend rdzvPort:i rdzvHost rdzvId rdzvConf:* standalone:b nProcPerNode:i maxRestarts:i metrics:*',
   RunPolicy:
     'cleanPodPolicy ttlSecondsAfterFinished:i activeDeadlineSeconds:i backoffLimit:i schedulingPolicy:* suspend:b managedBy',
   JAXJob: object('JAXJobSpec'),
@@ -90,7 +100,9 @@ export const customTypes = table<string>({
   // Kueue
   ClusterQueue: object('ClusterQueueSpec'),
   ClusterQueueSpec:
-    'resourceGroups:[ResourceGroup cohort cohortName queueingStrategy:=StrictFIFO|BestEffortFIFO namespaceSelector:LabelSelector flavorFungibility:* preemption:* admissionChecks:* admissionChecksStrategy:* stopPolicy:=None|Hold|HoldAndDrain fairSharing:* admissionScope:* excludeResourcePrefixes:* concurrentAdmissionPolicy:*',
+    'resourceGroups:[ResourceGroup cohort cohortName queueingStrategy:=StrictFIFO|BestEffortFIFO namespaceSelector:LabelSelector flavorFungibility:* preemption:Preemption admissionChecks:* admissionChecksStrategy:* stopPolicy:=None|Hold|HoldAndDrain fairSharing:* admissionScope:* excludeResourcePrefixes:* concurrentAdmissionPolicy:*',
+  Preemption:
+    'reclaimWithinCohort:=Never|LowerPriority|Any withinClusterQueue:=Never|LowerPriority|LowerOrNewerEqualPriority borrowWithinCohort:*',
   ResourceGroup: 'coveredResources!:[s flavors!:[FlavorQuotas',
   FlavorQuotas: 'name! resources!:[QueueQuota',
   QueueQuota: 'name! nominalQuota!:q borrowingLimit:q lendingLimit:q',

@@ -101,9 +101,10 @@ function offersOf(group: StoredPriceGroup): readonly Offer[] {
   const found = parts.flatMap(([place, basis, rows]) => {
     const { date, source } = priceSources()[place] ?? { date: null, source: '' };
     const spotBasis = basis === null ? null : (storedPrices.bases[basis] ?? null);
-    return rows.map(([regionPlace, onDemand, spot = null]): Offer => {
+    return rows.map(([regionPlace, onDemand, spot = null, oneYear, threeYears]): Offer => {
       const region = storedPrices.regions[regionPlace] ?? '';
-      return { provider, instanceType, region, gpu, gpuCount, onDemand, spot, spotBasis, date, source };
+      const offer = { provider, instanceType, region, gpu, gpuCount, onDemand, spot, spotBasis, date, source };
+      return oneYear === undefined || threeYears === undefined ? offer : { ...offer, committed: [oneYear, threeYears] };
     });
   });
   found.sort((a, b) => (a.region < b.region ? -1 : 1));

@@ -110,6 +110,8 @@ export interface Offer {
   readonly gpuCount: number;
   readonly onDemand: number | null;
   readonly spot: number | null;
+  /** For committed use, for one year and for three years; absent if the sheet has no such prices. */
+  readonly committed?: readonly [oneYear: number, threeYears: number];
   /** How the spot price was derived. */
   readonly spotBasis: string | null;
   /** null: the source has no date; such an offer is shown as "date unknown" and is never chosen as the cheapest. */

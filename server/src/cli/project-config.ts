@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesAny } from '../config/globs.ts';
 import { configName, type FolderConfig, nearestConfig, pathBelow } from '../config/places.ts';
+import { readPriceFile } from '../config/price-file.ts';
 import {
   type ConfigInput,
   type ConfigProblem,
@@ -12,6 +13,7 @@ import {
   parseConfig,
   resolveConfig,
 } from '../config.ts';
+import type { UnitRates } from '../cost/custom-prices.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { contentOfFound, contentOfNamed, type FileContent, outsideReason } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
@@ -24,6 +26,8 @@ import { UsageError } from './usage-error.ts';
 export interface LoadedConfig {
   readonly values: ConfigInput;
   readonly base: string;
+  /** The prices of its price file. */
+  readonly rates: UnitRates | undefined;
 }
 
 /** The configs of one run, each read once. */
@@ -55,7 +59,7 @@ export function projectConfigs(
 
   async function chosen(): Promise<LoadedConfig | undefined> {
     if (typeof choice !== 'string') return undefined;
-    named ??= contentOfNamed(choice, maxConfigBytes).then((content) => toConfig(choice, content));
+    named ??= contentOfNamed(choice, maxConfigBytes).then((content) => toConfig(choice, content, reach));
     return named;
   }
 
@@ -89,7 +93,8 @@ export function projectConfigs(
       const config = await nearest(file);
       if (config === undefined && ruleSet === undefined) return defaultConfig;
       const path = (config && below(config, file)) ?? '';
-      return resolveConfig({ settings: undefined, file: { values: { ...config?.values, ...replaced }, path } });
+      const values = { ...config?.values, ...replaced };
+      return resolveConfig({ settings: undefined, file: { values, path, rates: config?.rates } });
     },
     async isIgnored(file) {
       const config = await inFolder(path.dirname(path.resolve(file)));
@@ -113,7 +118,7 @@ async function lookUpFolder(folder: string, reach: Reach): Promise<FolderConfig<
     warn(`${displayPath(file)} is ignored: ${outsideReason}; use --config to select a config`);
     return { found: undefined, top: !inside || isTop(bare) };
   }
-  const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes)) : undefined;
+  const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes), reach) : undefined;
   if (inside && found === undefined && fs.existsSync(other)) {
     warn(`${displayPath(other)} is ignored: the config must be named ${configName}`);
   }
@@ -127,7 +132,7 @@ function isTop(folder: string): boolean {
 /** No config that people write is larger. */
 const maxConfigBytes = 1024 * 1024;
 
-function toConfig(file: string, content: FileContent): LoadedConfig {
+function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfig {
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
@@ -147,7 +152,18 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
     throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
-  return { values, base: path.dirname(path.resolve(file)) };
+  const base = path.dirname(path.resolve(file));
+  return { values, base, rates: ratesIn(base, values.priceFile, reach) };
+}
+
+/** The prices of a price file. @throws UsageError if it cannot be read */
+function ratesIn(folder: string, name: string | undefined, reach: Reach): UnitRates | undefined {
+  if (name === undefined) return undefined;
+  const file = path.join(folder, name);
+  const content = contentOfFound(file, reach, maxConfigBytes);
+  const rates = content.kind === 'text' ? readPriceFile(content.text) : content.reason;
+  if (typeof rates === 'string') throw new UsageError(`cannot read the price file ${displayPath(file)}: ${rates}`);
+  return rates;
 }
 
 /** A file that is not a config at all must not fill the log. */

@@ -1,5 +1,5 @@
 import { platforms } from '../catalog/index.ts';
-import { listPrices, type OwnPrices } from '../cost/custom-prices.ts';
+import { listPrices, type OwnPrices, type UnitRates } from '../cost/custom-prices.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
 import { defaultModelOptions, type ModelOptions } from '../model/options.ts';
 import type { RuleNumbers, RulesOptions } from '../rules/rule.ts';
@@ -36,6 +36,8 @@ type OriginKey = (typeof scalarKeys)[number] | (typeof nestedKeys)[number] | (ty
 export interface ConfigLayer {
   readonly origin: ConfigOrigin;
   readonly values: ConfigInput;
+  /** The prices of the config's price file. */
+  readonly rates?: UnitRates | undefined;
   /** Origins of individual keys, by path, if they differ from `origin`. */
   readonly origins?: Table<ConfigOrigin>;
 }
@@ -56,11 +58,12 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
 }
 
 /** The layers of a config file for a path relative to its folder: its own values, then those of matching overrides. */
-export function fileLayers(values: ConfigInput, path: string): readonly ConfigLayer[] {
+export function fileLayers(values: ConfigInput, path: string, rates?: UnitRates): readonly ConfigLayer[] {
   const matching = (values.overrides ?? []).filter(({ files }) => matchesAny(path, files));
   return [values, ...matching.map(({ files: _files, ...rest }) => rest)].map((layer) => ({
     origin: '.gpulint.yaml',
     values: layer,
+    ...(layer === values && { rates }),
   }));
 }
 
@@ -95,7 +98,7 @@ const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
   origins: Origins,
-  { values, origin, origins: own = table() }: ConfigLayer,
+  { values, origin, rates, origins: own = table() }: ConfigLayer,
 ): void {
   // A platform implies its provider, unless the same layer names another one.
   const provider = values.provider ?? platforms.get(values.platform ?? '')?.provider ?? null;
@@ -121,14 +124,19 @@ function addLayer(
   merged.serving = { ...merged.serving, ...withoutNull(values.serving) };
   merged.sharing = { ...merged.sharing, ...withoutNull(values.sharing) };
   if (values.prices !== undefined) merged.prices = addPrices(merged.prices, values.prices);
+  if (rates !== undefined) {
+    merged.prices = { ...merged.prices, rates };
+    origins.prices = origin;
+  }
   if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
   if (values.nodePools !== undefined) {
     merged.nodePools = values.nodePools.map(
-      ({ gpu = null, instanceType = null, capacity = null, taints, labels, ...rest }) => ({
+      ({ gpu = null, instanceType = null, devices = null, capacity = null, taints, labels, ...rest }) => ({
         ...rest,
         labels: table(labels),
         gpu,
         instanceType,
+        devices,
         capacity,
         taints: taints?.map(taintOf) ?? null,
       }),
@@ -151,7 +159,11 @@ function addNumbers(before: RuleNumbers, values: ConfigInput['ruleOptions'] = {}
 /** Merges prices; the later layer takes precedence. */
 function addPrices(before: OwnPrices, values: NonNullable<ConfigInput['prices']>): OwnPrices {
   return {
+    ...before,
     discountPercent: values.discountPercent ?? before.discountPercent,
+    discounts: table(before.discounts, values.discounts),
+    commitment: values.commitment ?? before.commitment,
+    onPrem: table(before.onPrem, values.onPrem),
     gpus: table(before.gpus, values.gpus),
     instanceTypes: table(before.instanceTypes, values.instanceTypes),
   };

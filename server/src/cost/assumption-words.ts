@@ -43,7 +43,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'readWith':
       return `Missing values from ${assumption.file}`;
     case 'inherited':
-      return `${factWords[assumption.fact]} from ${objectWords(assumption.from)}`;
+      return inheritedWords(assumption);
     case 'unbounded':
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':
@@ -85,6 +85,12 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `${assumption.pods} pods per GPU from ${source('sharing.replicas')}`;
     case 'discount':
       return `${assumption.percent}% off on-demand list prices, from ${source('prices')}`;
+    case 'commitment':
+      return `Committed use for ${assumption.term.replace('-', ' ')}, from ${source('prices')}`;
+    case 'onPrem':
+      return `Own machine: purchase, electricity and staff from ${source('prices')}, per hour of work`;
+    case 'rates':
+      return `Prices of GPU, CPU and memory from ${source('prices')}, for what the pod requests`;
     case 'spotElsewhere': {
       const { provider, instanceType, cards, hourly, date } = assumption;
       const price = `${formatHourly(hourly)}${cards === 1 ? '' : ` for ${cards} devices`}`;
@@ -119,7 +125,15 @@ const factWords: Readonly<Record<Inherited['fact'], string>> = {
   nodeCount: 'Node count',
   replicas: 'Replicas',
   devices: 'Devices',
+  nodes: 'Nodes',
 };
+
+/** `Replicas from HorizontalPodAutoscaler chat`, `Machine p4d.24xlarge from NodePool gpu in pools.yaml`. */
+function inheritedWords({ fact, from, machines = [], others = 0 }: Inherited): string {
+  const shown = machines.slice(0, 3).join(' or ');
+  const what = machines.length === 0 ? factWords[fact] : `Machine ${shown}${machines.length > 3 ? ' or others' : ''}`;
+  return `${what} from ${objectWords(from)}${others === 0 ? '' : ` and ${others} more`}`;
+}
 
 /** `ServingRuntime vllm in ../runtimes.yaml`. */
 function objectWords({ kind, name, file }: ObjectName): string {

@@ -1,12 +1,4 @@
-import {
-  allInstanceTypes,
-  instanceType,
-  isMachineLabel,
-  type MachineShape,
-  machineLabels,
-  type Offer,
-} from '../catalog/index.ts';
-import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
+import { allInstanceTypes, instanceType, type MachineShape, type Offer } from '../catalog/index.ts';
 import type { PodNeeds } from '../model/workload.ts';
 
 // Which machines can run a pod, and which part of one it takes.
@@ -26,40 +18,6 @@ function n1Shape(name: string): Pick<MachineShape, 'vcpu' | 'memoryGiB'> {
 /** Whether an offer is the price of one device, in whatever machine: per-GPU clouds, TPU chips. */
 export function isPerDevice({ instanceType: name }: Pick<Offer, 'instanceType'>): boolean {
   return name === 'per GPU' || name.endsWith(' chip');
-}
-
-/**
- * Whether a machine meets one of the terms, by the rules of the scheduler: a label that the machine does not have meets only `NotIn` and
- * `DoesNotExist`. Labels that do not follow from the instance type are ignored.
- */
-export function isAllowed(terms: readonly NodeTerm[], machine: MachineShape): boolean {
-  if (terms.length === 0) return true;
-  const labels = machineLabels(machine);
-  return terms.some((term) => term.every((requirement) => meets(requirement, labels)));
-}
-
-function meets({ key, operator, values }: NodeRequirement, labels: ReadonlyMap<string, string>): boolean {
-  if (!isMachineLabel(key)) return true;
-  const value = labels.get(key);
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.some((one) => isSame(key, one, value));
-    case 'NotIn':
-      return value === undefined || !values.some((one) => isSame(key, one, value));
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return Number(value) > Number(values[0]);
-    case 'Lt':
-      return Number(value) < Number(values[0]);
-  }
-}
-
-/** SageMaker's and Azure's names of instance types have several spellings. */
-function isSame(key: string, written: string, value: string): boolean {
-  return written === value || (key.endsWith('instance-type') && instanceType(written)?.name === value);
 }
 
 /**

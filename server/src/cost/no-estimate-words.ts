@@ -38,9 +38,7 @@ export function noEstimateWords(reason: NoEstimate): string {
     case 'shareUnknown':
       return `Share of the device unknown (${requestedWords(reason.requested)})`;
     case 'capacityNotPriced':
-      return reason.capacity === 'flex'
-        ? 'Flex-start capacity has no list price'
-        : 'Reserved capacity costs what its contract says';
+      return capacityWords[reason.capacity];
     case 'priceUnknown': {
       const { models, devices, instanceType, provider } = reason;
       const on = instanceType ?? (provider === null ? null : providerName(provider));
@@ -70,5 +68,10 @@ function countWords(noun: string, set: UnknownCount | undefined): string {
       return `Number of ${noun} unknown`;
   }
 }
+const capacityWords = {
+  flex: 'Flex-start capacity has no list price',
+  reserved: 'Reserved capacity costs what its contract says',
+  autopilot: 'GKE Autopilot has its own prices, which the catalog does not have',
+} as const;
 
 const gpuVendors: readonly string[] = ['nvidia', 'amd', 'intel', 'biren', 'iluvatar', 'metax', 'moore-threads'];

@@ -27,8 +27,8 @@ export type NoEstimate =
   | { readonly kind: 'vendorNotPriced'; readonly requested: RequestedResource }
   /** The request is for a part of a device, of unknown size on every model. */
   | { readonly kind: 'shareUnknown'; readonly requested: RequestedResource }
-  /** Reservations and flex-start have no list price. */
-  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' }
+  /** Reservations, flex-start and pods on Autopilot have no list price. */
+  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' | 'autopilot' }
   | {
       readonly kind: 'priceUnknown';
       readonly models: readonly string[];

@@ -1,17 +1,18 @@
 import type { Offer, Provider } from '../catalog/index.ts';
-import {
-  defaultRegion,
-  gpus,
-  isGpuCountLabel,
-  isInstanceTypeLabel,
-  maxGpusPerInstance,
-  offers,
-} from '../catalog/index.ts';
+import { defaultRegion, isGpuCountLabel, isInstanceTypeLabel, maxGpusPerInstance, offers } from '../catalog/index.ts';
+import { isAllowed } from '../model/machine-terms.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
-import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
-import { fits, isAllowed, isPerDevice, machineOf, shareOf } from './machines.ts';
+import {
+  committedPrice,
+  discountOn,
+  listPrices,
+  type OwnPrices,
+  ownInstancePrice,
+  ownPodPrice,
+} from './custom-prices.ts';
+import { fits, isPerDevice, machineOf, shareOf } from './machines.ts';
 
 /** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
@@ -20,8 +21,11 @@ export type Pricing = 'on-demand' | 'spot';
 export interface PricedOffer extends Omit<Offer, 'provider'> {
   /** null if the price is for the GPU itself. */
   readonly provider: Provider | null;
-  /** `gpu`: the project's price for one GPU at any provider; `instance`: its price for the instance type; `discount`: a discounted list price. */
-  readonly own: 'gpu' | 'instance' | 'discount' | null;
+  /**
+   * `gpu`: the project's price for the devices at any provider; `instance`: its price for the instance type; `discount`: a discounted list price;
+   * `commitment`: the list price for committed use.
+   */
+  readonly own: 'gpu' | 'instance' | 'discount' | 'commitment' | null;
 }
 
 /** The price of one pod's devices at one provider. */
@@ -77,7 +81,7 @@ function quotesAt(prices: OwnPrices): Map<string, Quote> {
 }
 
 function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing, prices: OwnPrices): Quote {
-  const own = pricing === 'on-demand' ? ownQuote(model, devices, placement, prices) : undefined;
+  const own = ownQuote(model, devices, placement, pricing, prices);
   if (own !== undefined) return own;
   const known = placement.provider as Provider | null;
   if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
@@ -88,14 +92,15 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   const all = found.flatMap((one) => one.prices).sort(byAmount);
   const spot = found.flatMap((one) => one.spot).sort(byAmount);
   const [cheaperSpot] = found.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
-  const discount = found.flatMap((one) => one.assumptions).find(({ kind }) => kind === 'discount');
-  const assumptions: readonly Assumption[] = all.length > 1 ? [{ kind: 'providers' }] : [];
+  const terms = found.flatMap((one) =>
+    one.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment'),
+  );
   return {
     prices: all,
     spot,
     cheaperSpot:
       cheaperSpot !== undefined && cheaperSpot.hourly < (spot[0]?.hourly ?? Infinity) ? cheaperSpot : undefined,
-    assumptions: discount === undefined ? assumptions : [...assumptions, discount],
+    assumptions: [...(all.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms],
   };
 }
 
@@ -103,30 +108,36 @@ function byAmount(a: PodPrice, b: PodPrice): number {
   return a.hourly - b.hourly;
 }
 
-/** A price for the GPU applies wherever the pod runs, unless its instance type has its own price. */
-function ownQuote(model: string, devices: number, placement: Placement, prices: OwnPrices): Quote | undefined {
-  const price = ownGpuPrice(prices, model);
-  const { instanceType } = placement;
-  if (price === undefined || (instanceType !== null && ownInstancePrice(prices, instanceType) !== undefined))
-    return undefined;
+/** A price for the devices applies wherever the pod runs, unless its instance type has its own price. */
+function ownQuote(
+  model: string,
+  devices: number,
+  placement: Placement,
+  pricing: Pricing,
+  prices: OwnPrices,
+): Quote | undefined {
+  const own = ownPodPrice(prices, model, devices, placement, pricing);
+  if (own === undefined) return undefined;
+  const { kind, name, hourly, share } = own;
+  const spot = pricing === 'spot' ? undefined : ownPodPrice(prices, model, devices, placement, 'spot');
   const offer: PricedOffer = {
     own: 'gpu',
     provider: null,
-    instanceType: gpus.get(model)?.name ?? model,
+    instanceType: name,
     region: placement.region ?? '',
     gpu: model,
     gpuCount: 1,
-    onDemand: price,
-    spot: null,
+    onDemand: pricing === 'spot' ? null : hourly,
+    spot: pricing === 'spot' ? hourly : (spot?.hourly ?? null),
     spotBasis: null,
     date: null,
     source: '',
   };
   return {
-    prices: [{ offer, pricing: 'on-demand', share: devices, hourly: price * devices }],
-    spot: [],
+    prices: [{ offer, pricing, share, hourly: hourly * share }],
+    spot: spot === undefined ? [] : [{ offer, pricing: 'spot', share, hourly: spot.hourly * spot.share }],
     cheaperSpot: undefined,
-    assumptions: [],
+    assumptions: kind === 'gpu' ? [] : [{ kind, from: 'config' }],
   };
 }
 
@@ -160,9 +171,7 @@ function quoteOne(
       assumptions.push({ kind: 'otherRegion', pricing, region, pricedRegion: other.offer.region });
     }
   }
-  if (pricing === 'on-demand' && found.some(({ offer }) => offer.own === 'discount')) {
-    assumptions.push({ kind: 'discount', percent: prices.discountPercent, from: 'config' });
-  }
+  if (pricing === 'on-demand') assumptions.push(...ownTerms(found, prices));
   const spot = pricing === 'spot' ? [] : found.flatMap(({ offer }) => priceOn(offer, request, 'spot') ?? []);
   const [best] = chosen(candidates, { ...request, each: true }, 'spot');
   const [shown] = pricing === 'spot' ? found : spot;
@@ -173,15 +182,25 @@ function quoteOne(
 /** The offers of a provider for a model, on the machines that the placement allows. */
 function allowedOffers(model: string, { terms, nodeGpus }: Placement, provider: Provider): readonly Offer[] {
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
-  // A machine with a part of a card is taken only by name.
+  // A machine with a part of a card, or in a few places only, is taken only by name.
   const offered = offers({ gpu: model, provider }).filter(
-    ({ gpuCount, instanceType }) => gpuCount >= 1 || named.includes(instanceType),
+    ({ gpuCount, instanceType }) =>
+      (gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu')) || named.includes(instanceType),
   );
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
   // No known machine has this number of devices: price it per device.
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key)));
   return offered.filter((offer) => isAllowed(others, machineOf(offer)));
+}
+
+/** The discounts and the commitment behind prices. */
+function ownTerms(found: readonly PodPrice[], prices: OwnPrices): readonly Assumption[] {
+  return found.flatMap(({ offer: { own, provider, instanceType } }): Assumption[] => {
+    if (own === 'commitment') return [{ kind: 'commitment', term: prices.commitment ?? '1-year', from: 'config' }];
+    if (own !== 'discount' || provider === null) return [];
+    return [{ kind: 'discount', percent: discountOn(prices, provider, instanceType), from: 'config' }];
+  });
 }
 
 function namesSeveralTypes({ terms }: Placement): boolean {
@@ -200,8 +219,11 @@ interface Request {
 function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   const own = ownInstancePrice(prices, offer.instanceType);
   if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
-  if (prices.discountPercent === 0 || offer.onDemand === null) return { ...offer, own: null };
-  return { ...offer, onDemand: offer.onDemand * (1 - prices.discountPercent / 100), own: 'discount' };
+  const committed = committedPrice(prices, offer);
+  if (committed !== undefined) return { ...offer, onDemand: committed, own: 'commitment' };
+  const percent = discountOn(prices, offer.provider, offer.instanceType);
+  if (percent === 0 || offer.onDemand === null) return { ...offer, own: null };
+  return { ...offer, onDemand: offer.onDemand * (1 - percent / 100), own: 'discount' };
 }
 
 /** Whether the price has a date or is the project's own. */

@@ -9,7 +9,7 @@ import {
 import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
-import { type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlNode, YamlScalar } from '../yaml/node.ts';
 
 /** A place where an object differs from the API's types, so that the API server rejects it. */
@@ -196,7 +196,15 @@ function isSketch(node: YamlNode): boolean {
 /** Whether a container is part of a whole workload. */
 function isWholeContainer({ at, above }: ApiHolder): boolean {
   const isListed = at.parent?.step === 'containers' || at.parent?.step === 'initContainers';
-  return isListed && above !== undefined && isWhole(above.above?.above?.at);
+  return isListed && above !== undefined && (isWhole(above.above?.above?.at) || runsOnce(above.at, at));
+}
+
+/** Whether a pod says when it restarts and what a container runs: a patch changes one thing, and rarely that of pods that end. */
+function runsOnce(pod: Cursor | undefined, container: Cursor): boolean {
+  const runs = getIn(container, 'command') ?? getIn(container, 'args');
+  const restarts = asText(getIn(pod, 'restartPolicy'));
+  const ends = restarts === 'Never' || restarts === 'OnFailure';
+  return ends && runs !== undefined && getIn(container, 'resources') !== undefined;
 }
 
 /** Whether a whole object has no name. Operators and schedulers name the pods that they make of a file with a Pod. */
@@ -220,7 +228,9 @@ function isPatch(root: Cursor): boolean {
   const spec = getIn(root, 'spec');
   const pod = getIn(getIn(spec, 'jobTemplate', 'spec') ?? spec, 'template', 'spec') ?? spec;
   if (isWhole(spec)) return false;
-  return items(getIn(pod, 'containers')).some((one) => one.node.kind === 'map' && getIn(one, 'image') === undefined);
+  return items(getIn(pod, 'containers')).some(
+    (one) => one.node.kind === 'map' && getIn(one, 'image') === undefined && !runsOnce(pod, one),
+  );
 }
 
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
@@ -255,7 +265,10 @@ export function concernsAccelerators(node: YamlNode, kind: string): boolean {
 function namesAccelerators(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value));
   if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
-  return typeof node.value === 'string' && acceleratorResource(node.value) !== undefined;
+  // As in `limits: nvidia.com/gpu=1`.
+  return (
+    typeof node.value === 'string' && acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined
+  );
 }
 
 function isAccelerator(key: string): boolean {

@@ -10,11 +10,15 @@ export const isTrial = once(({ name, podSets }: Workload): boolean => {
   return podSets.some(({ containers }) =>
     containers.some((container) => {
       if (container.type === 'init') return false;
+      if ([...container.command, ...container.args].some(({ value }) => rehearsal.test(value))) return true;
       const { use } = useOf(container);
       return use === 'batch' || use === 'serving' || use === 'interactive';
     }),
   );
 });
+
+/** Compilers and profilers that run a few steps of a training program; what it saves is not kept. */
+const rehearsal = /(?:^|[\s/;&|])(?:neuron_parallel_compile|nsys|ncu|rocprofv?[23]?)(?:\s|$)/;
 
 /**
  * Whether the command runs a file from a ConfigMap or Secret that could not be read: then it is unknown what the file does and where it saves

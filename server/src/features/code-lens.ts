@@ -3,7 +3,8 @@ import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import type { PossibleCost } from '../cost/possible-cost.ts';
 import { rangeWords } from '../cost/possible-cost-words.ts';
-import type { CostEstimate, CostResult } from '../cost/types.ts';
+import { runWords } from '../cost/run-cost.ts';
+import type { CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import {
@@ -80,6 +81,16 @@ function nodeWords({ basis }: CostEstimate): string | undefined {
   return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
 }
 
+function spotAmount(hourly: Range, isOpen: boolean): string {
+  return formatHourly(isOpen ? hourly.min : hourly);
+}
+
+/** `$5,022/month idle`; `idle from $2,336/month` if the price of a pod is a range. */
+function idleWords({ idle, idleHourly }: CostEstimate): string {
+  const month = formatMonthly(idleHourly);
+  return formatMonthly(idle) === month ? `${month} idle` : `idle from ${month}`;
+}
+
 /** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, a range over models, or which fact is missing. */
 export function costWords(workload: Workload, { cost, unknown }: CostResult, range: PossibleCost | undefined): string {
   if (range !== undefined) return rangeWords(range);
@@ -88,13 +99,19 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult, ran
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';
   }
   const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
-  const onSpot = pricings.size === 1 && pricings.has('spot');
-  const parts = [`${formatHourly(cost.hourly)}${onSpot ? ' spot' : pricings.size === 1 ? ' on demand' : ''}`];
+  const [pricing, ...others] = [...pricings];
+  const onSpot = pricing === 'spot' && others.length === 0;
+  const least = cost.isOpen ? 'from ' : '';
+  const running = cost.run?.perMonth === undefined ? '' : ' while running';
+  const amount = formatHourly(cost.isOpen ? cost.hourly.min : cost.hourly);
+  const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
+  const parts = [`${least}${amount}${words}${running}`];
   const node = nodeWords(cost);
   if (node !== undefined) parts[0] += ` (${node})`;
-  if (!onSpot && cost.spotHourly !== null) parts.push(`${formatHourly(cost.spotHourly)} spot`);
+  if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);
+  const run = cost.run && !cost.isOpen ? runWords(cost.run) : undefined;
+  if (run !== undefined) parts.push(run);
   // Only serving can be idle; a job ends.
-  if (workload.role === 'serving' && workload.roleConfidence !== 'guess')
-    parts.push(`${formatMonthly(cost.idleHourly)} idle`);
+  if (workload.role === 'serving' && workload.roleConfidence !== 'guess') parts.push(idleWords(cost));
   return parts.join(' · ');
 }

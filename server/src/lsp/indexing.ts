@@ -2,11 +2,10 @@ import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } 
 import { configName, isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
-import { kindsIn } from '../workspace/kinds.ts';
-import { summarizeText } from '../workspace/summary.ts';
+import { kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { createSlices, guarded, yieldOnce } from './guard.ts';
-import { indexLimitMessage, isBelow, isManifest, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
+import { indexLimitMessage, isBelow, isIndexable, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
 import type { Session } from './session.ts';
 import type { WorkspaceAnalyses } from './workspace-analyses.ts';
 
@@ -126,7 +125,7 @@ export function createIndexing(
     const text = await host.readFile(uri);
     const isLarge = text !== undefined && text.length > maxCharacters;
     if (isLarge) note(`${uri} is not indexed: it has more than ${maxCharacters.toLocaleString('en')} characters`);
-    const kinds = text === undefined || isLarge ? undefined : kindsIn(text);
+    const kinds = text === undefined || isLarge ? undefined : kindsOfFile(key, text).kinds;
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
     const ignored = config !== undefined && (await projects.isIgnored(uri));
@@ -148,7 +147,7 @@ export function createIndexing(
       return;
     }
     indexed.add(key);
-    workspace.set(uri, summarizeText(text, config), 'disk');
+    workspace.set(uri, summarizeFile(key, text, config), 'disk');
   }
 
   /** Files that are added in the meantime are read in the same run. */
@@ -232,7 +231,7 @@ export function createIndexing(
       if (host.listFiles === undefined) return;
       for (const change of changes) {
         const { uri } = change;
-        if (!isManifest(uri) || !folders.some((folder) => isBelow(folder, uri))) continue;
+        if (!isIndexable(uri) || !folders.some((folder) => isBelow(folder, uri))) continue;
         if (change.type === FileChangeType.Deleted)
           for (const { indexedKeys } of shares) indexedKeys.delete(normalizeUri(uri));
         else if (!isWithinLimit(shares, uri)) continue;
@@ -266,4 +265,4 @@ export function createIndexing(
 }
 
 /** Globs of the files that the client watches. `Kustomization` is a valid name without an extension. */
-export const watchedFiles = ['**/*.yaml', '**/*.yml', '**/Kustomization'] as const;
+export const watchedFiles = ['**/*.yaml', '**/*.yml', '**/Kustomization', '**/*.tf'] as const;

@@ -12,8 +12,10 @@ import {
   pathBelow,
   withoutSlash,
 } from '../config/places.ts';
+import { isPathBelow, readPriceFile } from '../config/price-file.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
+import type { UnitRates } from '../cost/custom-prices.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -60,6 +62,7 @@ interface LoadedConfig {
   readonly uri: string;
   readonly text: string;
   readonly values: ConfigInput;
+  readonly rates: UnitRates | undefined;
 }
 type Look = FolderConfig<LoadedConfig>;
 
@@ -124,7 +127,23 @@ export function createProjects(
     readings.set(key, reading);
     const [text, top] = await Promise.all([reading, isTop(folder)]);
     if (readings.get(key) === reading) texts.set(key, text);
-    return { found: text === undefined ? undefined : { uri, text, values: parseConfig(text).values }, top };
+    if (text === undefined) return { found: undefined, top };
+    const { values } = parseConfig(text);
+    return { found: { uri, text, values, rates: await ratesIn(folder, values.priceFile) }, top };
+  }
+
+  /** The prices of a config's price file, which is read again with the config. */
+  async function ratesIn(folder: string, path: string | undefined): Promise<UnitRates | undefined> {
+    if (path === undefined || !isPathBelow(path)) return undefined;
+    const uri = `${folder}/${path.split('/').map(encodeURIComponent).join('/')}`;
+    let rates: UnitRates | string = 'it does not exist';
+    await guarded(log, `reading ${uri}`, async () => {
+      const text = host.reaches(uri) ? await host.readFile(uri) : undefined;
+      if (text !== undefined) rates = readPriceFile(text);
+    });
+    if (typeof rates !== 'string') return rates;
+    log(`${uri} sets no prices: ${rates}`);
+    return undefined;
   }
 
   async function configText(uri: string): Promise<string | undefined> {
@@ -171,7 +190,8 @@ export function createProjects(
     const place = configPlaceOf(uri, folders);
     const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookUpFolder)]);
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
-    const file = nearest && path !== undefined ? { values: nearest.found.values, path } : undefined;
+    const file =
+      nearest && path !== undefined ? { values: nearest.found.values, rates: nearest.found.rates, path } : undefined;
     return intern(resolveConfig({ settings, file }));
   }
 

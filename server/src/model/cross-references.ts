@@ -1,6 +1,7 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './node-pool.ts';
+import type { NodeTerm } from './node-terms.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, DeviceRange, Manifest } from './workload.ts';
@@ -88,6 +89,8 @@ export interface Landing {
   readonly siblingFolder: boolean;
   /** Catalog ids of the GPUs that they have; empty if those of one are unknown. */
   readonly gpus: readonly string[];
+  /** The nodes that they add; empty if those of one are unknown. */
+  readonly terms: readonly NodeTerm[];
 }
 
 export interface Dangling {

@@ -2,7 +2,14 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
-import { noOtherNames, type OtherNames, resolveModel, type SelectedModels, selectedModels } from './gpu-model.ts';
+import {
+  namesExactly,
+  noOtherNames,
+  type OtherNames,
+  resolveModel,
+  type SelectedModels,
+  selectedModels,
+} from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
@@ -33,6 +40,10 @@ export interface AcceleratorSource {
   readonly replacing: readonly ImplicitDevices[] | undefined;
   /** Counted in addition to the containers' resources. */
   readonly additional: readonly ImplicitDevices[];
+  /** The config names the model of the selected nodes. */
+  readonly isStated?: boolean;
+  /** Labels of the nodes that others describe. They decide only how nodes share their cards. */
+  readonly nodeLabels?: readonly Selector[];
 }
 
 /**
@@ -49,9 +60,14 @@ export function lowerPodAccelerators(
   const requests = replacing === undefined ? requestedResources(containers) : [];
   const others = [...(replacing ?? []), ...additional];
   if (requests.length === 0 && others.length === 0) return [];
-  const selected = selectedModels(selectors);
-  const sharing = nodeSharing(selectors, options.sharing.replicas);
-  const slice = selectedSlice(selectors);
+  // What a pool is made of says more than its name.
+  const isDescribed = source.nodeLabels !== undefined && source.nodeLabels.length > 0;
+  const found = selectedModels(isDescribed ? selectors.filter(namesExactly) : selectors);
+  // The config says what the catalog does not know.
+  const selected = source.isStated === true && found?.candidates.length === 0 ? undefined : found;
+  const labels = [...selectors, ...(source.nodeLabels ?? [])];
+  const sharing = nodeSharing(labels, options.sharing.replicas);
+  const slice = selectedSlice(labels);
   const counters = requests.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === requests.length;

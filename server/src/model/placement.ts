@@ -2,6 +2,7 @@ import {
   instanceType,
   isCardLabel,
   isGpuCountLabel,
+  isGpuLabel,
   isInstanceTypeLabel,
   isMachineLabel,
   providerOfLabel,
@@ -39,11 +40,33 @@ export function lowerPlacement(
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
-    terms: withMachine(priceTerms(terms), typed.length === 0 ? instance?.name : undefined),
+    terms: withMachine(priceTerms(terms), typed.length === 0 ? (instance?.name ?? undefined) : undefined),
     needs,
+    ...ownMachine(typed.length === 0 ? [pool?.instanceType ?? ''] : named, options, pool),
+    ...(isAutopilot(selectors, options) && { billsPods: true as const }),
     nodePool: pool?.name ?? null,
     providerFrom,
   };
+}
+
+function ownMachine(
+  names: readonly string[],
+  { nodePools }: ModelOptions,
+  pool: NodePool | undefined,
+): Pick<Placement, 'ownMachine'> {
+  const [name = '', ...others] = new Set(names);
+  if (name === '' || others.length > 0 || instanceType(name) !== undefined) return {};
+  const stated = pool ?? nodePools.find((one) => one.instanceType === name);
+  return { ownMachine: { name, devices: stated?.devices ?? null } };
+}
+
+/** The compute classes that only Autopilot has. https://cloud.google.com/kubernetes-engine/docs/concepts/autopilot-compute-classes */
+const autopilotClasses: ReadonlySet<string> = new Set(['Accelerator', 'Performance', 'Balanced', 'Scale-Out']);
+
+function isAutopilot(selectors: readonly Selector[], { platform }: ModelOptions): boolean {
+  if (platform === 'gke-autopilot') return true;
+  const chosen = selectors.find(({ key }) => key === 'cloud.google.com/compute-class')?.values ?? [];
+  return chosen.some(({ value }) => autopilotClasses.has(value));
 }
 
 /** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */
@@ -63,9 +86,16 @@ function lowerCapacity(
   return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };
 }
 
-/** The terms as far as they decide the price: labels of the machine and of its card. They are short, so equal ones are easy to recognize. */
+/**
+ * The terms as far as they decide the price: labels of the machine, and those of its card that the selectors do not resolve. They are short, so equal
+ * ones are easy to recognize.
+ */
 function priceTerms(terms: readonly NodeTerm[]): readonly NodeTerm[] {
-  return terms.map((term) => term.filter(({ key }) => isMachineLabel(key) || isCardLabel(key)));
+  return terms.map((term) =>
+    term.filter(
+      ({ key, operator }) => isMachineLabel(key) || (isCardLabel(key) && !(operator === 'In' && isGpuLabel(key))),
+    ),
+  );
 }
 
 function withMachine(terms: readonly NodeTerm[], name: string | undefined): readonly NodeTerm[] {

@@ -93,6 +93,8 @@ export interface FieldSharding {
   readonly text: string;
   readonly devices: number;
   readonly at: Cursor;
+  /** Whether the server may be started with other sizes. */
+  readonly uncertain?: true;
 }
 
 /** What one pod needs of its node, apart from devices. A container without a known request counts as 0, so these are lower bounds. */
@@ -241,6 +243,13 @@ export interface Volume {
   readonly at: Cursor;
 }
 
+/** A machine of the user's own. */
+export interface OwnMachineName {
+  readonly name: string;
+  /** null: unknown. */
+  readonly devices: number | null;
+}
+
 /** Where the pods run, according to the object and the config. */
 export interface Placement {
   readonly capacity: Capacity;
@@ -254,6 +263,10 @@ export interface Placement {
   /** The requirements on labels that follow from a node's instance type, region or zone: one of the terms must hold. */
   readonly terms: readonly NodeTerm[];
   readonly needs: PodNeeds;
+  /** The one machine that the selectors or the config name, if the catalog does not have it. */
+  readonly ownMachine?: OwnMachineName;
+  /** The provider bills the pods, not their nodes: GKE Autopilot. */
+  readonly billsPods?: true;
   /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;

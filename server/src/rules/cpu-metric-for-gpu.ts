@@ -1,10 +1,11 @@
+import { isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
-import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
 import {
   asBoolean,
   asNumber,
@@ -21,7 +22,7 @@ import {
 } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * An autoscaler scales a GPU server on CPU or memory alone.
@@ -120,7 +121,11 @@ export default defineRule({
     const own = isValues(workload) ? valuesMetric(workload) : operatorMetric(workload);
     const name = workload.name === null ? 'The workload' : shorten(workload.name);
     for (const scaler of [own, standardMetric(workload)]) {
-      if (scaler !== undefined) context.report({ message: messageFor(name, scaler), span: scaler.place });
+      if (scaler === undefined) continue;
+      const message = isUnmeasured(workload, context)
+        ? `${name} autoscales on ${scaler.metric} utilization, but its containers have no ${scaler.metric} request: its HPA never has a value`
+        : messageFor(name, scaler);
+      context.report({ message, span: scaler.place });
     }
   },
 });
@@ -185,6 +190,19 @@ function operatorMetric({ scaling, manifest, podSets }: Workload): CpuMetric | u
   if (scaling.floor === null || ceiling <= scaling.floor || isIncomplete(scaling.owner) || !holdAccelerators(podSets))
     return undefined;
   return podAutoscalerMetric(scaling.owner);
+}
+
+/** Whether the HPA of an elastic job compares with requests that its containers do not have. */
+function isUnmeasured({ manifest, podSets, namespace }: Workload, { crossReferences }: RuleContext): boolean {
+  const names = resourceMetrics(manifest).flatMap((metric) =>
+    isUtilization(metric) ? (asText(metric.name) ?? []) : [],
+  );
+  if (kindOf(manifest).elasticPolicy === undefined || names.length === 0) return false;
+  const defaults = [...crossReferences.defaultsIn(namespace), ...crossReferences.defaultsIn(null)];
+  const lacks = ({ resources }: Container, name: string) =>
+    !isIncomplete(resources) && ['requests', 'limits'].every((key) => getIn(resources, key, name) === undefined);
+  const containers = podSets.flatMap((one) => one.containers.filter(({ type }) => type === 'app'));
+  return names.every((name) => !defaults.includes(name) && containers.some((one) => lacks(one, name)));
 }
 
 /** The autoscaler of chart values in the form of `helm create`, if it is enabled. */

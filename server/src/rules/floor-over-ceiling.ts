@@ -51,19 +51,21 @@ import { defineRule } from './rule.ts';
  *
  * - [KServe: validation of the bounds](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
  * - [Kubernetes: HorizontalPodAutoscaler](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
- * - [KubeRay: validation](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/validation.go)
+ * - [KubeRay: number of workers](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go)
  */
 export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
   manifest(manifest, context) {
-    for (const { min, max, zeroIsUnlimited } of boundsOf(manifest)) {
+    for (const { min, max, zeroIsUnlimited, isRay } of boundsOf(manifest)) {
       const floor = asNumber(min);
       const ceiling = asNumber(max);
       if (min === undefined || max === undefined || floor === undefined || ceiling === undefined) continue;
       if (floor <= ceiling || (zeroIsUnlimited && ceiling === 0)) continue;
+      const effect = isRay ? `KubeRay starts only ${ceiling}` : 'the API server or the operator rejects the object';
       context.report({
-        message: `${keyOf(min)} ${floor} is above ${keyOf(max)} ${ceiling}: the API server or the operator rejects the object`,
+        severity: isRay ? 'warning' : 'error',
+        message: `${keyOf(min)} ${floor} is above ${keyOf(max)} ${ceiling}: ${effect}`,
         span: spanOf(min),
       });
     }
@@ -74,6 +76,8 @@ interface Bounds {
   readonly min: Cursor | undefined;
   readonly max: Cursor | undefined;
   readonly zeroIsUnlimited: boolean;
+  /** KubeRay accepts such bounds, and the maximum applies. */
+  readonly isRay?: true;
 }
 
 function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
@@ -99,5 +103,5 @@ function replicas(owner: Cursor | undefined, zeroIsUnlimited: boolean): Bounds {
 }
 
 function groups(cluster: Cursor | undefined): readonly Bounds[] {
-  return items(getIn(cluster, 'workerGroupSpecs')).map((group) => replicas(group, false));
+  return items(getIn(cluster, 'workerGroupSpecs')).map((group) => ({ ...replicas(group, false), isRay: true }));
 }

@@ -74,6 +74,7 @@ export default defineRule({
       const wrong = written.find(isWrong);
       if (wrong === undefined) continue;
       context.report({
+        severity: isDropped(wrong) ? 'warning' : 'error',
         message: isDropped(wrong)
           ? `requestGPU must be a whole number, not ${wrong.text}: the chart rounds it down to 0, so the pod gets no GPU`
           : `${accelerator.resource} must be a whole number, not ${wrong.text}: the API server rejects the pod`,

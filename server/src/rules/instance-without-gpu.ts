@@ -58,7 +58,8 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     const requested = requestOf(podSet);
-    if (requested === undefined) return;
+    // Simulated nodes have any label and any device.
+    if (requested === undefined || podSet.selectors.some(({ key }) => /kwok|simulated|fake/i.test(key))) return;
     for (const { key, values } of podSet.selectors) {
       const [first] = values;
       if (!isInstanceTypeLabel(key) || first === undefined) continue;

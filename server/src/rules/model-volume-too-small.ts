@@ -16,7 +16,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A model server downloads the weights before it starts. If the volume is full before the end, the download fails ("No space left on device"),
- * and so does every further attempt, while the pod holds its GPU. If an emptyDir exceeds its `sizeLimit`, the kubelet evicts the pod, and
+ * and so does every further attempt, while the pod holds its GPU. Shared file systems may ignore the size of a claim. If an emptyDir exceeds its `sizeLimit`, the kubelet evicts the pod, and
  * the next pod starts the same download.
  *
  * ```yaml invalid
@@ -89,11 +89,11 @@ export default defineRule({
     const capacity =
       asBoolean(getIn(claim, 'create')) === true ? written(getIn(claim, 'size'), 'the claim') : undefined;
     if (model === undefined || gib === undefined || capacity === undefined) return;
-    const { bytes, size, place, what } = capacity;
+    const { bytes, size, place, what, fails } = capacity;
     if (bytes >= gib * 0.95 * 2 ** 30) return;
     const needed = sizeFor(gib);
     report({
-      message: `${shorten(model, 40)} has at least ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download fails`,
+      message: `${shorten(model, 40)} has at least ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
       span: place,
       fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
     });
@@ -111,12 +111,12 @@ export default defineRule({
         ? ofContainer(container, podSet)
         : capacityOf(directory.volume, directory.mount.name, context);
     if (capacity === undefined) return;
-    const { bytes, size, place, what } = capacity;
+    const { bytes, size, place, what, fails } = capacity;
     // Sizes by name are rounded, so a volume of about the size of the weights is not judged.
     if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
     const needed = sizeFor(loader.weightsGiB);
     report({
-      message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download fails`,
+      message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
       span: place,
       fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
     });
@@ -139,12 +139,15 @@ interface Capacity {
   readonly size: Cursor | undefined;
   readonly place: Span;
   readonly what: string;
+  /** Storage on shared file systems ignores the size of a claim. */
+  readonly fails: 'fails' | 'can fail';
 }
 
 function capacityOf(volume: Volume | undefined, name: string, context: PodSetContext): Capacity | undefined {
   if (volume === undefined) return ofTemplate(name, context);
   const { at, source } = volume;
-  if (source === 'emptyDir') return written(getIn(at, 'emptyDir', 'sizeLimit'), `the emptyDir ${shorten(name, 30)}`);
+  if (source === 'emptyDir')
+    return written(getIn(at, 'emptyDir', 'sizeLimit'), `the emptyDir ${shorten(name, 30)}`, 'fails');
   if (source === 'ephemeral') {
     const spec = getIn(at, 'ephemeral', 'volumeClaimTemplate', 'spec');
     return written(getIn(spec, 'resources', 'requests', 'storage'), `the volume ${shorten(name, 30)}`);
@@ -160,6 +163,7 @@ function capacityOf(volume: Volume | undefined, name: string, context: PodSetCon
     size: undefined,
     place: spanOf(claimName),
     what: `the claim ${shorten(claim, 30)}${inFile}`,
+    fails: 'can fail',
   };
 }
 
@@ -167,7 +171,7 @@ function capacityOf(volume: Volume | undefined, name: string, context: PodSetCon
 function ofContainer(container: Container, podSet: PodSet): Capacity | undefined {
   if (container.modelStorage !== undefined) return written(container.modelStorage, 'its volume');
   const limit = getIn(container.resources, 'limits', 'ephemeral-storage');
-  return mayStoreModels(container, podSet) ? undefined : written(limit, 'the container (ephemeral-storage)');
+  return mayStoreModels(container, podSet) ? undefined : written(limit, 'the container (ephemeral-storage)', 'fails');
 }
 
 /** The claim template of a StatefulSet. */
@@ -177,11 +181,11 @@ function ofTemplate(name: string, { manifest }: PodSetContext): Capacity | undef
   return written(getIn(template, 'spec', 'resources', 'requests', 'storage'), `the volume ${shorten(name, 30)}`);
 }
 
-function written(size: Cursor | undefined, what: string): Capacity | undefined {
+function written(size: Cursor | undefined, what: string, fails: Capacity['fails'] = 'can fail'): Capacity | undefined {
   const bytes = size === undefined ? null : lowerQuantity(size).value;
   // A size of a few bytes lacks its unit, which resource-unit reports.
   if (size === undefined || bytes === null || bytes < 1024) return undefined;
-  return { bytes, size, place: keySpanOf(size), what };
+  return { bytes, size, place: keySpanOf(size), what, fails };
 }
 
 function formatGiB(bytes: number): string {

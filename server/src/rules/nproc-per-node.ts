@@ -1,6 +1,7 @@
 import { findLocalProcesses } from '../command/processes.ts';
 import type { Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
+import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -63,8 +64,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For `auto` and `gpu`, if the number is unknown, if several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for shared GPUs and MIG
- * slices, and for TPUs and Neuron devices, which hold several cores.
+ * For `auto` and `gpu`, if the number is unknown, if several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for processes on the CPU (`--backend=gloo`), if the container may see
+ * other GPUs than its own (privileged, NVIDIA_VISIBLE_DEVICES), for shared GPUs and MIG slices, and for TPUs and Neuron devices, which hold several cores.
  *
  * ## Sources
  *
@@ -85,6 +86,7 @@ export default defineRule({
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value } = launch;
     const over = count > gpus;
+    if (over && (mayUseOtherGpus(container) || runsOnCpu(container))) return;
     // accelerate's flag has the number of all nodes.
     const perNode = text.includes(String(count)) ? '' : ' per node';
     const mismatch = over
@@ -164,6 +166,12 @@ function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Work
   if (kind.endsWith('Runtime') && !/^(node|trainer|worker)$/i.test(name) && container.name !== 'trainer')
     return undefined;
   return { count: Number(text), text: `${String(field.step)} ${text}`, span: spanOf(field), value: field };
+}
+
+/** Whether the processes communicate or compute on the CPU, so that several of them can share a GPU or do without. */
+function runsOnCpu({ command, args }: Container): boolean {
+  const words = /(?:^|[\s=])(?:gloo|--cpu|--?no[-_]cuda|--?use[-_]cpu|cpu)(?:$|[\s=])|tokeni[sz]e|preprocess/;
+  return [...command, ...args].some(({ value }) => words.test(value));
 }
 
 /** Whether a variable assigns GPUs to processes by hand. */

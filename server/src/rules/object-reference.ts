@@ -143,7 +143,7 @@ function listed(names: readonly string[]): string {
   return names.length > 2 ? `${shown.join(', ')} and ${names.length - 2} more` : shown.join(' and ');
 }
 
-function checkSelector({ kind, manifest, partial }: Workload, context: WorkloadContext): void {
+function checkSelector({ kind, apiVersion, manifest, partial }: Workload, context: WorkloadContext): void {
   const spec = getIn(manifest.root, 'spec');
   const selector = getIn(spec, 'selector');
   const template = getIn(spec, 'template');
@@ -151,6 +151,14 @@ function checkSelector({ kind, manifest, partial }: Workload, context: WorkloadC
   if (partial || selector === undefined || template === undefined) return;
   if ([selector, template, getIn(template, 'metadata'), labels].some((one) => isIncomplete(one) || isTemplated(one))) {
     return;
+  }
+  const isEmpty = ['matchLabels', 'matchExpressions'].every((key) => {
+    const part = getIn(selector, key);
+    return part === undefined || (items(part).length === 0 && entries(part).length === 0);
+  });
+  if (isEmpty && selector.node.kind === 'map' && groupOf(apiVersion) === 'apps') {
+    const message = `The selector is empty, but must select the pods of the template: the API server rejects the ${kind}`;
+    context.report({ message, span: keySpanOf(selector) });
   }
   const label = (key: string) => getIn(labels, key);
   for (const expression of items(getIn(selector, 'matchExpressions')))

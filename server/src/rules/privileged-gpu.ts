@@ -1,6 +1,7 @@
 import { largestNode } from '../evidence/largest-node.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
+import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, asText, type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -50,7 +51,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
  * of the selected instance type. The severity is info if the container requests eight GPUs, which is a whole node of most types, if it trains
- * on two or more GPUs, which are often a whole node, and if the pod uses RDMA devices or the host network, where `privileged` is common.
+ * on two or more GPUs, which are often a whole node, if the pod uses RDMA devices or the host network, where `privileged` is common, and if the
+ * container mounts other devices of the host.
  *
  * ## Sources
  *
@@ -69,7 +71,7 @@ export default defineRule({
     const usual = hasRole(context.workload, 'training') ? 2 : 8;
     const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= usual);
     context.report({
-      severity: whole || usesRdma(context) ? 'info' : 'warning',
+      severity: whole || usesRdma(context) || mountsDevices(container, context) ? 'info' : 'warning',
       message: `privileged: true exposes every GPU of the node to the container, not only the ${requestWords(requests)} that it requests`,
       span: keySpanOf(privileged),
     });
@@ -96,5 +98,13 @@ function usesRdma({ podSet }: PodSetContext): boolean {
   return podSet.containers.some(({ resources }) => {
     const limits = getIn(resources, 'limits')?.node;
     return limits?.kind === 'map' && limits.entries.some(({ key }) => /rdma|efa\b|infiniband|\bib\b|roce/i.test(key));
+  });
+}
+
+/** Whether the container mounts a device or bus of its node, other than shared memory and GPUs. */
+function mountsDevices({ volumeMounts }: Container, { podSet }: PodSetContext): boolean {
+  return volumeMounts.some(({ name }) => {
+    const path = asText(getIn(volumeNamed(podSet, name)?.at, 'hostPath', 'path')) ?? '';
+    return /^\/(?:dev|sys)\/(?!shm\b|nvidia)/.test(path);
   });
 }

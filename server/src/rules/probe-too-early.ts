@@ -92,7 +92,8 @@ export default defineRule({
     const budget = budgetOf(probe);
     const loader = budget === undefined ? undefined : modelLoader(container, podSet);
     if (budget === undefined || loader === undefined) return;
-    const least = leastStartSeconds(loader);
+    // A lower bound by rules of thumb is not known to the second.
+    const least = Math.floor(leastStartSeconds(loader) / 10) * 10;
     if (budget >= least) return;
     const what =
       loader.model === undefined || loader.weightsGiB === undefined

@@ -1,4 +1,5 @@
 import { type InstanceType, instanceType } from '../catalog/index.ts';
+import { plural } from '../cost/money.ts';
 import { knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
@@ -89,7 +90,7 @@ export default defineRule({
       const [request] = knownRequests(container);
       if (request?.form !== 'whole' || request.count !== type.gpuCount || container.type !== 'app') continue;
       report({
-        message: `${min} pods train together on ${type.name} without its ${devices} EFA devices: NCCL falls back to TCP`,
+        message: `${min} pods train together on ${type.name} without its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
         span: requestSpan([request], container),
         fixes: () => [
           fix(

@@ -211,7 +211,11 @@ function withoutYielded({ found, covered }: Walk): readonly Finding[] {
     if (text === undefined) return true;
     const isSame = ({ start, end }: Span) => start === one.span.start && end === one.span.end;
     const isInside = ({ start, end }: Span) => start >= text.start && end <= text.end;
-    return !others.some(({ span, severity }) => isSame(span) || (severity === 'error' && isInside(span)));
+    // Other warnings matter only to an object that is not rejected.
+    const isMild = one.severity !== 'error';
+    return !others.some(({ span, severity }) => {
+      return severity === 'error' ? isSame(span) || isInside(span) : isMild && isSame(span);
+    });
   });
 }
 

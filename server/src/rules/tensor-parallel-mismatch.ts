@@ -1,6 +1,6 @@
 import { findSharding, type Sharding } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
-import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
+import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isRequested } from '../model/accelerators.ts';
@@ -64,7 +64,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For servers that span several pods (LeaderWorkerSet, Ray, multi-node KServe, `--nnodes`), for several servers in one container, if
- * CUDA_VISIBLE_DEVICES assigns the GPUs, for shares of GPUs, and if a factor of the product is unknown.
+ * CUDA_VISIBLE_DEVICES assigns the GPUs, if the container may see other GPUs than its own (privileged, NVIDIA_VISIBLE_DEVICES), for shares of
+ * GPUs, and if a factor of the product is unknown.
  *
  * ## Sources
  *
@@ -82,12 +83,13 @@ export default defineRule({
       if (sharding === undefined || only === undefined || others.length > 0 || only.form !== 'whole') continue;
       const gpus = only.perPod;
       if (gpus === null || gpus === 0 || only.devices !== gpus || sharding.devices === gpus) continue;
-      const message = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      const certain = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      const message = sharding.uncertain === true ? certain.replace('does not start', 'may not start') : certain;
       // Head and workers share the fields.
       if (reported.has(message)) continue;
       reported.add(message);
       context.report({
-        severity: sharding.devices > gpus ? 'error' : 'warning',
+        severity: sharding.devices > gpus && sharding.uncertain !== true ? 'error' : 'warning',
         message,
         span: spanOf(sharding.at),
       });
@@ -102,7 +104,7 @@ export default defineRule({
     const used = Math.max(tensor, devices ?? tensor);
     if (used === gpus || (used < gpus && devices === null)) return;
     // A server that has run gets its devices elsewhere.
-    if (used > gpus && hasRun(context.workload.manifest)) return;
+    if (used > gpus && (hasRun(context.workload.manifest) || mayUseOtherGpus(container))) return;
     const place = placeOf(sharding, container, context);
     if (place === undefined) return;
     const product = devices !== null && devices !== tensor ? ` (${devices} processes in total)` : '';

@@ -1,6 +1,4 @@
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
-import { isValues } from '../model/values.ts';
-import type { Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
@@ -58,8 +56,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For `none` and `void`, which remove GPUs, for unknown values, and for infrastructure. Next to a request in a chart's values, `all` is only
- * information: charts often repeat the default of CUDA images.
+ * For `none` and `void`, which remove GPUs, for unknown values, for infrastructure, and next to a request of another vendor's devices. Next to
+ * a request, `all` is only information: manifests often repeat the default of CUDA images, and on nodes with one GPU it changes nothing.
  *
  * ## Sources
  *
@@ -74,13 +72,17 @@ export default defineRule({
     const value = env?.value;
     if (env === undefined || value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
     if (!/^(?:all|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
-    const requests = knownRequests(container);
+    const all = knownRequests(container);
+    const requests = all.filter(({ resource }) => resource.startsWith('nvidia.com/'));
+    // Other device plugins do not use the variable.
+    if (requests.length === 0 && all.length > 0) return;
     const effect =
       requests.length === 0
         ? 'bypasses the scheduler: another pod can get the same GPU'
         : `overrides the ${requestWords(requests)} that the device plugin assigns`;
     context.report({
-      severity: isCopiedDefault(value.value, requests.length, context.workload) ? 'info' : 'warning',
+      // CUDA images set `all` themselves, manifests often repeat it, and many nodes have one GPU.
+      severity: value.value === 'all' && requests.length > 0 ? 'info' : 'warning',
       message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${effect}`,
       span: spanOf(value.at),
       fixes: () => {
@@ -91,8 +93,3 @@ export default defineRule({
     });
   },
 });
-
-/** CUDA images set `all` themselves, and values for charts of home servers repeat it: most of their nodes have one GPU. */
-function isCopiedDefault(value: string, requests: number, workload: Workload): boolean {
-  return value === 'all' && requests > 0 && isValues(workload);
-}

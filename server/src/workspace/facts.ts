@@ -22,6 +22,7 @@ import type {
 } from '../model/cross-references.ts';
 import type { ImplicitDevices } from '../model/implicit-devices.ts';
 import { llmReplicas } from '../model/kinds/kserve-llm.ts';
+import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
@@ -118,6 +119,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'cloud.google.com/ComputeClass':
       return { type: 'pools', facts: poolsOf(manifest) };
     default:
+      if (isPoolOfFields(groupOf(manifest.apiVersion), kind)) return { type: 'pools', facts: poolsOf(manifest) };
       return workloadFacts(manifest, options);
   }
 }

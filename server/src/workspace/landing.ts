@@ -4,9 +4,10 @@ import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
+import { terraformKind } from './terraform.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
-export const poolKinds = kindsFor('pool');
+export const poolKinds = [...kindsFor('pool'), terraformKind];
 
 /**
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
@@ -29,7 +30,7 @@ interface Pool extends Found {
 interface PoolGroup {
   readonly places: PlaceIndex<Pool>;
   /** What all of them have in common; undefined if one of them is incomplete. */
-  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus'> | undefined;
+  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus' | 'terms'> | undefined;
 }
 
 interface Pools {
@@ -42,8 +43,22 @@ function landing(scope: Scope, { places, alike }: PoolGroup): Landing | undefine
   const common = alike();
   if (first === undefined || common === undefined) return undefined;
   const siblingFolder = places.isAnyInSiblingFolder(scope);
-  return { ...common, first: referenced(scope, first, null), others: places.all.length - 1, siblingFolder };
+  const near = places.nearest(scope);
+  const { gpus, terms } = (near.length < places.all.length ? machinesOf(near) : undefined) ?? common;
+  const shown = { ...common, gpus, terms };
+  return { ...shown, first: referenced(scope, near[0] ?? first, null), others: places.all.length - 1, siblingFolder };
 }
+
+/** What the nearest pools have in common: those of other folders may be other examples. */
+function machinesOf(near: readonly Pool[]): ReturnType<PoolGroup['alike']> {
+  const before = machinesNear.get(near);
+  if (before !== undefined) return before;
+  const found = alike(near.map(({ pool }) => pool));
+  if (found !== undefined) machinesNear.set(near, found);
+  return found;
+}
+
+const machinesNear = new WeakMap<readonly Pool[], NonNullable<ReturnType<PoolGroup['alike']>>>();
 
 const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: Pools }>();
 
@@ -95,6 +110,7 @@ function poolGroup(pools: readonly Pool[]): PoolGroup {
 function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
   const [first, ...others] = pools;
   if (first === undefined || pools.some(({ incomplete }) => incomplete === true)) return undefined;
+  const terms = pools.map((pool) => pool.terms ?? []);
   const shared = (taint: NodeTaint) => others.every(({ taints }) => taints?.some((one) => same(one, taint)) === true);
   const taints = first.taints?.filter(shared) ?? [];
   const gpus = pools.map((pool) => pool.gpus ?? []);
@@ -102,6 +118,7 @@ function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
     taints,
     toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true),
     gpus: gpus.every((ids) => ids.length > 0) ? [...new Set(gpus.flat())] : [],
+    terms: terms.every((some) => some.length > 0) ? terms.flat() : [],
   };
 }
 
@@ -115,6 +132,7 @@ function isPoolLabel(key: string): boolean {
     /^(?:karpenter\.sh\/(?:nodepool|provisioner-name)|(?:alpha\.eksctl\.io|eks\.amazonaws\.com)\/nodegroup)/.test(
       key,
     ) ||
+    /^(?:kubernetes\.azure\.com\/agentpool|node-role\.kubernetes\.io\/.*|nvidia\.com\/gpu|amd\.com\/gpu)$/.test(key) ||
     !/(?:^|\.)(?:kubernetes\.io|k8s\.io|k8s\.aws|azure\.com|karpenter\.sh|nvidia\.com|amd\.com|amazonaws\.com)\//.test(
       key,
     )

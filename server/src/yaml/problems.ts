@@ -37,6 +37,8 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
     // It looks like a space, so "align the line" would not help anyone.
     return { message: 'Non-breaking space (U+00A0) in the indentation; use plain spaces', span };
   }
+  const colon = code === 'BLOCK_AS_IMPLICIT_KEY' ? lastColon(text, span) : undefined;
+  if (colon) return { message: 'Second colon on one line; remove it or quote the value', span: colon };
   const deeper = code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, span) : undefined;
   if (deeper)
     return { message: 'This line is indented deeper than the lines around it; align it with them', span: deeper };
@@ -53,6 +55,13 @@ function heredoc(text: string, errorStart: number): YamlProblem | undefined {
   const start = found.index + (/^[ \t]*/.exec(found[0])?.[0].length ?? 0);
   const message = `This is a shell command that contains YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
   return { message, span: { start, end: found.index + found[0].trimEnd().length } };
+}
+
+/** A colon after a value, as in `name: chat:`: the lines below become the value of a second key. */
+function lastColon(text: string, { start }: Span): Span | undefined {
+  const line = /^[^\r\n#]*/.exec(text.slice(start, start + 1000))?.[0].trimEnd() ?? '';
+  const end = start + line.length;
+  return line.endsWith(':') ? { start: end - 1, end } : undefined;
 }
 
 /** A key on the line below a plain value and indented deeper: it continues the value, though it was meant as the next key. */

@@ -1,4 +1,4 @@
-import { formatHourly, formatMonthly } from '../../cost/money.ts';
+import { formatHourly, formatMonthly, notCounted } from '../../cost/money.ts';
 import { rangedWords } from '../../cost/possible-cost-words.ts';
 import { priceBasis } from '../../features/cost/price-basis.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
@@ -58,7 +58,7 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const total = rangedWords(hourly, ranged, (amount) => `${formatHourly(amount)} (${formatMonthly(amount)})`);
   const basis = priceBasis(files.flatMap(({ costs }) => costs));
   const prices = basis === undefined ? '' : ` Prices: ${plainMarkdown(basis)}.`;
-  yield `\nTotal of known prices: **${plainMarkdown(total)}**.${prices}\n`;
+  yield `\nTotal of known prices: **${plainMarkdown(total)}**.${prices} Not included: ${notCounted}.\n`;
 }
 
 interface Found {

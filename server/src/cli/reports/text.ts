@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { plural } from '../../cost/money.ts';
+import { notCounted, plural } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { rangedWords } from '../../cost/possible-cost-words.ts';
@@ -132,7 +132,9 @@ export function renderSummary(
   if (summary.baselined !== undefined) found.push(`${summary.baselined} in the baseline`);
   const fixable = findings.filter(({ fixes }) => fixes.some(({ safe }) => safe)).length;
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
-  const prices = basis && style.dim(`Prices: ${basis}; 730 h a month; --format json has what each rests on`);
+  const prices =
+    basis &&
+    style.dim(`Prices: ${basis}; 730 h a month; not included: ${notCounted}; --format json has what each rests on`);
   return `${prices ? `${prices}\n` : ''}${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
 }
 

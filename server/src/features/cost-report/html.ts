@@ -4,6 +4,7 @@ import {
   formatHourly,
   formatMonthly,
   formatMonthlyAmount,
+  notCounted,
   plural,
 } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
@@ -114,14 +115,11 @@ function totalsSection({ workloads, unpriced, ranged, gpus, hourly, idleHourly }
     .join('')}</dl>`;
 }
 
-/** What no amount includes. */
-export const notCounted = 'Not included: storage, egress, control planes, and pods without GPUs';
-
 function notes({ unpriced }: CostTotal, basis: string | undefined): string {
   const sentences = [
     basis === undefined ? '' : `Prices: ${isolated(basis)}.`,
     unpriced === 0 ? '' : `The totals do not include ${plural(unpriced, 'workload')} without a price.`,
-    `${notCounted}.`,
+    `Not included: ${notCounted}.`,
   ];
   return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;
 }

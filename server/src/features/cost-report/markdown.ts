@@ -1,9 +1,8 @@
-import { formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { formatHourly, formatMonthly, notCounted, plural } from '../../cost/money.ts';
 import { type RangedTotal, spreadWords } from '../../cost/possible-cost-words.ts';
 import { totalOf } from '../cost/cost-totals.ts';
 import { plainMarkdown } from '../hover/render.ts';
 import { workloadName } from './charts.ts';
-import { notCounted } from './html.ts';
 import { largestSavings, type ReportedCosts } from './report.ts';
 import { shownColumns } from './workload-table.ts';
 
@@ -41,7 +40,7 @@ export function* renderMarkdown(
   if (unpriced > 0) yield `\nNot in the totals, because they have no price:\n\n`;
   yield* problems.slice(0, maxRows);
   const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h a month. `;
-  yield `\n${plainMarkdown(`${prices}${notCounted}.`)}\n`;
+  yield `\n${plainMarkdown(`${prices}Not included: ${notCounted}.`)}\n`;
 }
 
 function openSentence({ workloads, hourly }: RangedTotal): string {

@@ -4,13 +4,9 @@ import type { CardCost, PossibleCost, ProviderCost } from '../../cost/possible-c
 import { boundLines } from '../../cost/possible-cost-words.ts';
 import type { Block } from './render.ts';
 
-/** If nothing names the GPU model: the price of the workload on the models on which it can run, and how to set the model. */
+/** If nothing names the GPU model: the price of the workload on the models on which it can run. */
 export function whatItWouldCost(range: PossibleCost | undefined): readonly Block[] {
-  const advice: Block = {
-    kind: 'text',
-    text: 'To get a price, select the GPU model with a nodeSelector, for example nvidia.com/gpu.product, or set gpu in .gpulint.yaml.',
-  };
-  if (range === undefined) return [advice];
+  if (range === undefined) return [];
   const { cards, provider, pricing } = range;
   const models = cards.length === 1 ? 'the only model' : `the ${plural(cards.length, 'model')}`;
   const where = provider === null ? 'any provider' : providerName(provider);
@@ -19,7 +15,6 @@ export function whatItWouldCost(range: PossibleCost | undefined): readonly Block
     { kind: 'text', text },
     { kind: 'list', title: 'Ends of the range', items: boundLines(range) },
     ...(cards.length < 2 ? [] : [provider === null ? priceTable(cards) : machineTable(cards)]),
-    advice,
   ];
 }
 

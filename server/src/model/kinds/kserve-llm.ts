@@ -152,15 +152,14 @@ export function llmReplicas(role: Cursor | undefined): PodCount {
 
 /**
  * The sizes that KServe's own templates pass to vLLM: `tensor`, and with workers also `dataLocal`, the data ranks of each pod. A container with
- * its own command may start the server differently.
+ * its own command may start the server differently. Arguments replace those of the template, so it is uncertain whether the sizes reach vLLM.
  * https://github.com/kserve/kserve/tree/master/config/llmisvcconfig
  */
 function shardingOf(role: Cursor | undefined): FieldSharding | undefined {
   const parallelism = getIn(role, 'parallelism');
-  const hasCommand = ['template', 'worker'].some((part) =>
-    items(getIn(role, part, 'containers')).some((container) => getIn(container, 'command') !== undefined),
-  );
-  if (hasCommand) return undefined;
+  const containers = ['template', 'worker'].flatMap((part) => items(getIn(role, part, 'containers')));
+  const has = (field: string) => containers.some((container) => getIn(container, field) !== undefined);
+  if (has('command')) return undefined;
   if (parallelism === undefined) return singleDevice(role);
   const keys = getIn(role, 'worker') === undefined ? ['tensor'] : ['tensor', 'dataLocal'];
   const sizes = keys.flatMap((key) => getIn(parallelism, key) ?? []);
@@ -168,7 +167,8 @@ function shardingOf(role: Cursor | undefined): FieldSharding | undefined {
   const counts = sizes.map((size) => lowerCount(size, 1));
   if (at === undefined || counts.includes(null) || getIn(parallelism, 'tensor') === undefined) return undefined;
   const devices = counts.reduce<number>((all, one) => all * (one ?? 1), 1);
-  return { text: sizes.map((size) => `${keyOf(size)} ${asText(size) ?? ''}`).join(' × '), devices, at };
+  const text = sizes.map((size) => `${keyOf(size)} ${asText(size) ?? ''}`).join(' × ');
+  return { text, devices, at, ...(has('args') && { uncertain: true }) };
 }
 
 /** Without sizes, vLLM uses one GPU, unless arguments or a variable with arguments say otherwise. */
