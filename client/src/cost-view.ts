@@ -171,13 +171,11 @@ function itemOf(
   const { place, children } = node;
   const { Expanded, None } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, children === undefined ? None : Expanded);
-  Object.assign(item, {
-    id,
-    description,
-    tooltip,
-    iconPath: new vscode.ThemeIcon(icon),
-    accessibilityInformation: { label: spoken },
-  });
+  item.id = id;
+  item.description = description;
+  item.tooltip = tooltip;
+  item.iconPath = new vscode.ThemeIcon(icon);
+  item.accessibilityInformation = { label: spoken };
   item.contextValue = children === undefined ? 'workload' : 'group';
   if (place !== undefined) {
     const { asUri, asRange } = client.protocol2CodeConverter;

@@ -1,16 +1,11 @@
 import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
-import {
-  type ClientOptions,
-  commands,
-  type ListFilesParams,
-  type ListFilesResult,
-  methods,
-} from '../../server/src/lsp/protocol.ts';
+import { type ClientOptions, commands, methods } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
 import { registerCostReport } from './cost-report.ts';
 import { registerCostView } from './cost-view.ts';
 import { readBase, watchCommits } from './git-base.ts';
+import { listFiles } from './list-files.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';
 import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
@@ -18,7 +13,7 @@ import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
-import { excludedFolders, watchedFiles } from './watched-files.ts';
+import { watchedFiles } from './watched-files.ts';
 
 /** Creates the client for this kind of extension host. */
 export type MakeClient = (id: string, name: string, options: LanguageClientOptions) => BaseLanguageClient;
@@ -147,13 +142,6 @@ async function startClient(
     const choice = await vscode.window.showErrorMessage('The gpulint language server did not start.', 'Show Output');
     if (choice !== undefined) output.show();
   }
-}
-
-/** Lists files that the server cannot reach itself. Skips the folders that VS Code's search excludes. */
-async function listFiles({ folder, limit }: ListFilesParams): Promise<ListFilesResult> {
-  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml,tf}');
-  const found = await vscode.workspace.findFiles(pattern, excludedFolders, limit);
-  return found.map((uri) => uri.toString());
 }
 
 /** Most JSON files are settings and packages; a Kubernetes object has an API version. */

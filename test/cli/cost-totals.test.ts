@@ -81,6 +81,21 @@ describe('totals count', () => {
     ).toEqual(['chart/values-dev.yaml 6.88', 'chart/values-prod.yaml 27.52']);
   });
 
+  test("a chart's values under its name in the values of the chart above, instead of its own", async () => {
+    const engine = {
+      'chart/charts/engine/Chart.yaml': 'apiVersion: v2\nname: engine\nversion: 1.0.0\n',
+      'chart/charts/engine/values.yaml': values(2),
+      'chart/charts/engine/templates/chat.yaml': template,
+    };
+    expect(await costs(engine)).toEqual(['chart/charts/engine/templates/chat.yaml 13.76']);
+    const above = `engine:\n${values(3).replace(/^(?=.)/gm, '  ')}`;
+    expect(await costs({ ...engine, 'chart/values.yaml': above })).toEqual(['chart/values.yaml 20.64']);
+    expect(await costs({ ...engine, 'chart/values.yaml': above.replace('engine:', 'other:') })).toEqual([
+      'chart/charts/engine/templates/chat.yaml 13.76',
+      'chart/values.yaml 20.64',
+    ]);
+  });
+
   test('values without a readable template as one release, and without a written number one replica', async () => {
     expect(await costs(chart)).toEqual(['chart/values.yaml 13.76']);
     expect(await costs({ 'prod/values.yaml': values(2).replace('replicaCount: 2', '') })).toEqual([

@@ -101,6 +101,7 @@ describe('the page', () => {
   test('of no workloads has no charts and no savings', () => {
     const { html, places, fixes } = page(costs([]));
     expect(html).not.toMatch(/<figure|id="savings"/);
+    expect(html).toContain('No workload requests GPUs.');
     expect([places, fixes]).toEqual([[], []]);
   });
 

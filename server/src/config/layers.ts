@@ -1,4 +1,5 @@
 import { platforms } from '../catalog/index.ts';
+import type { Budget } from '../cost/budget.ts';
 import { listPrices, type OwnPrices, type UnitRates } from '../cost/custom-prices.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
 import { defaultModelOptions, type ModelOptions } from '../model/options.ts';
@@ -20,6 +21,8 @@ export interface ProjectConfig extends ModelOptions {
     readonly hoursBetweenInterruptions: number | null;
   };
   readonly prices: OwnPrices;
+  /** What workloads may cost together. */
+  readonly budgets: readonly Budget[];
   /** Globs, relative to the config file's folder, of files to skip in folders. A file that is named on the command line is always read. */
   readonly ignore: readonly string[];
   /** The origin of each value that is not a default; absent if nothing is set. */
@@ -51,6 +54,7 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
     rules: table(),
     ruleOptions: table(),
     ignore: [],
+    budgets: [],
   };
   const origins: Origins = {};
   for (const layer of layers) addLayer(merged, origins, layer);
@@ -93,7 +97,7 @@ const nestedKeys = [
   'sharing.strategy',
   'sharing.replicas',
 ] as const;
-const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
+const wholeKeys = ['budgets', 'prices', 'taints', 'nodePools'] as const;
 
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
@@ -128,6 +132,12 @@ function addLayer(
     merged.prices = { ...merged.prices, rates };
     origins.prices = origin;
   }
+  if (values.budgets !== undefined)
+    merged.budgets = values.budgets.map(({ namespace = null, labels, ...budget }) => ({
+      ...budget,
+      namespace,
+      labels: table(labels),
+    }));
   if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
   if (values.nodePools !== undefined) {
     merged.nodePools = values.nodePools.map(

@@ -181,6 +181,17 @@ export const projectFields = {
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',
   ),
+  budgets: key(
+    z.array(
+      z.strictObject({
+        name: must(named, 'Name of the budget, for messages.'),
+        namespace: unset(named, 'Namespace of the workloads. Without one, workloads of every namespace count.'),
+        labels: key(z.record(z.string(), z.string()), 'Labels of the workloads or their pods. All of them must match.'),
+        maxHourly: must(positive, 'US dollars per hour that the workloads may cost together, at their ceilings.'),
+      }),
+    ),
+    'Budgets of workloads by namespace and labels. gpulint cost fails if one is exceeded.',
+  ),
   taints: key(taints, 'Taints of your GPU nodes, except those that the cluster tolerates automatically for GPU pods.'),
   nodePools: key(
     z.array(

@@ -55,6 +55,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'models': {
       const names = assumption.models.map(modelName);
       const all = names.length > 2 ? 'all of them' : 'both';
+      if (names.length > 4)
+        return `The selector matches ${names.length} models, such as ${names[0]}: the range covers all of them`;
       return `The selector matches ${names.join(' and ')}: the range covers ${all}`;
     }
     case 'provider':
@@ -71,6 +73,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return assumption.from === 'config'
         ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
         : `Capacity type unknown: ${assumption.capacity} price${byDefault}`;
+    case 'premium':
+      return "Without the premium that GKE Autopilot adds to the machine's price";
     case 'onDemand':
       return `No price known for ${assumption.capacity} capacity: on-demand price`;
     case 'share':
@@ -126,6 +130,7 @@ const factWords: Readonly<Record<Inherited['fact'], string>> = {
   replicas: 'Replicas',
   devices: 'Devices',
   nodes: 'Nodes',
+  sharing: 'GPU sharing',
 };
 
 /** `Replicas from HorizontalPodAutoscaler chat`, `Machine p4d.24xlarge from NodePool gpu in pools.yaml`. */

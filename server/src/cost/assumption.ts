@@ -26,6 +26,8 @@ export type Assumption =
       readonly pricedRegion: string;
     }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly from: 'default' | 'config' }
+  /** The price of the machines is without Autopilot's premium. */
+  | { readonly kind: 'premium' }
   /** No price for the capacity type; the on-demand price applies. */
   | { readonly kind: 'onDemand'; readonly capacity: 'spot' }
   /** One unit of the resource is a share of a GPU. */

@@ -197,7 +197,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     prices.every(({ offer: { own: paid } }) => paid === 'gpu' || paid === 'instance'),
   );
   if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
-  if (placement.billsPods && !isOwn) return { kind: 'capacityNotPriced', capacity: 'autopilot' };
+  if (placement.autopilot === 'pods' && !isOwn) return { kind: 'capacityNotPriced', capacity: 'autopilot' };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const { instanceType, provider } = placement;
     return { kind: 'priceUnknown', models, devices, instanceType, provider };
@@ -244,7 +244,7 @@ export function pricedModels({ model, candidates, modelFrom }: PodAccelerator): 
 function assumptionsOf(
   { form, devices, perPod, modelFrom, modelHint, requested }: PodAccelerator,
   models: readonly string[],
-  { placement: { capacity, nodePool, provider, providerFrom } }: PodSet,
+  { placement: { capacity, nodePool, provider, providerFrom, autopilot } }: PodSet,
   noSpot: boolean,
 ): readonly Assumption[] {
   const found: Assumption[] = [];
@@ -258,6 +258,7 @@ function assumptionsOf(
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
+  if (autopilot === 'nodes') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
 }

@@ -266,3 +266,24 @@ function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing: Prici
   const share = isPerDevice(offer) ? devices : shareOf(devices, needs, machineOf(offer as Offer), cards);
   return { offer, pricing, share, hourly: instanceHourly * share };
 }
+
+/** The machines that a placement allows, with their prices in its region or the default one, cheapest first. */
+export function pricesOfMachines(
+  models: readonly string[],
+  placement: Placement,
+  pricing: Pricing,
+  prices: OwnPrices,
+): readonly PricedOffer[] {
+  const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
+  const found = models.flatMap((model) => {
+    const { provider, region } = placement;
+    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider);
+    const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
+    return all
+      .map((offer) => atOwnPrice(offer, prices))
+      .filter((offer) => offer.region === place || isEverywhere(offer));
+  });
+  return found
+    .filter((offer) => hourly(offer) !== null && !isPerDevice(offer))
+    .sort((a, b) => (hourly(a) ?? 0) - (hourly(b) ?? 0));
+}

@@ -60,7 +60,7 @@ export function possibleCost(workload: Workload, own: OwnPrices = listPrices): P
   if (workload.role === 'definition' || first === undefined) return undefined;
   if (used.some(({ placement }) => placement.capacity === 'reserved' || placement.capacity === 'flex'))
     return undefined;
-  if (used.some(({ placement }) => placement.billsPods)) return undefined;
+  if (used.some(({ placement }) => placement.autopilot === 'pods')) return undefined;
   const needed = new Map(used.map((podSet) => [podSet, leastGiB(podSet, workload)]));
   const suits = (gpu: GpuModel, one: OpenAccelerator, podSet: PodSet) =>
     holds(gpu, one, needed.get(podSet) ?? 0, workload);

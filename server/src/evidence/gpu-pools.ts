@@ -34,6 +34,12 @@ export interface GpuPool {
   readonly spec: Cursor | undefined;
 }
 
+/** The pools of GPU nodes that an object describes, each with the mapping that describes it. */
+export function locatedPools(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+  if (manifest.kind === 'ClusterConfig') return gpuPools(manifest).map(({ pool, owner }) => ({ pool, at: owner }));
+  return poolsOf(manifest).map((pool) => ({ pool, at: manifest.root }));
+}
+
 /** The pools of GPU nodes that an object describes. */
 export function poolsOf(manifest: Manifest): readonly NodePool[] {
   if (manifest.kind === 'ComputeClass') return computeClassPools(manifest);

@@ -30,17 +30,18 @@ interface Reader {
 }
 
 const token =
-  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)"|<<-?(?<end>\w+)\n|(?<mark>[^\n])/gy;
+  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)(?<closed>")?|<<-?(?<end>\w+)\n|(?<mark>[^\n])/gy;
 
 function tokensOf(text: string): readonly Token[] {
   const found: Token[] = [];
   token.lastIndex = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const { space, line, word, text: quoted, end, mark } = match.groups ?? {};
+    const { space, line, word, text: quoted, closed, end, mark } = match.groups ?? {};
     if (space !== undefined) continue;
     if (line !== undefined) found.push({ kind: 'line', text: '\n', known: true });
     else if (word !== undefined) found.push({ kind: 'word', text: word, known: true });
-    else if (quoted !== undefined) found.push({ kind: 'text', text: quoted, known: !/[$%]\{|\\/.test(quoted) });
+    else if (quoted !== undefined)
+      found.push({ kind: 'text', text: quoted, known: closed !== undefined && !/[$%]\{|\\/.test(quoted) });
     else if (mark !== undefined) found.push({ kind: 'mark', text: mark, known: true });
     else if (end !== undefined) {
       // A here-document ends at a line with its word.
@@ -61,6 +62,8 @@ function readBody(
 ): Fields {
   const body = new Map<string, Field>();
   const { tokens } = reader;
+  // Nothing useful is that deep; the rest of the file is not read.
+  if (depth > maxDepth) reader.at = tokens.length;
   while (reader.at < tokens.length) {
     const first = tokens[reader.at++];
     if (isMark(first, '}')) break;
@@ -82,7 +85,7 @@ function readBody(
     body.set(first.text, [...(Array.isArray(before) ? before : []), inner]);
     onBlock(first.text, labels, inner);
   }
-  return depth > maxDepth ? new Map() : body;
+  return body;
 }
 
 /** Reads a value up to the end of its line, or to the mark after it in a list. */
@@ -105,6 +108,7 @@ function readValue(reader: Reader, depth: number): Field {
 
 function readList(reader: Reader, depth: number): Field {
   const list: Field[] = [];
+  if (depth > maxDepth) reader.at = reader.tokens.length;
   while (reader.at < reader.tokens.length) {
     const next = reader.tokens[reader.at];
     if (isMark(next, ']')) {
@@ -115,7 +119,7 @@ function readList(reader: Reader, depth: number): Field {
     else if (isMark(next, '}') || isMark(next, ')')) break;
     else list.push(readValue(reader, depth));
   }
-  return depth > maxDepth ? null : list;
+  return list;
 }
 
 /** Skips the rest of an expression, which is unknown. */

@@ -14,6 +14,7 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
 
 /** One line above a workload. Spans are of the file. */
@@ -31,7 +32,7 @@ export interface Lens {
  * @param changes how the price of each changed workload changed, by the start of its object
  */
 export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, string> = new Map()): readonly Lens[] {
-  return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
+  const ofWorkloads = acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
     const result = document.costOf(workload);
     const span = shiftSpan(root.node.span, document.base);
@@ -43,6 +44,8 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
       target: shiftSpan(detailsAt(workload), document.base),
     };
   });
+  const ofPools = poolLenses(file).map((lens): Lens => ({ ...lens, action: 'show-cost' }));
+  return [...ofWorkloads, ...ofPools];
 }
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */

@@ -2,7 +2,7 @@ import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } 
 import { configName, isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
-import { kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
+import { isTerraform, kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { createSlices, guarded, yieldOnce } from './guard.ts';
 import { indexLimitMessage, isBelow, isIndexable, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
@@ -136,7 +136,8 @@ export function createIndexing(
     // The config has changed in the meantime, and the file is not yet known, so it would not be read again.
     if (config !== undefined && !projects.isCurrent(uri, config)) return read(uri);
     tickets.delete(key);
-    analyses.read(uri, text !== undefined && text.length <= maxCharacters ? text : undefined);
+    const isManifest = text !== undefined && text.length <= maxCharacters && !isTerraform(key);
+    analyses.read(uri, isManifest ? text : undefined);
     if (!useful || config === undefined) {
       remove(key);
       return;

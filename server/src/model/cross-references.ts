@@ -61,8 +61,19 @@ export interface CrossReferences {
    * if there are none or if one of them is incomplete.
    */
   landingOf(required: readonly RequiredLabel[], isFree: boolean): Landing | undefined;
+  /**
+   * The config of the device plugin on nodes with this value of nvidia.com/device-plugin.config; null: nodes without the label.
+   */
+  deviceSharing(config: string | null): Referenced<DeviceSharing> | undefined;
   /** The nodes that the queue of a workload chooses from: the labels of the ResourceFlavors behind a LocalQueue. */
   flavorsOf(namespace: string | null, localQueue: string): readonly FlavorFacts[];
+}
+
+/** A config of the device plugin. */
+export interface DeviceSharing {
+  readonly config: string;
+  /** Pods per GPU. */
+  readonly replicas: number;
 }
 
 export interface FlavorFacts {
@@ -248,4 +259,5 @@ export const noCrossReferences: CrossReferences = {
   dangling: () => [],
   landingOf: () => undefined,
   flavorsOf: () => [],
+  deviceSharing: () => undefined,
 };

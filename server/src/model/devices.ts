@@ -40,6 +40,8 @@ export interface AcceleratorSource {
   readonly replacing: readonly ImplicitDevices[] | undefined;
   /** Counted in addition to the containers' resources. */
   readonly additional: readonly ImplicitDevices[];
+  /** The nodes are described, so words in the pod's own labels do not name the model. */
+  readonly isDescribed?: boolean;
   /** The config names the model of the selected nodes. */
   readonly isStated?: boolean;
   /** Labels of the nodes that others describe. They decide only how nodes share their cards. */
@@ -61,8 +63,7 @@ export function lowerPodAccelerators(
   const others = [...(replacing ?? []), ...additional];
   if (requests.length === 0 && others.length === 0) return [];
   // What a pool is made of says more than its name.
-  const isDescribed = source.nodeLabels !== undefined && source.nodeLabels.length > 0;
-  const found = selectedModels(isDescribed ? selectors.filter(namesExactly) : selectors);
+  const found = selectedModels(source.isDescribed === true ? selectors.filter(namesExactly) : selectors);
   // The config says what the catalog does not know.
   const selected = source.isStated === true && found?.candidates.length === 0 ? undefined : found;
   const labels = [...selectors, ...(source.nodeLabels ?? [])];

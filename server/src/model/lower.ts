@@ -19,7 +19,7 @@ import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
-import { modelsInConfigMaps, nodesOfOthers, selectorsOfTerms, unknownNodes } from './nodes-of-others.ts';
+import { modelsInConfigMaps, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import {
@@ -219,9 +219,8 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     implicit.length > 0 ||
     source.implicitDevices !== undefined;
   // The config takes precedence.
-  const isPlaced = pool !== undefined || !requestsDevices;
-  const others = !isPlaced ? nodesOfOthers(nodes, pod, marks, namespace, crossReferences) : unknownNodes;
-  const ofOthers = selectorsOfTerms(others.terms, nodes, pod);
+  const isOpen = pool === undefined && requestsDevices;
+  const others = isOpen ? nodesOfOthers(nodes, pod, marks, namespace, crossReferences) : unknownNodes;
   return {
     name: source.name,
     pods: source.pods,
@@ -236,7 +235,8 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           containers: [...containers, ...inherited.containers],
           replacing: source.implicitDevices,
           additional: implicit,
-          nodeLabels: ofOthers,
+          nodeLabels: [...others.labels, ...others.sharing],
+          isDescribed: others.labels.length > 0,
           isStated: pool?.gpu != null,
         },
         nodes,
@@ -260,7 +260,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
-    placement: lowerPlacement([...nodes, ...ofOthers], inPool, avoided, pool, {
+    placement: lowerPlacement([...nodes, ...others.labels], inPool, avoided, pool, {
       terms: inBoth(terms, others.terms),
       needs: podNeeds(containers),
     }),

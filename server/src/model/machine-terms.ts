@@ -77,12 +77,18 @@ export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[
   const question = JSON.stringify(terms);
   const known = answers.get(question);
   if (known !== undefined) return known;
-  const ids = allInstanceTypes().flatMap((type) => (type.gpu !== null && isAllowed(terms, type) ? [type.gpu] : []));
+  // Images for Arm are rare, and Karpenter adds such machines only if a requirement names them.
+  const isArm = terms.some((term) => term.some(({ values }) => values.some((value) => arm.test(value))));
+  const ids = allInstanceTypes().flatMap((type) =>
+    type.gpu !== null && (isArm || !arm.test(type.name)) && isAllowed(terms, type) ? [type.gpu] : [],
+  );
   const models = [...new Set(ids)].flatMap((id) => gpus.get(id) ?? []);
   if (answers.size >= 200) answers.clear();
   answers.set(question, models);
   return models;
 }
+
+const arm = /^(?:arm64|g5g|p6e|a4x|t4g)/;
 
 /** A project has few distinct terms, but each workload repeats them at each keystroke. */
 const answers = new Map<string, readonly GpuModel[]>();

@@ -11,12 +11,18 @@ import type { Container, Selector } from './workload.ts';
 export interface OtherNodes {
   /** Their labels; empty if nothing describes them. */
   readonly terms: readonly NodeTerm[];
+  /** The labels that every term requires, as selectors of the pod. */
+  readonly labels: readonly Selector[];
+  /** A label that says how the device plugin shares the GPUs. */
+  readonly sharing: readonly Selector[];
   readonly models: readonly NamedModels[];
   readonly hints: readonly NamedModels[];
   readonly inherited: readonly Inherited[];
 }
 
-export const unknownNodes: OtherNodes = { terms: [], models: [], hints: [], inherited: [] };
+export const unknownNodes: OtherNodes = { terms: [], labels: [], sharing: [], models: [], hints: [], inherited: [] };
+
+type Described = Omit<OtherNodes, 'labels' | 'sharing'>;
 
 /**
  * The nodes of the pool that a pod selects, else of the flavors of its queue, else of all GPU pools of the project, for pods that select no
@@ -29,6 +35,19 @@ export function nodesOfOthers(
   namespace: string | null,
   crossReferences: CrossReferences,
 ): OtherNodes {
+  const found = described(selectors, pod, marks, namespace, crossReferences);
+  const labels = selectorsOfTerms(found.terms, selectors, pod);
+  const sharing = sharingOfOthers([...selectors, ...labels], pod, crossReferences);
+  return { ...found, labels, sharing: sharing.labels, inherited: [...found.inherited, ...sharing.inherited] };
+}
+
+function described(
+  selectors: readonly Selector[],
+  pod: Cursor,
+  marks: readonly Located<string>[],
+  namespace: string | null,
+  crossReferences: CrossReferences,
+): Described {
   const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
   const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false);
   if (selected !== undefined && isKnown(selected))
@@ -78,6 +97,29 @@ export function selectorsOfTerms(
   });
 }
 
+const noSharing = { labels: [], inherited: [] } as const;
+
+/**
+ * How the device plugin shares the GPUs of the nodes, as the label that it adds to them. Labels of the nodes that say it already take precedence.
+ */
+function sharingOfOthers(
+  labels: readonly Selector[],
+  at: Cursor,
+  crossReferences: CrossReferences,
+): { readonly labels: readonly Selector[]; readonly inherited: readonly Inherited[] } {
+  const isSaid = labels.some(({ key }) =>
+    /^nvidia\.com\/(?:gpu\.(?:replicas|sharing-strategy)|mig\.config)$|gke-/.test(key),
+  );
+  const chosen = labels.find(({ key }) => key === 'nvidia.com/device-plugin.config')?.values ?? [];
+  const sharing = isSaid || chosen.length > 1 ? undefined : crossReferences.deviceSharing(chosen[0]?.value ?? null);
+  if (sharing === undefined) return noSharing;
+  const values = [{ value: String(sharing.facts.replicas), at }];
+  return {
+    labels: [{ key: 'nvidia.com/gpu.replicas', values, from: 'nodeSelector', at }],
+    inherited: [{ fact: 'sharing', from: objectName(sharing) }],
+  };
+}
+
 /** The models in the ConfigMaps whose entries are environment variables of the containers. */
 export function modelsInConfigMaps(
   containers: readonly Container[],
@@ -104,7 +146,7 @@ function ofQueue(
   marks: readonly Located<string>[],
   namespace: string | null,
   crossReferences: CrossReferences,
-): OtherNodes | undefined {
+): Described | undefined {
   const queue = marks.find(({ at }) => keyOf(at) === 'kueue.x-k8s.io/queue-name');
   if (queue === undefined || isTemplated(queue.at)) return undefined;
   const flavors = crossReferences

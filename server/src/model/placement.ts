@@ -43,7 +43,7 @@ export function lowerPlacement(
     terms: withMachine(priceTerms(terms), typed.length === 0 ? (instance?.name ?? undefined) : undefined),
     needs,
     ...ownMachine(typed.length === 0 ? [pool?.instanceType ?? ''] : named, options, pool),
-    ...(isAutopilot(selectors, options) && { billsPods: true as const }),
+    ...billing(selectors, options),
     nodePool: pool?.name ?? null,
     providerFrom,
   };
@@ -60,13 +60,14 @@ function ownMachine(
   return { ownMachine: { name, devices: stated?.devices ?? null } };
 }
 
-/** The compute classes that only Autopilot has. https://cloud.google.com/kubernetes-engine/docs/concepts/autopilot-compute-classes */
-const autopilotClasses: ReadonlySet<string> = new Set(['Accelerator', 'Performance', 'Balanced', 'Scale-Out']);
+/** The classes of Autopilot whose pods pay for their nodes. https://cloud.google.com/kubernetes-engine/pricing */
+const nodeClasses: ReadonlySet<string> = new Set(['Accelerator', 'Performance']);
 
-function isAutopilot(selectors: readonly Selector[], { platform }: ModelOptions): boolean {
-  if (platform === 'gke-autopilot') return true;
+/** How Autopilot charges: for the pods, or, in some classes, for their nodes and a premium. */
+function billing(selectors: readonly Selector[], { platform }: ModelOptions): Pick<Placement, 'autopilot'> {
   const chosen = selectors.find(({ key }) => key === 'cloud.google.com/compute-class')?.values ?? [];
-  return chosen.some(({ value }) => autopilotClasses.has(value));
+  if (chosen.some(({ value }) => nodeClasses.has(value))) return { autopilot: 'nodes' };
+  return platform === 'gke-autopilot' ? { autopilot: 'pods' } : {};
 }
 
 /** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */

@@ -265,8 +265,8 @@ export interface Placement {
   readonly needs: PodNeeds;
   /** The one machine that the selectors or the config name, if the catalog does not have it. */
   readonly ownMachine?: OwnMachineName;
-  /** The provider bills the pods, not their nodes: GKE Autopilot. */
-  readonly billsPods?: true;
+  /** GKE Autopilot charges for the pods, or for their nodes and a premium. */
+  readonly autopilot?: 'pods' | 'nodes';
   /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;

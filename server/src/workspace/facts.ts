@@ -6,6 +6,7 @@ import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type {
   BudgetFacts,
+  DeviceSharing,
   LlmConfigFacts,
   LlmRoleFacts,
   PodsFacts,
@@ -60,6 +61,7 @@ export type Facts =
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'flavor'; readonly facts: Table<string> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
+  | { readonly type: 'sharing'; readonly facts: readonly DeviceSharing[] }
   | { readonly type: 'limits'; readonly facts: readonly string[] }
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
   | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }

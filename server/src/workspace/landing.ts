@@ -1,3 +1,4 @@
+import { isGpuLabel } from '../catalog/index.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import type { NodePool, NodeTaint } from '../model/node-pool.ts';
@@ -75,7 +76,7 @@ function poolsIn(workspace: Workspace): Pools {
   const byLabel = new Map<string, Pool[]>();
   for (const one of all) {
     for (const [key, value] of Object.entries(one.pool.labels)) {
-      if (!isPoolLabel(key)) continue;
+      if (!isPoolLabel(key) && !isGpuLabel(key)) continue;
       const word = JSON.stringify([key, value]);
       const same = byLabel.get(word);
       if (same === undefined) byLabel.set(word, [one]);
@@ -90,10 +91,14 @@ function poolsIn(workspace: Workspace): Pools {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);
       if (answer !== undefined) return answer;
-      const named = wanted.flatMap(({ key, values }) =>
-        values.length === 1 ? (byLabel.get(JSON.stringify([key, values[0]])) ?? []) : [],
+      const under = (isKey: (key: string) => boolean) =>
+        wanted.flatMap(({ key, values }) =>
+          isKey(key) && values.length === 1 ? (byLabel.get(JSON.stringify([key, values[0]])) ?? []) : [],
+        );
+      const named = under(isPoolLabel);
+      const linked = [...new Set(named.length > 0 ? named : inOneFolder(under(isGpuLabel)))].filter(({ pool }) =>
+        wanted.every((label) => canHave(pool, label)),
       );
-      const linked = [...new Set(named)].filter(({ pool }) => wanted.every((label) => canHave(pool, label)));
       const made = poolGroup(linked.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)));
       answers.set(question, made);
       return made;
@@ -101,6 +106,13 @@ function poolsIn(workspace: Workspace): Pools {
   };
   known.set(workspace, { stamp, pools });
   return pools;
+}
+
+/** Pools with the same cards are those of the pods only if they are all of one project. */
+function inOneFolder(pools: readonly Pool[]): readonly Pool[] {
+  const open = pools.filter(({ pool }) => pool.needsSelector !== true);
+  const folders = new Set(open.map(({ key }) => key.slice(0, key.lastIndexOf('/'))));
+  return folders.size === 1 ? open : [];
 }
 
 function poolGroup(pools: readonly Pool[]): PoolGroup {
@@ -133,7 +145,9 @@ function isPoolLabel(key: string): boolean {
       key,
     ) ||
     /^(?:kubernetes\.azure\.com\/agentpool|node-role\.kubernetes\.io\/.*|nvidia\.com\/gpu|amd\.com\/gpu)$/.test(key) ||
-    !/(?:^|\.)(?:kubernetes\.io|k8s\.io|k8s\.aws|azure\.com|karpenter\.sh|nvidia\.com|amd\.com|amazonaws\.com)\//.test(
+    key === 'cloud.google.com/gke-nodepool' ||
+    key === 'cloud.google.com/compute-class' ||
+    !/(?:^|\.)(?:google\.com|kubernetes\.io|k8s\.io|k8s\.aws|azure\.com|karpenter\.sh|nvidia\.com|amd\.com|amazonaws\.com)\//.test(
       key,
     )
   );

@@ -4,6 +4,7 @@ import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { PossibleCost } from '../../cost/possible-cost.ts';
+import { runBasis } from '../../cost/run-cost.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
 import {
@@ -155,7 +156,7 @@ function toReportWorkload(
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
   if (release === undefined) return {};
-  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '');
+  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '', []);
   const costRange = toCostRange(document.rangeOf(release));
   return { release: { gpus, hourly, idleHourly, costRange, ...(problem === null ? {} : { costProblem: problem }) } };
 }
@@ -198,11 +199,13 @@ function toCostRange(range: PossibleCost | undefined): ReportWorkload['costRange
   };
 }
 
-function toReportCost({ basis, assumptions, ...amounts }: CostEstimate): NonNullable<ReportWorkload['cost']> {
+function toReportCost(cost: CostEstimate): NonNullable<ReportWorkload['cost']> {
+  const { currency, hourly, monthly, idleHourly, spotHourly, basis, assumptions, run } = cost;
+  const runs = run && runBasis(run);
   return {
-    ...amounts,
+    ...{ currency, hourly, monthly, idleHourly, spotHourly },
     basis: basis.map((one) => ({ ...one, provider: one.provider ?? 'own', source: one.source ?? ownPriceWords })),
-    assumptions: [...assumptionLines(assumptions)],
+    assumptions: [...assumptionLines(assumptions), ...(runs === undefined ? [] : [runs])],
   };
 }
 

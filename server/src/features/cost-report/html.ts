@@ -115,8 +115,9 @@ function totalsSection({ workloads, unpriced, ranged, gpus, hourly, idleHourly }
     .join('')}</dl>`;
 }
 
-function notes({ unpriced }: CostTotal, basis: string | undefined): string {
+function notes({ workloads, unpriced }: CostTotal, basis: string | undefined): string {
   const sentences = [
+    workloads === 0 ? 'No workload requests GPUs.' : '',
     basis === undefined ? '' : `Prices: ${isolated(basis)}.`,
     unpriced === 0 ? '' : `The totals do not include ${plural(unpriced, 'workload')} without a price.`,
     `Not included: ${notCounted}.`,

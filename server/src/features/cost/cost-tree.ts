@@ -92,7 +92,7 @@ function leafNode<T extends TreeRow>(one: T, group: TreeGroup): TreeNode<T> {
     hourly !== null ? formatHourly(hourly) : possibleHourly === null ? 'no price' : spreadWords(possibleHourly);
   const idle = idleHourly === null || idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   return {
-    id: JSON.stringify([path, label, namespace]),
+    id: JSON.stringify([path, label, shorten(namespace ?? '', maxLabel)]),
     label,
     description: [amount, ...idle, ...(group === 'file' ? [] : [path])].join(' · '),
     tooltip: [

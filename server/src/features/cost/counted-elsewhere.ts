@@ -7,14 +7,14 @@ export interface CountedFile {
   readonly name: string;
   /** Its workloads name accelerators, even if they request 0. */
   readonly hasAccelerators: boolean;
-  readonly rows: readonly Pick<CostRow, 'readWith' | 'release'>[];
+  readonly rows: readonly Pick<CostRow, 'readWith' | 'release' | 'name'>[];
   /** For a kustomization: the names of the files that contribute to its objects. */
   readonly parts?: ReadonlySet<string>;
 }
 
 /**
  * The files whose rows count instead of those of a file, by the name of that file: the kustomizations that include it, the templates that a
- * chart fills with its values, and the values of releases that override a chart's own. So nothing counts twice. Linear.
+ * chart fills with its values, and the values of releases and of charts above that override a chart's own. So nothing counts twice. Linear.
  */
 export function countedElsewhere(files: readonly CountedFile[]): ReadonlyMap<string, readonly string[]> {
   const counting = files.filter(({ hasAccelerators }) => hasAccelerators);
@@ -28,10 +28,12 @@ export function countedElsewhere(files: readonly CountedFile[]): ReadonlyMap<str
     if (through.length > 0 && !found.has(name)) found.set(name, through);
   };
   const overrides = overridesByValues(counting);
-  for (const [values, names] of overrides) add(values, names);
+  const byName = new Map(counting.map((file) => [file.name, file]));
+  const overriding = (values: string) => overrides.get(values) ?? chartAbove(values, byName);
+  for (const { name } of counting) if (name.endsWith('/values.yaml')) add(name, overriding(name));
   for (const [values, templates] of templatesByValues(counting)) {
+    for (const template of templates) add(template, overriding(values));
     add(values, templates);
-    for (const template of templates) add(template, overrides.get(values) ?? []);
   }
   return found;
 }
@@ -47,6 +49,15 @@ function templatesByValues(files: readonly CountedFile[]): ReadonlyMap<string, r
     else known.push(name);
   }
   return found;
+}
+
+/** The values of the chart that contains a chart, if they set its accelerators under its name: `charts/engine` and `engine.resources`. */
+function chartAbove(values: string, files: ReadonlyMap<string, CountedFile>): readonly string[] {
+  const [, folder, chart] = /^(.*\/)charts\/([^/]+)\/values\.yaml$/.exec(values) ?? [];
+  const above = `${folder}values.yaml`;
+  const rows = files.get(above)?.rows ?? [];
+  const isSet = rows.some(({ release, name }) => release !== null && /^[^.[: ]*/.exec(name ?? '')?.[0] === chart);
+  return isSet ? [above] : [];
 }
 
 /** The files next to a `values.yaml` that override it for one release (`values-prod.yaml`), by its name. */

@@ -28,6 +28,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { isAt, type Span, shiftSpan } from '../../yaml/span.ts';
 import { roleWords } from '../completion/role-words.ts';
+import { poolHover } from '../pool-lens.ts';
 import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
 import { type CostBlocks, costBlocks } from './cost-blocks.ts';
@@ -52,7 +53,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     const blocks = arranged(hit, cost(hit, workload, document, file.config), guessed(workload));
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
-  return scalerHover(file, offset);
+  return scalerHover(file, offset) ?? poolHover(file, offset);
 }
 
 function cost(

@@ -1,0 +1,45 @@
+import * as vscode from 'vscode';
+import type { ListFilesParams, ListFilesResult } from '../../server/src/lsp/protocol.ts';
+import { isExcluded } from '../../server/src/lsp/protocol.ts';
+import { excludedFolders } from './watched-files.ts';
+
+/** Each folder can be a round trip over a network. */
+const maxFolders = 500;
+
+/** Lists files that the server cannot reach itself. Skips the folders that VS Code's search excludes. */
+export async function listFiles({ folder, limit }: ListFilesParams): Promise<ListFilesResult> {
+  const top = vscode.Uri.parse(folder, true);
+  const found = await vscode.workspace.findFiles(
+    new vscode.RelativePattern(top, '**/*.{yaml,yml,tf}'),
+    excludedFolders,
+    limit,
+  );
+  // Many file systems cannot be searched, and VS Code then finds nothing.
+  const files = found.length > 0 || top.scheme === 'file' ? found : await walk(top, limit);
+  return files.map((uri) => uri.toString());
+}
+
+/** The YAML files below a folder, breadth-first. Links are not followed. */
+async function walk(top: vscode.Uri, limit: number): Promise<readonly vscode.Uri[]> {
+  const files: vscode.Uri[] = [];
+  const folders = [top];
+  for (let next = 0; next < folders.length && files.length < limit; next += 1) {
+    const here = folders[next] ?? top;
+    for (const [name, type] of await entriesOf(here)) {
+      const uri = vscode.Uri.joinPath(here, name);
+      const isFolder = type === vscode.FileType.Directory && !isExcluded(name);
+      if (isFolder && folders.length < maxFolders) folders.push(uri);
+      else if (type === vscode.FileType.File && /\.(?:ya?ml|tf)$/.test(name) && files.length < limit) files.push(uri);
+    }
+  }
+  return files;
+}
+
+/** A folder that cannot be read is skipped. */
+async function entriesOf(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
+  try {
+    return (await vscode.workspace.fs.readDirectory(folder)).sort(([a], [b]) => (a < b ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
