@@ -81,7 +81,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' cannot be 'spots'; did you mean 'spot'?"],
     ['capacity: cheap', "cheap: 'capacity' cannot be 'cheap'; allowed: spot, on-demand"],
@@ -160,7 +160,7 @@ describe('a bad config', () => {
     ['gpu: ""', '"": \'gpu\' must not be empty'],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);

@@ -11,7 +11,9 @@ function lensOf(text: string, config = ''): string {
   analysis.setConfig(parseConfig(config).config);
   const [document] = analysis.setFile('file:///job.yaml', text).documents;
   const [workload] = document?.costed ?? [];
-  return document === undefined || workload === undefined ? '' : costWords(workload, document.costOf(workload));
+  return document === undefined || workload === undefined
+    ? ''
+    : costWords(workload, document.costOf(workload), document.rangeOf(workload));
 }
 
 const pod = (indent: number, command = '[python, train.py]') =>

@@ -17,6 +17,7 @@ const some: ReportedCost = {
   capacity: 'unknown',
   hourly: { min: 1, max: 1 },
   monthly: { min: 730, max: 730 },
+  possibleHourly: null,
   idleHourly: 1,
   problem: null,
   path: 'chat.yaml',

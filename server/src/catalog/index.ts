@@ -9,6 +9,7 @@ export {
   servedVersions,
 } from './api-types.ts';
 export { type NotServed, notServed } from './api-versions.ts';
+export { cardLabel, hasArmHost, isCardLabel, isCurrent } from './card-labels.ts';
 export { gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
@@ -41,7 +42,7 @@ export {
   priceSource,
   regionsOf,
 } from './prices.ts';
-export { providerName, providers } from './providers.ts';
+export { hasNodes, providerName, providers } from './providers.ts';
 export { acceleratorResourcePrefixes, familyExamples } from './resource-families.ts';
 export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
 export { shapeWords } from './resource-shape.ts';

@@ -82,6 +82,9 @@ const scalarKeys = [
   'provider',
   'region',
   'gpu',
+  'neuron',
+  'tpu',
+  'gaudi',
   'capacity',
   'kubernetesVersion',
   'migStrategy',
@@ -116,6 +119,9 @@ function addLayer(
   if (values.platform != null) merged.platform = values.platform;
   if (values.region != null) merged.region = values.region;
   if (values.gpu != null) merged.gpu = values.gpu;
+  if (values.neuron != null) merged.neuron = values.neuron;
+  if (values.tpu != null) merged.tpu = values.tpu;
+  if (values.gaudi != null) merged.gaudi = values.gaudi;
   if (values.capacity != null) merged.capacity = values.capacity;
   if (values.kubernetesVersion != null) merged.kubernetesVersion = values.kubernetesVersion;
   if (values.migStrategy != null) merged.migStrategy = values.migStrategy;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { gpus, platforms, providers } from '../catalog/index.ts';
+import { gpus, platforms, providers, type Vendor } from '../catalog/index.ts';
 import { commitments } from '../cost/custom-prices.ts';
 import { taintEffects } from '../model/node-pool.ts';
 import { rules } from '../rules/index.ts';
@@ -27,6 +27,10 @@ const level = z
   .check(z.meta({ id: 'level' }));
 
 const gpu = z.enum([...gpus.keys()]);
+
+function deviceOf(vendor: Vendor) {
+  return z.enum([...gpus.values()].filter((model) => model.vendor === vendor).map(({ id }) => id));
+}
 
 /** A GPU that the catalog lacks is accepted as stated. */
 const anyGpu = z.union([gpu, z.string().check(z.minLength(1))]);
@@ -89,6 +93,9 @@ export const projectFields = {
   provider: unset(z.enum(providers), 'Cloud whose prices apply if a manifest names none.'),
   region: unset(z.string(), 'Region of the provider whose prices apply, for example us-east-1.'),
   gpu: unset(anyGpu, 'GPU model (catalog id, or a name of your own) of requests whose selectors name none.'),
+  neuron: unset(deviceOf('aws'), 'Neuron device (catalog id) of requests whose selectors name none.'),
+  tpu: unset(deviceOf('google'), 'TPU version (catalog id) of requests whose selectors name none.'),
+  gaudi: unset(deviceOf('habana'), 'Gaudi generation (catalog id) of requests whose selectors name none.'),
   capacity: unset(capacity, 'Capacity type of GPU nodes if a manifest names none.'),
   kserve: key(
     z.strictObject({

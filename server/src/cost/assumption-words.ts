@@ -1,4 +1,5 @@
-import { providerName } from '../catalog/index.ts';
+import { gpus, providerName } from '../catalog/index.ts';
+import { modelKey } from '../model/options.ts';
 import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { ModelHint } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -10,7 +11,21 @@ import { modelName, requestedWords } from './requested-words.ts';
 
 /** The source of each config value, by key: `.gpulint.yaml`, `user settings`. */
 export type ValueOrigins = Readonly<
-  Partial<Record<'gpu' | 'nodePools' | 'provider' | 'region' | 'capacity' | 'prices' | 'sharing.replicas', string>>
+  Partial<
+    Record<
+      | 'gpu'
+      | 'neuron'
+      | 'tpu'
+      | 'gaudi'
+      | 'nodePools'
+      | 'provider'
+      | 'region'
+      | 'capacity'
+      | 'prices'
+      | 'sharing.replicas',
+      string
+    >
+  >
 >;
 
 /**
@@ -33,7 +48,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':
       return assumption.nodePool === null
-        ? `GPU model ${modelName(assumption.model)} from ${source('gpu')}`
+        ? `GPU model ${modelName(assumption.model)} from ${source(modelSource(assumption.model, origins))}`
         : `GPU model ${modelName(assumption.model)} from node pool ${assumption.nodePool} in ${source('nodePools')}`;
     case 'hint':
       return `GPU model ${assumption.models.map(modelName).join(' or ')} suggested by ${hintWords(assumption.hint)}`;
@@ -86,6 +101,12 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `Cheapest spot price at ${providerName(provider ?? '')}: ${instanceType}, ${price}, ${dateWords(date)}`;
     }
   }
+}
+
+/** A Neuron device may also be set as the `gpu`. */
+function modelSource(model: string, origins: ValueOrigins | undefined): 'gpu' | 'neuron' | 'tpu' | 'gaudi' {
+  const key = modelKey(gpus.get(model)?.vendor);
+  return origins?.[key] === undefined ? 'gpu' : key;
 }
 
 function hintWords({ basis, text }: ModelHint): string {

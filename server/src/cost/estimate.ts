@@ -1,7 +1,6 @@
-import { migByResource, migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
+import { migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
-import { resourceName } from '../model/requested-resource.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
@@ -17,6 +16,7 @@ import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { runCost } from './run-cost.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
+import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
 
 /**
  * The cost of a workload's accelerators: instance price × the pod's share of the instance × pods. The instance price includes the node's
@@ -38,7 +38,8 @@ export function estimateCost(
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
     const part = priceOfPods(podSet, prices);
-    if (isUnknown(part)) return without(part);
+    if (isUnknown(part))
+      return without(part.kind === 'podsUnknown' ? { ...part, set: whoSetsPods(workload, podSet) } : part);
     parts.push(part);
   }
   const hourly = sumOf(parts.map((part) => part.hourly));
@@ -125,12 +126,13 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const pods = billedPods(podSet, counted);
   const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator, prices));
   const failed = costs.find(isUnknown);
+  // No pods cost nothing on any card.
+  if (failed?.kind === 'modelUnknown' && counted.max === 0)
+    return { name, hourly: nothing, spot: null, idle: nothing, isOpen: false, basis: [], assumptions: [] };
   if (failed !== undefined) return failed;
   const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
   const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
-  const unbounded: readonly Assumption[] =
-    podSet.pods.max === null ? [{ kind: 'unbounded', podSet: name, pods: counted.max }] : [];
   return {
     name,
     hourly: timesCount(pod, pods),
@@ -138,13 +140,23 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
     idle: timesCount(pod, pods.min),
     isOpen: podSet.pods.max === null,
     basis: each.flatMap(({ basis }) => basis),
-    assumptions: [...each.flatMap((cost) => cost.assumptions), ...wholeSlices(podSet, counted, pods), ...unbounded],
+    assumptions: [
+      ...each.flatMap((cost) => cost.assumptions),
+      ...wholeSlices(podSet, counted, pods),
+      ...unbounded(podSet),
+    ],
   };
 }
 
 /** The pods that an estimate counts: without an upper bound, those at the floor, and at least one. Null if the floor is unknown. */
 export function countedPods({ pods: { min, max } }: PodSet): Range | null {
   return min === null ? null : { min, max: max ?? Math.max(min, 1) };
+}
+
+/** The assumption behind the ceiling of replicas without an upper bound. */
+export function unbounded(podSet: PodSet): readonly Assumption[] {
+  const counted = podSet.pods.max === null && acceleratorsOf(podSet).length > 0 ? countedPods(podSet) : null;
+  return counted === null ? [] : [{ kind: 'unbounded', podSet: podSet.name, pods: counted.max }];
 }
 
 /** The cost of the devices of one basis in all pods of their set. */
@@ -166,7 +178,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   if (onOwn !== undefined) return costOf(podSet, accelerator, onOwn);
   const allowed = pricedModels(accelerator);
   if (accelerator.perPod === null || allowed.length === 0 || devices === null)
-    return whatIsUnknown(podSet, accelerator);
+    return whatIsUnknown(podSet, accelerator, own.sheet);
   const spotOnly = placement.capacity === 'spot';
   const { capacity } = placement;
   const quotes = (pricing: Pricing) =>
@@ -223,28 +235,8 @@ export function pricedDevices(model: string, { devices, perPod }: Pick<PodAccele
   return profile === undefined ? devices : migPriceShare(table, profile) * perPod;
 }
 
-/** Names the invalid value if there is one: an invalid count is not the same as a count that a template fills in. */
-function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator): NoEstimate {
-  const { requested, form, perPod, devices, candidates } = accelerator;
-  const name = resourceName(requested);
-  if (perPod === null) {
-    const written = podSet.containers
-      .flatMap(({ accelerators }) => accelerators.filter(({ resource }) => resource === name))
-      .map(({ limit, request }) => limit ?? request)
-      .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
-    if (written === undefined) return { kind: 'countUnknown', requested };
-    return { kind: 'countInvalid', requested, text: written.text, tooLarge: (written.value ?? 0) >= 2 ** 31 };
-  }
-  const known = name !== undefined && migByResource(name).length > 0;
-  const profile = /^nvidia\.com\/mig-(.+?)(\.shared)?$/.exec(name ?? '')?.[1];
-  if (profile !== undefined && (candidates.length === 0 || !known))
-    return { kind: 'noProfile', profile, selected: known };
-  if (devices === null && candidates.length > 0 && form !== 'mig') return { kind: 'sharingUnknown' };
-  return { kind: 'modelUnknown', requested };
-}
-
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be useful. */
-function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
+export function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
   if (model !== null) return [model];
   return modelFrom === 'resource-name' ? [] : candidates;
 }

@@ -7,7 +7,7 @@ import {
   type PriceSheet,
   type Provider,
 } from '../catalog/index.ts';
-import type { Placement, PodSet } from '../model/workload.ts';
+import { noNeeds, type Placement, type PodSet } from '../model/workload.ts';
 import { commitments, listPrices, type OwnPrices } from './custom-prices.ts';
 import { acceleratorsOf, pricedDevices } from './estimate.ts';
 import { isPerDevice, machineOf } from './machines.ts';
@@ -152,5 +152,5 @@ export function breakEven(podSet: PodSet, prices: OwnPrices): BreakEven | undefi
 }
 
 function anywhereOf(placement: Placement): Placement {
-  return { ...placement, instanceType: null, nodeGpus: [], terms: [], needs: { cpu: 0, memoryGiB: 0 } };
+  return { ...placement, instanceType: null, nodeGpus: [], terms: [], needs: noNeeds };
 }

@@ -157,16 +157,18 @@ function quoteOne(
   prices: OwnPrices,
 ): Quote {
   const assumptions: Assumption[] = [];
-  const everywhere = allowedOffers(model, placement, provider, prices.sheet).map((offer) => atOwnPrice(offer, prices));
+  const offered = allowedOffers(model, placement, provider, prices.sheet);
+  const priced = (some: readonly Offer[]) => some.map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
   const request: Request = { devices, needs: placement.needs, each: namesSeveralTypes(placement) };
-  let candidates = everywhere.filter((offer) => offer.region === region || isEverywhere(offer));
+  let candidates = priced(offered.filter((offer) => offer.region === region || isEverywhere(offer)));
   let found = chosen(candidates, request, pricing);
   const [first] = found;
   if (first !== undefined && placement.region === null && !isEverywhere(first.offer)) {
     assumptions.push({ kind: 'region', region, from: 'default' });
   }
   if (first === undefined) {
+    const everywhere = priced(offered);
     const usual = everywhere.filter((offer) => offer.region === defaultRegion(provider));
     found = chosen(usual, request, pricing);
     if (found.length === 0) found = chosen(everywhere, { ...request, each: false }, pricing);
@@ -237,12 +239,12 @@ function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
 }
 
 /** Whether the price has a date or is the project's own. */
-function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
+export function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
   return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
 }
 
 /** Some providers have one price for all regions. */
-function isEverywhere(offer: PricedOffer): boolean {
+export function isEverywhere(offer: Pick<PricedOffer, 'region'>): boolean {
   return offer.region === '' || offer.region === 'all' || offer.region === 'global';
 }
 

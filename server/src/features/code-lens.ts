@@ -1,6 +1,8 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
+import type { PossibleCost } from '../cost/possible-cost.ts';
+import { rangeWords } from '../cost/possible-cost-words.ts';
 import { runWords } from '../cost/run-cost.ts';
 import type { CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { Workload } from '../model/workload.ts';
@@ -58,7 +60,8 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 
 function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
   const result = document.costOf(workload);
-  const parts = [describeAccelerators(workload), costWords(workload, result), ...releaseWords(workload, document)];
+  const cost = costWords(workload, result, document.rangeOf(workload));
+  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document)];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 
@@ -91,8 +94,9 @@ function idleWords({ idle, idleHourly }: CostEstimate): string {
   return formatMonthly(idle) === month ? `${month} idle` : `idle from ${month}`;
 }
 
-/** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, or which fact is missing. */
-export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
+/** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, a range over models, or which fact is missing. */
+export function costWords(workload: Workload, { cost, unknown }: CostResult, range: PossibleCost | undefined): string {
+  if (range !== undefined) return rangeWords(range);
   if (cost === null) {
     if (missingFor(unknown) !== 'gpu') return 'price unknown';
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';

@@ -6,6 +6,7 @@ import { locatedPools } from '../evidence/gpu-pools.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
 import { lowerPlacement } from '../model/placement.ts';
+import { noNeeds } from '../model/workload.ts';
 import { type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { isAt, type Span, shiftSpan } from '../yaml/span.ts';
 import { isRegion } from './hover/gpu-words.ts';
@@ -73,8 +74,7 @@ function pricedPools({ documents, config }: FileAnalysis): readonly PricedPool[]
 
 function costOf(pool: NodePool, at: Cursor, config: ProjectConfig): PoolCost | undefined {
   const { terms = [] } = pool;
-  const needs = { cpu: 0, memoryGiB: 0 };
-  const placement = lowerPlacement(selectorsOfTerms(terms, [], at), config, [], undefined, { terms, needs });
+  const placement = lowerPlacement(selectorsOfTerms(terms, [], at), config, [], undefined, { terms, needs: noNeeds });
   return poolCost(pool, placement, config.prices);
 }
 

@@ -1,5 +1,5 @@
 import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } from 'vscode-languageserver';
-import { isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
+import { configName, isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { isTerraform, kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
@@ -30,6 +30,8 @@ export interface Indexing {
 
 /** Larger files are generated. */
 const maxCharacters = 1_000_000;
+/** More lines would hide the rest of the log. */
+const maxNoted = 20;
 /** Reads at the same time: most of a read is waiting. */
 const atOnce = 3;
 /** Minimum number of files to show progress for. */
@@ -45,7 +47,7 @@ export function createIndexing(
   analyses: Pick<WorkspaceAnalyses, 'read' | 'deleted' | 'clear'>,
   onChange: () => void,
 ): Indexing {
-  const { projects, log, connection } = session;
+  const { projects, log, note, connection } = session;
   const { workspace } = projects.analysis;
   const indexed = new Set<string>();
   /** The files with relevant objects, including ignored ones, with the config that they were read with. */
@@ -96,6 +98,17 @@ export function createIndexing(
     };
     await Promise.all(Array.from({ length: atOnce }, readOn));
     progress?.done();
+    if (isCurrent()) noteRead(uris);
+  }
+
+  /** Says once per run what was read. */
+  function noteRead(uris: readonly string[]): void {
+    const keys = uris.map(normalizeUri);
+    const used = keys.filter((key) => indexed.has(key)).length;
+    const ignored = uris.filter((_, place) => !indexed.has(keys[place] ?? '') && known.has(keys[place] ?? ''));
+    note(`${uris.length} YAML files read, ${used} with objects that matter to other files`);
+    for (const uri of ignored.slice(0, maxNoted)) note(`${uri} is not checked: ${configName} ignores it`);
+    if (ignored.length > maxNoted) note(`and ${ignored.length - maxNoted} more ignored files`);
   }
 
   async function createProgress() {
@@ -110,7 +123,9 @@ export function createIndexing(
     const ticket = Symbol(key);
     tickets.set(key, ticket);
     const text = await host.readFile(uri);
-    const kinds = text === undefined || text.length > maxCharacters ? undefined : kindsOfFile(key, text).kinds;
+    const isLarge = text !== undefined && text.length > maxCharacters;
+    if (isLarge) note(`${uri} is not indexed: it has more than ${maxCharacters.toLocaleString('en')} characters`);
+    const kinds = text === undefined || isLarge ? undefined : kindsOfFile(key, text).kinds;
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
     const ignored = config !== undefined && (await projects.isIgnored(uri));

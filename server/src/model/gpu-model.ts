@@ -10,7 +10,7 @@ import {
 } from '../catalog/index.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { modelsInLabel, type NamedModels, namesMachine } from './named-models.ts';
-import type { ModelOptions } from './options.ts';
+import { type ModelOptions, modelKey } from './options.ts';
 import type { ModelFrom, ModelHint, Selector } from './workload.ts';
 
 /** The models that a pod's node selectors allow. */
@@ -93,7 +93,7 @@ export function resolveModel(
     named.map((one) => ({ ...one, candidates: one.candidates.filter(fits) })).find((one) => one.candidates.length > 0);
   const elsewhere = firstOf(stated());
   if (elsewhere !== undefined) return narrowed(elsewhere.candidates, elsewhere.from, hints);
-  const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
+  const configured = gpus.get(options[modelKey(vendor)] ?? options.gpu ?? '');
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
   if (options.gpu !== null && !gpus.has(options.gpu)) {
     const meant = gpusNamed(options.gpu).filter(fits);

@@ -3,6 +3,7 @@ import { catalogInfo } from '../../catalog/index.ts';
 import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import type { PossibleCost } from '../../cost/possible-cost.ts';
 import { runBasis } from '../../cost/run-cost.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
@@ -79,7 +80,13 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
     ...(baselined === 0 ? {} : { baselined }),
     gpus: sumOfRanges(workloads.map((workload) => countedCost(workload).gpus)),
     hourly: sumOfRanges(workloads.map((workload) => countedCost(workload).hourly ?? nothing)),
+    ...rangedTotal(workloads),
   };
+}
+
+function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {
+  const ranges = workloads.flatMap((workload) => countedCost(workload).possibleHourly ?? []);
+  return ranges.length === 0 ? {} : { ranged: { workloads: ranges.length, hourly: sumOfRanges(ranges) } };
 }
 
 /** The workloads that the totals include: each runs once per entry. */
@@ -89,11 +96,19 @@ export function countedWorkloads(files: readonly ReportFile[]): readonly ReportW
 
 /** What totals count of a workload: for values, their release. */
 export function countedCost(workload: ReportWorkload): CountedAmounts & { readonly problem: string | null } {
-  const { release, gpus, cost, costProblem, role, roleConfidence } = workload;
-  if (release !== undefined) return { ...release, problem: release.costProblem ?? null };
+  const { release, gpus, cost, costRange, costProblem, role, roleConfidence } = workload;
+  if (release !== undefined)
+    return { ...release, possibleHourly: release.costRange?.hourly ?? null, problem: release.costProblem ?? null };
+  const possibleHourly = costRange?.hourly ?? null;
   const isServer = role === 'serving' && roleConfidence !== 'guess';
   const idleHourly = isServer ? (cost?.idleHourly ?? null) : null;
-  return { gpus, hourly: cost?.hourly ?? null, idleHourly, problem: cost === null ? (costProblem ?? null) : null };
+  return {
+    gpus,
+    hourly: cost?.hourly ?? null,
+    possibleHourly,
+    idleHourly,
+    problem: cost === null ? (costProblem ?? null) : null,
+  };
 }
 
 /** One JSON document with one line per file, which both sides can stream. Includes hints; readers choose. */
@@ -133,6 +148,7 @@ function toReportWorkload(
     providerFrom: provider === null ? null : (placements[0]?.providerFrom ?? null),
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
+    costRange: toCostRange(document.rangeOf(workload)),
     memory: [],
     ...releaseOf(workload, document),
   };
@@ -141,7 +157,8 @@ function toReportWorkload(
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
   if (release === undefined) return {};
   const { gpus, hourly, idleHourly, problem } = costRow(release, document, '', []);
-  return { release: { gpus, hourly, idleHourly, ...(problem === null ? {} : { costProblem: problem }) } };
+  const costRange = toCostRange(document.rangeOf(release));
+  return { release: { gpus, hourly, idleHourly, costRange, ...(problem === null ? {} : { costProblem: problem }) } };
 }
 
 function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['podSets'][number] {
@@ -169,6 +186,17 @@ function reportedSource(
   if (from !== 'hint') return from;
   if (hint?.basis === 'preference') return 'affinity';
   return hint?.basis === 'node' || hint?.basis === 'pool' || hint?.basis === 'queue' ? 'node-pool' : 'annotation';
+}
+
+function toCostRange(range: PossibleCost | undefined): ReportWorkload['costRange'] {
+  if (range === undefined) return null;
+  const { hourly, from, to, provider } = range;
+  return {
+    hourly: { min: withoutNoise(hourly.min), max: withoutNoise(hourly.max) },
+    from: from.model,
+    to: to.model,
+    provider,
+  };
 }
 
 function toReportCost(cost: CostEstimate): NonNullable<ReportWorkload['cost']> {

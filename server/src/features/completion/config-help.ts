@@ -61,9 +61,11 @@ function keyWord({ name, description, shape }: ConfigKey, rank: number): Word {
   return { text: name, detail: description, rank, value: value.startsWith('\n') ? '' : value };
 }
 
+const modelKeys: ReadonlySet<string> = new Set(['gpu', 'neuron', 'tpu', 'gaudi']);
+
 function describeValue(key: string, value: string, sheet: PriceSheet): string {
   if (key === 'platform' && platforms.has(value)) return platformName(value);
-  const gpu = key === 'gpu' ? gpus.get(value) : undefined;
+  const gpu = modelKeys.has(key) ? gpus.get(value) : undefined;
   if (gpu === undefined) return '';
   const range = priceRange(gpuPrices(gpu, undefined, { ...listPrices, sheet }));
   return range === null ? gpu.name : `${gpu.name}, ${formatHourly(range)} on demand`;

@@ -7,6 +7,7 @@ import {
   notCounted,
   plural,
 } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
 import { chartsOf } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
@@ -89,11 +90,20 @@ const actions = `<p class="actions" hidden><button type="button" data-action="re
   )
   .join('')}</p>`;
 
-function totalsSection({ workloads, unpriced, gpus, hourly, idleHourly }: CostTotal): string {
+function totalsSection({ workloads, unpriced, ranged, gpus, hourly, idleHourly }: CostTotal): string {
   const figures = [
     ['Per hour', formatAmount(hourly), ''],
     ['Per month', formatMonthlyAmount(hourly), '730 h'],
     ['Idle per hour', formatAmount(idleHourly), 'servers at their floor'],
+    ...(ranged.workloads === 0
+      ? []
+      : [
+          [
+            'Not included',
+            spreadWords(ranged.hourly),
+            `${plural(ranged.workloads, 'workload')} of unknown GPU model`,
+          ] as const,
+        ]),
     ['GPUs', countWords(gpus), ''],
     ['Workloads', formatCount({ min: workloads, max: workloads }), unpriced === 0 ? '' : `${unpriced} without a price`],
   ];

@@ -32,6 +32,8 @@ export interface CostRow {
   /** null without a price. */
   readonly hourly: Range | null;
   readonly monthly: Range | null;
+  /** US dollars per hour from the cheapest to the most expensive GPU, if nothing names the GPU; otherwise null. */
+  readonly possibleHourly: Range | null;
   /** Per hour with replicas at their floor, for servers; null for others and without a price. */
   readonly idleHourly: number | null;
   readonly spotHourly: Range | null;
@@ -61,7 +63,7 @@ export function costRows(file: FileAnalysis): readonly CostRow[] {
  */
 export function costRow(
   workload: Workload,
-  { base, costOf }: Pick<DocumentAnalysis, 'base' | 'costOf'>,
+  { base, costOf, rangeOf }: Pick<DocumentAnalysis, 'base' | 'costOf' | 'rangeOf'>,
   fileName: string,
   budgets: readonly Budget[],
 ): CostRow {
@@ -84,6 +86,7 @@ export function costRow(
     providers: sorted(providers),
     hourly: cost?.hourly ?? null,
     monthly: cost?.monthly ?? null,
+    possibleHourly: rangeOf(workload)?.hourly ?? null,
     idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
     spotHourly: cost?.spotHourly ?? null,
     problem: unknown === null ? null : noEstimateWords(unknown),

@@ -3,7 +3,7 @@ import { instanceType, providerName } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import type { Assumption } from '../../cost/assumption.ts';
 import { assumptionLines, dateWords, ownPriceWords } from '../../cost/assumption-words.ts';
-import { amountOf, inheritedBy } from '../../cost/estimate.ts';
+import { amountOf, inheritedBy, unbounded } from '../../cost/estimate.ts';
 import {
   formatAmount,
   formatCount,
@@ -51,19 +51,24 @@ export interface CostBlocks {
 /** The amounts, the next step, other ways to pay, and the basis; without a price, the missing fact and the possible prices. */
 export function costBlocks(workload: Workload, document: DocumentAnalysis, config: ProjectConfig): CostBlocks {
   const result = document.costOf(workload);
+  const range = document.rangeOf(workload);
   const { cost, unknown } = result;
   const lead: readonly Block[] = [
-    { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result)}` },
+    { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result, range)}` },
   ];
   // Without a price, only the assumptions behind the counts apply.
-  const assumptions = [...(cost?.assumptions ?? inheritedBy(workload.podSets)), ...fromConfig(workload, config)];
+  const others = [
+    ...inheritedBy(workload.podSets),
+    ...(range === undefined ? [] : workload.podSets.flatMap(unbounded)),
+  ];
+  const assumptions = [...(cost?.assumptions ?? others), ...fromConfig(workload, config)];
   const runs = cost?.run === undefined ? undefined : runBasis(cost.run);
   const basis = [...assumptionLines(assumptions, config.origins ?? {}), ...(runs === undefined ? [] : [runs])];
   const target = shiftSpan(detailsAt(workload), document.base);
   if (cost === null) {
     const isGpuMissing = missingFor(unknown) === 'gpu';
     const why: Block = { kind: 'text', text: `${noEstimateWords(unknown)}.` };
-    const table = isGpuMissing ? whatItWouldCost(workload, config.prices) : [why];
+    const table = [why, ...(isGpuMissing ? whatItWouldCost(range) : [])];
     return { lead, action: isGpuMissing ? [setGpu(target)] : [], table, levers: [], basis };
   }
   const levers = leversOfWorkload(workload, document, config);
