@@ -22,7 +22,7 @@ test.each([
   ['config {\n  size = 2\n}\nconfig {\n  size = 3\n}', { config: [{ size: '2' }, { size: '3' }] }],
   // What must be computed is unknown.
   ['name = var.name', { name: null }],
-  ['name = "gpu-${var.name}"', { name: null }],
+  [`name = "gpu-$\{var.name}"`, { name: null }],
   ['name = var.spot ? "a" : "b"\nnext = "c"', { name: null, next: 'c' }],
   ['types = concat(["a"], var.more)\nnext = "c"', { types: null, next: 'c' }],
   ['types = [var.a, "b"]', { types: [null, 'b'] }],

@@ -287,7 +287,7 @@ export function pricesOfMachines(
   const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
   const found = models.flatMap((model) => {
     const { provider, region } = placement;
-    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider);
+    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
     const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
     return all
       .map((offer) => atOwnPrice(offer, prices))
