@@ -43,9 +43,9 @@ const text = Object.fromEntries(inputs.map((name) => [name, readFileSync(join(fo
 const dates = commitDates(Object.values(text));
 const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
 const counts = csv('price_row_counts.csv');
-const instances = withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts);
 const notes = csv('instance_notes.csv');
-const prices = withNodeNames(withoutReserved(withCounts(csv('prices.csv'), counts), notes), notes);
+const instances = withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes);
+const prices = withNodeNames(withoutReserved(withCounts(csv('prices.csv'), counts, notes), notes), notes);
 
 mkdirSync(output, { recursive: true });
 write('gpus', gpus.file);

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as z from 'zod';
+import { gpus } from '../server/src/catalog/index.ts';
 import { costSchema } from '../server/src/cli/cost/cost-schema.ts';
 import { reportSchema } from '../server/src/cli/reports/report-schema.ts';
 import {
@@ -12,6 +13,8 @@ import {
   platformName,
   settingsSchema,
 } from '../server/src/config/schema.ts';
+import { listPrices } from '../server/src/cost/custom-prices.ts';
+import { defaultModelOptions } from '../server/src/model/options.ts';
 
 export const schemasFolder = fileURLToPath(new URL('../schemas', import.meta.url));
 
@@ -52,6 +55,17 @@ export function renderManifest(text: string): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
+/** The effective values of numbers that are not set. */
+const usualNumbers: ReadonlyMap<string, number> = new Map([
+  ['gpulint.headroom', defaultModelOptions.headroom],
+  ['gpulint.prices.discountPercent', listPrices.discountPercent],
+]);
+
+/** The pattern of a text that may be empty. */
+function orEmpty({ pattern, ...limits }: Setting): Setting {
+  return pattern === undefined ? limits : { ...limits, pattern: `^$|${String(pattern)}` };
+}
+
 /** Tables by rule id, each of which is one setting. */
 const tables = new Set(['gpulint.rules', 'gpulint.ruleOptions']);
 
@@ -62,10 +76,16 @@ function settingsOf(schema: z.core.$ZodType, scope: string): Record<string, Sett
   const add = (path: string, property: JsonSchema) => {
     if (property.properties !== undefined && !tables.has(path)) {
       for (const [key, below] of Object.entries(property.properties)) add(`${path}.${key}`, below as JsonSchema);
-    } else settings[path] = { scope, ...settingOf(path, property, root) };
+    } else settings[path] = { scope, ...settingOf(path, offered(property), root) };
   };
   for (const [key, property] of Object.entries(root.properties ?? {})) add(`gpulint.${key}`, property as JsonSchema);
   return settings;
+}
+
+/** A setting offers the catalog's names as choices; a name of one's own belongs in the file. */
+function offered(property: JsonSchema): JsonSchema {
+  const choices = property.anyOf?.map((one): JsonSchema => ((one as JsonSchema).anyOf?.[0] ?? one) as JsonSchema);
+  return choices === undefined ? property : { ...property, anyOf: choices };
 }
 
 function settingOf(path: string, property: JsonSchema, root: JsonSchema): Setting {
@@ -81,20 +101,26 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
   const choices = property.anyOf?.find((one) => typeof one === 'object' && one.type !== 'null') as
     | JsonSchema
     | undefined;
-  // Nullable values are unset by default, and VS Code's form offers an empty choice for them.
+  // Nullable values are unset by default: an empty text, the first choice of a list, or an empty box for a number.
   if (choices !== undefined) {
-    const named =
-      path === 'gpulint.platform'
-        ? { enumItemLabels: [...(choices.enum ?? []).map((id) => platformName(String(id))), 'Not set'] }
-        : {};
+    const names = (choices.enum ?? []).map((id) =>
+      path === 'gpulint.platform' ? platformName(String(id)) : (gpus.get(String(id))?.name ?? String(id)),
+    );
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, pattern } = choices;
     const limits = Object.fromEntries(
       Object.entries({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, pattern }).filter(
         ([key, limit]) => limit !== undefined && !(key === 'maximum' && limit === Number.MAX_SAFE_INTEGER),
       ),
     );
-    const values = choices.enum === undefined ? limits : { enum: [...choices.enum, null], ...named };
-    return { type: [choices.type ?? 'string', 'null'], ...values, default: null, description };
+    if (choices.enum !== undefined) {
+      const values = { enum: ['', ...choices.enum], enumItemLabels: ['Not set', ...names] };
+      return { type: 'string', ...values, default: '', description };
+    }
+    if (choices.type === 'string') return { type: 'string', ...orEmpty(limits), default: '', description };
+    const usual = usualNumbers.get(path);
+    return usual === undefined
+      ? { type: ['null', choices.type ?? 'number'], ...limits, description }
+      : { type: choices.type ?? 'number', ...limits, default: usual, description };
   }
   // A table with free keys is one setting.
   if (property.additionalProperties !== undefined && property.additionalProperties !== false) {
@@ -106,7 +132,7 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
     type: property.type,
     ...(property.enum && { enum: property.enum }),
     ...(property.type === 'integer' && { minimum: property.minimum, maximum: property.maximum }),
-    default: property.default ?? null,
+    default: property.default,
     description,
   };
 }

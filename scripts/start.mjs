@@ -22,6 +22,7 @@ import {
 } from './vscode/server.mjs';
 
 const examples = path.join(root, 'examples');
+const example = path.join(examples, 'serving/llama-isvc.yaml');
 
 try {
   await main(process.argv.slice(2));
@@ -79,7 +80,7 @@ function enginesRange() {
  * @returns {string | undefined} Why no window opened.
  */
 function openDesktop(executable, open) {
-  const args = ['--new-window', `--extensionDevelopmentPath=${root}`, examples];
+  const args = ['--new-window', `--extensionDevelopmentPath=${root}`, examples, example];
   if (!open) {
     console.log([executable, ...args].map((part) => JSON.stringify(part)).join(' '));
     return undefined;
@@ -88,7 +89,7 @@ function openDesktop(executable, open) {
   if (status !== 0) {
     return `${executable} did not open a window (${error?.message || stderr?.trim().split('\n')[0] || `exit status ${status}`}).`;
   }
-  console.log('VS Code opens a new window with gpulint on examples/. Start with serving/llama-isvc.yaml.');
+  console.log('VS Code opens a new window with gpulint on examples/ and serving/llama-isvc.yaml.');
   return undefined;
 }
 
@@ -115,10 +116,10 @@ async function serveBrowser(open) {
   const signal = new Promise((resolve) => {
     onSignal(resolve);
   });
-  const url = workbenchUrl(server, { folder: examples });
-  console.log(
-    `\nVS Code with gpulint on examples/ (Ctrl+C stops it; start with serving/llama-isvc.yaml):\n\n  ${url}\n`,
-  );
+  /** @type {readonly (readonly [string, string])[]} */
+  const payload = [['openFile', `vscode-remote://${server.authority}${example}`]];
+  const url = workbenchUrl(server, { folder: examples, payload });
+  console.log(`\nVS Code with gpulint on examples/ and serving/llama-isvc.yaml (Ctrl+C stops it):\n\n  ${url}\n`);
   if (process.env.SSH_CONNECTION) {
     console.log(`From another machine, first run: ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>\n`);
   }

@@ -29,7 +29,10 @@ const adapters = ['cluster', 'price-sources'];
 /** Packages, and the places that may import them. */
 const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = [
   { name: /^yaml$/, places: /^server\/src\/yaml\// },
-  { name: /^zod(\/mini)?$/, places: /^server\/src\/(config\.ts|config\/|catalog\/|cluster\/|cli\/|lsp\/)/ },
+  {
+    name: /^zod(\/mini)?$/,
+    places: /^server\/src\/(config\.ts|config\/|catalog\/|cluster\/|price-sources\/|cli\/|lsp\/)/,
+  },
   { name: /^vscode-languageserver/, places: /^server\/src\/lsp\// },
   { name: /^vscode-languageclient/, places: /^client\/src\// },
   { name: /^vscode$/, places: /^client\/src\// },
@@ -37,7 +40,7 @@ const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = 
   { name: /^commander$/, places: /^server\/src\/cli\// },
   {
     name: /^node:/,
-    places: /^(server\/src\/(lsp\/node(?:-\w+)?\.ts|cli\/|cluster\/|price-sources\/)|client\/src\/node\.ts)/,
+    places: /^(server\/src\/(lsp\/node(?:-\w+)?\.ts|cli\/|cluster\/|price-sources\/)|client\/src\/node(?:-\w+)?\.ts)/,
   },
 ];
 

@@ -1,9 +1,10 @@
 // What the bundles leave out of the libraries must not be missed.
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { dataAsText, readData } from '../scripts/bundles.mjs';
+import { dataAsText, dataPacked, readData } from '../scripts/bundles.mjs';
 import { leftOutOfClient, leftOutOfServer } from '../scripts/lean-libraries.mjs';
 import { root } from '../scripts/vscode/lab.mjs';
 import { initializeResult } from '../server/src/lsp/initialize.ts';
@@ -62,21 +63,32 @@ it('the client, the server and the protocol are at most 1.5 MiB together', () =>
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1.5 * 2 ** 20);
 });
 
+it('only the bundle that refreshes prices can connect to the internet, and only its command loads it', () => {
+  const names = fs.readdirSync(path.join(root, 'dist')).filter((name) => name.endsWith('.js'));
+  const having = (pattern: RegExp) =>
+    names.filter((name) => pattern.test(fs.readFileSync(path.join(root, 'dist', name), 'utf8')));
+  expect(having(/require\("(?:node:)?(?:https?|http2|tls|undici)"\)|\bfetch\(["'`]http/)).toEqual(['prices.js']);
+  expect(having(/\.\/prices\.js/)).toEqual(['commands.js']);
+});
+
 const data = path.join(root, 'server/src/catalog/data');
 
 it.each(fs.readdirSync(data))(
   'the bundled %s equals the file, without the sources of hand-written records',
   async (name) => {
     const file = path.join(data, name);
-    const { outputFiles } = await build({
-      entryPoints: [file],
-      bundle: true,
-      format: 'cjs',
-      write: false,
-      plugins: [dataAsText],
-    });
-    const bundled = { exports: {} };
-    new Function('module', outputFiles[0]?.text ?? '')(bundled);
-    expect(bundled.exports).toEqual(readData(file));
+    for (const plugin of [dataAsText, dataPacked]) {
+      const { outputFiles } = await build({
+        entryPoints: [file],
+        bundle: true,
+        format: 'cjs',
+        platform: 'node',
+        write: false,
+        plugins: [plugin],
+      });
+      const bundled = { exports: {} };
+      new Function('module', 'require', outputFiles[0]?.text ?? '')(bundled, createRequire(import.meta.url));
+      expect(bundled.exports).toEqual(readData(file));
+    }
   },
 );

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   allInstanceTypes,
   catalogInfo,
+  catalogPrices,
   cheapestOffer,
   defaultRegion,
   gpus,
@@ -139,7 +140,7 @@ describe('instance types', () => {
 
 describe('offers', () => {
   it('are sorted by date first, then by price per device', () => {
-    const found = offers({ gpu: 'h100-80gb-sxm' });
+    const found = offers({ gpu: 'h100-80gb-sxm' }, catalogPrices);
     const undated = found.findIndex((offer) => offer.date === null);
     expect(undated).toBeGreaterThan(0);
     expect(found.slice(undated).every((offer) => offer.date === null)).toBe(true);
@@ -150,21 +151,24 @@ describe('offers', () => {
   });
 
   it('match every part of the query', () => {
-    const found = offers({ gpu: 'a10g', provider: 'aws', region: 'us-east-1', instanceType: 'g5.xlarge' });
+    const found = offers(
+      { gpu: 'a10g', provider: 'aws', region: 'us-east-1', instanceType: 'g5.xlarge' },
+      catalogPrices,
+    );
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ onDemand: 1.006, gpuCount: 1, date: '2026-07-20' });
-    expect(offers({ gpu: 'no-such' })).toEqual([]);
-    expect(offers({ provider: 'coreweave', region: 'us-east-04' })).not.toEqual([]);
+    expect(offers({ gpu: 'no-such' }, catalogPrices)).toEqual([]);
+    expect(offers({ provider: 'coreweave', region: 'us-east-04' }, catalogPrices)).not.toEqual([]);
   });
 
   it('do not treat an N1 machine as a GPU machine', () => {
-    expect(offers({ instanceType: 'n1-standard-4' })).toEqual([]);
-    const found = offers({ instanceType: 'n1-standard-4', gpu: 't4', region: 'us-central1' });
+    expect(offers({ instanceType: 'n1-standard-4' }, catalogPrices)).toEqual([]);
+    const found = offers({ instanceType: 'n1-standard-4', gpu: 't4', region: 'us-central1' }, catalogPrices);
     expect(found.map((offer) => offer.instanceType)).toEqual(['n1-standard-4 + 1 x nvidia-tesla-t4']);
   });
 
   it('never choose an undated offer as the cheapest', () => {
-    expect(offers({ provider: 'oci' })).not.toEqual([]);
+    expect(offers({ provider: 'oci' }, catalogPrices)).not.toEqual([]);
     expect(cheapestOffer({ provider: 'oci' }, 'on-demand')).toBeUndefined();
     for (const gpu of gpus.keys()) {
       const found = cheapestOffer({ gpu }, 'spot');
@@ -173,10 +177,10 @@ describe('offers', () => {
   });
 
   it('exist on demand in the default region of each provider', () => {
-    const providers = new Set<Provider>(offers({}).map((offer) => offer.provider));
+    const providers = new Set<Provider>(offers({}, catalogPrices).map((offer) => offer.provider));
     expect(providers.size).toBe(10);
     for (const provider of providers) {
-      const found = offers({ provider, region: defaultRegion(provider) });
+      const found = offers({ provider, region: defaultRegion(provider) }, catalogPrices);
       expect(
         found.some((offer) => offer.onDemand !== null),
         provider,
@@ -185,7 +189,7 @@ describe('offers', () => {
   });
 
   it('have a source and an oldest date', () => {
-    const found = offers({});
+    const found = offers({}, catalogPrices);
     for (const offer of found) expect(offer.source).not.toBe('');
     const dates = found.flatMap((offer) => offer.date ?? []).sort();
     expect(catalogInfo.pricesAsOf).toBe(dates[0]);

@@ -81,7 +81,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' cannot be 'spots'; did you mean 'spot'?"],
     ['capacity: cheap', "cheap: 'capacity' cannot be 'cheap'; allowed: spot, on-demand"],
@@ -120,16 +120,19 @@ describe('a bad config', () => {
       'kubeconfig: ~/.kube/config',
       "kubeconfig: 'kubeconfig' belongs in your user settings: a file in the repository must not contain addresses, contexts or credentials",
     ],
-    ['prices: {gpus: {h100: 2}}', "h100: the catalog has no GPU 'h100'; did you mean 'h100-80gb-pcie'"],
+    [
+      'prices: {gpus: {h100: 2}}',
+      "h100: The catalog has no GPU 'h100', so only your own price in prices.gpus applies; did you mean 'h100-80gb-pcie'",
+    ],
     ['prices: {discountPercent: 100}', "100: 'prices.discountPercent' must be less than 100"],
     ['prices: {gpus: {l4: cheap}}', "cheap: 'prices.gpus.l4' must be a number, not 'cheap'"],
     [
       'prices: {instanceTypes: {p9.huge: 3}}',
-      "p9.huge: The catalog has no instance type 'p9.huge', so it has no effect on prices",
+      "p9.huge: The catalog has no instance type 'p9.huge', so only your own price in prices.instanceTypes applies",
     ],
     [
       'nodePools: [{name: a, labels: {}, instanceType: p5.48xlrge}]',
-      "p5.48xlrge: The catalog has no instance type 'p5.48xlrge', so it has no effect on prices; did you mean 'p5.48xlarge'?",
+      "p5.48xlrge: The catalog has no instance type 'p5.48xlrge', so only your own price in prices.instanceTypes applies; did you mean 'p5.48xlarge'?",
     ],
     ['serving: {idleHoursPerDay: 25}', "25: 'serving.idleHoursPerDay' must be at most 24"],
     ['ruleOptions: {idle-gpu-container: {hours: 0}}', "0: 'ruleOptions.idle-gpu-container.hours' must be at least 1"],
@@ -154,10 +157,10 @@ describe('a bad config', () => {
       "us-est-1: No AWS prices for the region 'us-est-1': prices of us-east-1 are used instead; did you mean 'us-east-1'",
     ],
     ['region: nowhere', "nowhere: No provider has prices for the region 'nowhere'"],
-    ['gpu: ""', "\"\": 'gpu' is '', which is not in the catalog; an id looks like h100-80gb-sxm"],
+    ['gpu: ""', '"": \'gpu\' must not be empty'],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);
@@ -190,7 +193,7 @@ describe('a bad config', () => {
 
   test('keeps what is right beside what is wrong', () => {
     const { config, problems } = parseConfig(
-      'provider: aws\ngpu: h1000\nignore: [a, {}, b]\nrules: {nope: off, gpu-limits-required: off}\n',
+      'provider: aws\ngpu: [l4]\nignore: [a, {}, b]\nrules: {nope: off, gpu-limits-required: off}\n',
     );
     expect(problems).toHaveLength(3);
     expect(config).toEqual({

@@ -5,6 +5,7 @@ import {
   type CostsResult,
   commands,
   type EditResult,
+  type GpusParams,
   type GpusResult,
   type MigChoicesParams,
   type MigChoicesResult,
@@ -12,11 +13,13 @@ import {
   type PlaceArgument,
   type RewriteToMigParams,
   type SetGpuParams,
+  type SetGpuResult,
 } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { compareCosts } from './compare-costs.ts';
 import { activeUri, apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
+import { type PriceRefresh, refreshPrices } from './prices.ts';
 import { registerSelections, select } from './selections.ts';
 import { setUp } from './set-up.ts';
 
@@ -25,6 +28,7 @@ export function registerCommands(
   client: BaseLanguageClient,
   started: () => Promise<void>,
   output: vscode.LogOutputChannel,
+  refresh: PriceRefresh | undefined,
 ): readonly vscode.Disposable[] {
   const register = (name: string, run: (place?: PlaceArgument) => Promise<void> | void) =>
     vscode.commands.registerCommand(name, async (place?: PlaceArgument) => {
@@ -37,6 +41,7 @@ export function registerCommands(
     register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
     register(commands.compareCosts, () => compareCosts(client)),
     register(commands.setUp, () => setUp(client)),
+    vscode.commands.registerCommand(commands.refreshPrices, () => refreshPrices(client, refresh, output)),
     ...registerSelections(),
     register(commands.showFixes, (place) => showFixes(place)),
     vscode.commands.registerCommand(commands.fixAllInWorkspace, async (rule?: unknown) => {
@@ -87,19 +92,20 @@ async function hoverAt(uri: vscode.Uri, { line, character }: CostItem['position'
 /** Writes the default GPU, and the provider whose prices apply, into the config of the workspace folder. */
 async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
   const file = place?.uri ?? (await fileOfProject(client));
-  if (file === undefined) {
-    // No message after a canceled folder picker.
-    if (!vscode.workspace.workspaceFolders?.length)
-      void vscode.window.showInformationMessage('Open a folder first: gpulint stores the GPU in its .gpulint.yaml.');
-    return;
-  }
-  const gpus = await client.sendRequest<GpusResult>(methods.gpus, { uri: file });
+  // No question after a canceled folder picker.
+  if (file === undefined && vscode.workspace.workspaceFolders?.length) return;
+  const asked: GpusParams = file === undefined ? {} : { uri: file };
+  const { gpus, provider: known } = await client.sendRequest<GpusResult>(methods.gpus, asked);
   const gpu = await pickGpu(gpus, 'GPU of requests in manifests that name none');
   if (gpu === undefined) return;
-  const provider = await pickProvider(gpu);
+  const provider = known === null ? await pickProvider(gpu) : 'any';
   if (provider === undefined) return;
-  const params: SetGpuParams = { uri: file, gpu: gpu.id, provider: provider === 'any' ? null : provider };
-  await apply(client, await client.sendRequest<EditResult>(methods.setGpu, params), true);
+  const params: SetGpuParams = {
+    uri: file ?? null,
+    [gpu.key]: gpu.id,
+    provider: provider === 'any' ? null : provider,
+  };
+  await apply(client, await client.sendRequest<SetGpuResult>(methods.setGpu, params), true);
 }
 
 /** Replaces the whole GPU at a place, or at the caret, with a MIG slice that the user selects. */

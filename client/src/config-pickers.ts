@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
-import type { EditResult, GpuItem } from '../../server/src/lsp/protocol.ts';
+import type { EditResult, GpuItem, SetGpuResult, SettingValue } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { applyEdit } from './edits.ts';
 
@@ -16,7 +16,7 @@ export async function pickGpu(
 
 /** @returns the provider; `any` to write none; undefined if the picker was canceled */
 export async function pickProvider({ name, providers }: GpuItem): Promise<string | undefined> {
-  if (providers.length === 0) return 'any';
+  if (providers.length < 2) return 'any';
   const items = [
     ...providers.map(({ id, name: label, description }) => ({ label, description, id })),
     { label: 'Not set', description: 'show the price range of all providers', id: 'any' },
@@ -31,9 +31,13 @@ export async function pickProvider({ name, providers }: GpuItem): Promise<string
 /** @returns the document that was changed and saved; undefined if nothing was saved */
 export async function apply(
   client: BaseLanguageClient,
-  result: EditResult,
+  result: EditResult | SetGpuResult,
   save: boolean,
 ): Promise<vscode.TextDocument | undefined> {
+  if ('settings' in result) {
+    await writeSettings(result.settings);
+    return undefined;
+  }
   if ('problem' in result) {
     void vscode.window.showWarningMessage(result.problem);
     return undefined;
@@ -42,6 +46,14 @@ export async function apply(
   const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(result.file));
   await document.save();
   return document;
+}
+
+/** Without a folder there is no .gpulint.yaml: the user's settings apply to all files outside folders. */
+async function writeSettings(values: readonly SettingValue[]): Promise<void> {
+  const settings = vscode.workspace.getConfiguration('gpulint');
+  for (const { key, value } of values) {
+    await settings.update(key, value, vscode.ConfigurationTarget.Global);
+  }
 }
 
 export function activeUri(client: BaseLanguageClient): string | undefined {

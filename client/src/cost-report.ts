@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type BaseLanguageClient, State } from 'vscode-languageclient';
+import { type BaseLanguageClient, State, WorkDoneProgress } from 'vscode-languageclient';
 import {
   type CostReportFile,
   type CostReportFix,
@@ -25,18 +25,37 @@ export function registerCostReport(
   let shown: CostReportFile | undefined;
   let isStale = false;
   let isBusy = false;
+  let requests = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @returns undefined after a message that says why there is no report */
+  /** @returns undefined after a message that says why there is no report, or if the user canceled it */
   const request = async (format: CostReportFormat): Promise<CostReportFile | undefined> => {
-    const params: CostReportParams = { format, nonce: crypto.randomUUID().replaceAll('-', '') };
-    const report = await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Window, title: 'gpulint: adding up the cost of the workspace' },
-      () => client.sendRequest<CostReportResult>(methods.costReport, params),
-    );
-    if (!('problem' in report)) return report;
-    void vscode.window.showErrorMessage(report.problem);
-    return undefined;
+    requests += 1;
+    const workDoneToken = `${commands.costReport} ${requests}`;
+    const params: CostReportParams = { format, nonce: crypto.randomUUID().replaceAll('-', ''), workDoneToken };
+    // Only the first report has to read all files.
+    const isFirst = shown === undefined && format === 'html';
+    const { Notification, Window } = vscode.ProgressLocation;
+    const how = { location: isFirst ? Notification : Window, title: 'GPU cost of the workspace', cancellable: isFirst };
+    return vscode.window.withProgress(how, async (progress, token) => {
+      let percent = 0;
+      const reports = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
+        if (value.kind !== 'report' || value.percentage === undefined) return;
+        progress.report({ increment: value.percentage - percent });
+        percent = value.percentage;
+      });
+      try {
+        const report = await client.sendRequest<CostReportResult>(methods.costReport, params, token);
+        if (!('problem' in report)) return report;
+        void vscode.window.showErrorMessage(report.problem);
+      } catch (error) {
+        // The server may be restarting; it then asks for a new page itself.
+        if (!token.isCancellationRequested && client.isRunning()) throw error;
+      } finally {
+        reports.dispose();
+      }
+      return undefined;
+    });
   };
 
   /** Changes that come while the page is being made lead to one more page. */
@@ -48,6 +67,7 @@ export function registerCostReport(
       while (isStale && panel?.visible === true) {
         isStale = false;
         const report = await request('html');
+        if (report === undefined && shown === undefined) panel?.dispose();
         if (panel === undefined || report === undefined) break;
         shown = report;
         panel.webview.html = report.text;

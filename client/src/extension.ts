@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
-import { type ClientOptions, methods } from '../../server/src/lsp/protocol.ts';
+import { type ClientOptions, commands, methods } from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
 import { registerCostReport } from './cost-report.ts';
 import { registerCostView } from './cost-view.ts';
 import { readBase, watchCommits } from './git-base.ts';
 import { listFiles } from './list-files.ts';
 import { filesOnly, isFile } from './own-documents.ts';
+import type { PriceRefresh } from './prices.ts';
 import { readFile } from './read-file.ts';
 import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
@@ -21,8 +22,13 @@ export type MakeClient = (id: string, name: string, options: LanguageClientOptio
 /**
  * Starts the extension. The language server itself starts with the first document that may contain a manifest: a window
  * with only settings.json and package.json open never pays for one.
+ * @param refreshPrices absent where no processes can be started
  */
-export function activateWith(context: vscode.ExtensionContext, makeClient: MakeClient): void {
+export function activateWith(
+  context: vscode.ExtensionContext,
+  makeClient: MakeClient,
+  refreshPrices?: PriceRefresh,
+): void {
   const output = vscode.window.createOutputChannel('gpulint', { log: true });
   const statusBar = new StatusBar();
   // Another extension may be installed, removed or switched off while the window is open, and each server process needs the current state.
@@ -56,7 +62,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
     watchCommits(() => {
       if (client.isRunning()) void client.sendNotification(methods.basesChanged);
     }),
-    ...registerCommands(client, started, output),
+    ...registerCommands(client, started, output, refreshPrices),
     costsChanged,
     client.onNotification(methods.costsChanged, () => costsChanged.fire()),
     ...registerCostView(client, started, context.workspaceState, costsChanged.event),
@@ -104,7 +110,11 @@ function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProble
       workspace: { ...withOrigins, ...watchedFiles },
     },
     outputChannel: output,
-    markdown: { isTrusted: false, supportHtml: false },
+    // Only the links of the hover's actions; their arguments are places, and the commands only open pickers and menus.
+    markdown: {
+      isTrusted: { enabledCommands: [commands.setGpu, commands.setUp, commands.showFixes] },
+      supportHtml: false,
+    },
   };
 }
 

@@ -10,7 +10,7 @@ const maxFolders = 500;
 export async function listFiles({ folder, limit }: ListFilesParams): Promise<ListFilesResult> {
   const top = vscode.Uri.parse(folder, true);
   const found = await vscode.workspace.findFiles(
-    new vscode.RelativePattern(top, '**/*.{yaml,yml}'),
+    new vscode.RelativePattern(top, '**/*.{yaml,yml,tf}'),
     excludedFolders,
     limit,
   );
@@ -29,7 +29,7 @@ async function walk(top: vscode.Uri, limit: number): Promise<readonly vscode.Uri
       const uri = vscode.Uri.joinPath(here, name);
       const isFolder = type === vscode.FileType.Directory && !isExcluded(name);
       if (isFolder && folders.length < maxFolders) folders.push(uri);
-      else if (type === vscode.FileType.File && /\.ya?ml$/.test(name) && files.length < limit) files.push(uri);
+      else if (type === vscode.FileType.File && /\.(?:ya?ml|tf)$/.test(name) && files.length < limit) files.push(uri);
     }
   }
   return files;

@@ -1,6 +1,7 @@
 import { type ExtensionContext, Uri } from 'vscode';
 import { LanguageClient, TransportKind } from 'vscode-languageclient/node';
 import { activateWith } from './extension.ts';
+import { refreshInProcess } from './node-prices.ts';
 
 /** Starts the extension on the desktop and on remote machines, where the server is a separate Node process. */
 export function activate(context: ExtensionContext): void {
@@ -9,5 +10,6 @@ export function activate(context: ExtensionContext): void {
   // can share the cache: Node writes each file under a temporary name first.
   const compiled = Uri.joinPath(context.globalStorageUri, 'compile-cache').fsPath;
   const server = { module, transport: TransportKind.ipc, options: { env: { NODE_COMPILE_CACHE: compiled } } };
-  activateWith(context, (id, name, options) => new LanguageClient(id, name, server, options));
+  const refresh = refreshInProcess(context.asAbsolutePath('dist/cli.js'));
+  activateWith(context, (id, name, options) => new LanguageClient(id, name, server, options), refresh);
 }

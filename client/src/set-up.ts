@@ -1,48 +1,50 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
 import {
-  type EditResult,
+  type GpusParams,
   type GpusResult,
+  type ModelKey,
   methods,
   type PlatformItem,
   type PlatformsResult,
   type SetGpuParams,
+  type SetGpuResult,
 } from '../../server/src/lsp/protocol.ts';
 import { apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 
-/** Asks for platform, region, GPU and capacity, writes them into the config, and opens it. Keys without an answer stay unchanged. */
+/**
+ * Asks for platform, region, GPU and capacity, and for each other kind of accelerator that an open file requests. Writes the answers into the config,
+ * and opens it; without a folder, writes them into the user's settings. Keys without an answer stay unchanged.
+ */
 export async function setUp(client: BaseLanguageClient): Promise<void> {
-  if (!vscode.workspace.workspaceFolders?.length) {
-    void vscode.window.showInformationMessage('Open a folder first: gpulint stores the answers in its .gpulint.yaml.');
-    return;
-  }
   const file = await fileOfProject(client);
-  if (file === undefined) return;
+  if (file === undefined && vscode.workspace.workspaceFolders?.length) return;
   const platforms = await client.sendRequest<PlatformsResult>(methods.platforms, {});
   const platform = await pickPlatform(platforms);
   if (platform === undefined) return;
   const region = await pickRegion(platform);
   if (region === undefined) return;
-  const gpu = await pickGpu(
-    await client.sendRequest<GpusResult>(methods.gpus, {}),
-    'Which GPU do requests get in manifests that name none?',
-    'Set up gpulint (3/4)',
-  );
+  const at = { provider: platform.provider, region: region === '' ? null : region };
+  const { gpus, keys } = await client.sendRequest<GpusResult>(methods.gpus, { key: 'gpu', ...at });
+  const gpu = await pickGpu(gpus, 'Which GPU do requests get in manifests that name none?', 'Set up gpulint (3/4)');
   if (gpu === undefined) return;
+  const others = await pickOthers(client, keys, at);
+  if (others === undefined) return;
   const provider = platform.provider === null ? await pickProvider(gpu) : 'any';
   if (provider === undefined) return;
   const capacity = await pickCapacity();
   if (capacity === undefined) return;
   const params: SetGpuParams = {
-    uri: file,
+    uri: file ?? null,
     platform: platform.id,
-    region: region === '' ? null : region,
+    region: at.region,
     gpu: gpu.id,
+    ...others,
     // The platform implies its provider.
     provider: provider === 'any' ? null : provider,
     capacity: capacity === '' ? null : capacity,
   };
-  const result = await client.sendRequest<EditResult>(methods.setGpu, params);
+  const result = await client.sendRequest<SetGpuResult>(methods.setGpu, params);
   const written = await apply(client, result, true);
   if (written === undefined) return;
   try {
@@ -50,6 +52,29 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
   } catch {
     // The user opened another file in the meantime.
   }
+}
+
+const questions: Readonly<Record<Exclude<ModelKey, 'gpu'>, string>> = {
+  neuron: 'Which Neuron device do requests get in manifests that name none?',
+  tpu: 'Which TPU version do requests get in manifests that name none?',
+  gaudi: 'Which Gaudi generation do requests get in manifests that name none?',
+};
+
+/** A cluster can have other accelerators next to its GPUs. @returns undefined if a picker was canceled */
+async function pickOthers(
+  client: BaseLanguageClient,
+  keys: readonly ModelKey[],
+  at: Pick<GpusParams, 'provider' | 'region'>,
+): Promise<Partial<Record<ModelKey, string>> | undefined> {
+  const chosen: Partial<Record<ModelKey, string>> = {};
+  for (const key of keys) {
+    if (key === 'gpu') continue;
+    const { gpus } = await client.sendRequest<GpusResult>(methods.gpus, { key, ...at });
+    const model = await pickGpu(gpus, questions[key], 'Set up gpulint (3/4)');
+    if (model === undefined) return undefined;
+    chosen[key] = model.id;
+  }
+  return chosen;
 }
 
 async function pickPlatform(platforms: PlatformsResult): Promise<PlatformItem | undefined> {

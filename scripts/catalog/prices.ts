@@ -1,18 +1,23 @@
 import { byText, number, type Row, SourceTable } from './sources.ts';
 
-type Stored = [region: number, onDemand: number | null, spot?: number];
+type Stored = [region: number, onDemand: number | null, spot?: number | null, oneYear?: number, threeYears?: number];
 type Part = readonly [asOf: number, spotBasis: number | null, rows: Stored[]];
 type Group = readonly [provider: string, instanceType: string, gpu: string, gpuCount: number, parts: Part[]];
 
 const key = ({ provider, instance_type }: Row) => `${provider} ${instance_type}`;
 
-/** Rows of instance types with the number and model of GPUs that another table has, if they have none. */
-export function withCounts(rows: readonly Row[], counts: readonly Row[]): readonly Row[] {
+/** Rows of instance types with the number and model of GPUs that other tables have, if they have none. */
+export function withCounts(rows: readonly Row[], counts: readonly Row[], notes: readonly Row[]): readonly Row[] {
   const counted = new Map(counts.map((row) => [key(row), row]));
+  const models = new Map(notes.filter(({ fact }) => fact === 'gpu_model').map((row) => [key(row), row.value]));
   return rows.map((row): Row => {
     const count = row.gpu_count ? undefined : counted.get(key(row));
     if (count === undefined) return row;
-    return { ...row, gpu_count: count.gpu_count ?? '', gpu_model: row.gpu_model || (count.gpu_model ?? '') };
+    return {
+      ...row,
+      gpu_count: count.gpu_count ?? '',
+      gpu_model: row.gpu_model || count.gpu_model || (models.get(key(row)) ?? ''),
+    };
   });
 }
 
@@ -58,14 +63,28 @@ export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string
     groups.set(place, group);
     const basis = spot === null ? null : basisPlace(row.spot_basis);
     const region = placeIn(regions, row.region ?? '');
-    partOf(group[4], asOfPlace(row), basis).push(spot === null ? [region, onDemand] : [region, onDemand, spot]);
+    const oneYear = number(row.reserved_1y_usd_hour);
+    const threeYears = number(row.reserved_3y_usd_hour);
+    partOf(group[4], asOfPlace(row), basis).push(
+      oneYear !== null && threeYears !== null
+        ? [region, onDemand, spot, oneYear, threeYears]
+        : spot === null
+          ? [region, onDemand]
+          : [region, onDemand, spot],
+    );
   }
   return {
     sources: sources.toJSON(),
     asOf,
     bases,
     regions,
-    columns: ['provider', 'instanceType', 'gpu', 'gpuCount', ['asOf', 'spotBasis', ['region', 'onDemand', 'spot']]],
+    columns: [
+      'provider',
+      'instanceType',
+      'gpu',
+      'gpuCount',
+      ['asOf', 'spotBasis', ['region', 'onDemand', 'spot', 'oneYear', 'threeYears']],
+    ],
     groups: [...groups.values()],
   };
 

@@ -10,6 +10,9 @@ import { installExtension, onSignal, quietSettings, startServer, workbenchUrl, w
 
 /** @typedef {import('playwright-core').Page} Page */
 
+/** Neither the day of a test nor what its user has fetched may change a price: on this day, none is old. */
+export const fixedPrices = Object.freeze({ SOURCE_DATE_EPOCH: '1784592000', GPULINT_PRICES: 'none' });
+
 /** Settings that make a workbench predictable. */
 export const testSettings = Object.freeze({
   ...quietSettings,

@@ -1,8 +1,10 @@
 import type * as z from 'zod/mini';
+import type { PriceSheet } from './catalog/index.ts';
 import { checkValues } from './config/check-values.ts';
 import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/config-problems.ts';
-import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
+import { type ConfigLayer, fileLayers, mergeLayers, type PricesInUse, type ProjectConfig } from './config/layers.ts';
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
+import type { UnitRates } from './cost/custom-prices.ts';
 import { getIn, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
 import { parseYaml } from './yaml/parse.ts';
@@ -11,7 +13,7 @@ import { tableOf } from './yaml/table.ts';
 
 export type { ConfigProblemLevel, ConfigValueProblem } from './config/config-problems.ts';
 export { didYouMean, nearest } from './config/key-spelling.ts';
-export type { ConfigOrigin, ConfigOrigins, ProjectConfig } from './config/layers.ts';
+export type { ConfigOrigin, ConfigOrigins, PricesInUse, ProjectConfig } from './config/layers.ts';
 export type { ConfigInput } from './config/schema.ts';
 
 export interface ConfigProblem {
@@ -30,30 +32,48 @@ export interface ConfigProblem {
 /** The config of a project without settings and without a config file. */
 export const defaultConfig: ProjectConfig = mergeLayers([]);
 
-/** The settings and the config file that apply to one file. */
+/** The settings and the config file that apply to one file, and the prices of the machine. */
 export interface ConfigSources {
+  /** By default, those of the catalog, at an unknown date. */
+  readonly prices?: PricesInUse;
   readonly settings: SettingsLayer | undefined;
   /** The values of the nearest `.gpulint.yaml`, and the path of the file relative to its folder. */
-  readonly file: { readonly values: ConfigInput; readonly path: string } | undefined;
+  readonly file:
+    | {
+        readonly values: ConfigInput;
+        readonly path: string;
+        /** The prices of the file's price file. */
+        readonly rates?: UnitRates | undefined;
+      }
+    | undefined;
 }
 
 /** The values of the editor's settings, and the origin of each key if the editor reports it. */
 export type SettingsLayer = Pick<ConfigLayer, 'values' | 'origins'>;
 
 /** The config of one file. Overrides take precedence over the rest of `.gpulint.yaml`, then come the settings, then the defaults. */
-export function resolveConfig({ settings, file }: ConfigSources): ProjectConfig {
+export function resolveConfig({ settings, file, prices }: ConfigSources): ProjectConfig {
   const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', ...settings }];
-  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path)]);
+  return mergeLayers(
+    file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path, file.rates)],
+    prices,
+  );
 }
 
-/** Reads a `.gpulint.yaml`. Never throws: each mistake becomes a problem with its position, and the other values apply. */
-export function parseConfig(text: string): {
+/**
+ * Reads a `.gpulint.yaml`. Never throws: each mistake becomes a problem with its position, and the other values apply.
+ * @param sheet the prices in use, which decide about known regions
+ */
+export function parseConfig(
+  text: string,
+  sheet?: PriceSheet,
+): {
   /** The config of files that no override matches. */
   readonly config: ProjectConfig;
   readonly values: ConfigInput;
   readonly problems: readonly ConfigProblem[];
 } {
-  const { values, problems } = parseInput(text);
+  const { values, problems } = parseInput(text, sheet);
   return {
     config: resolveConfig({ settings: undefined, file: { values: { ...values, overrides: [] }, path: '' } }),
     values,
@@ -61,7 +81,10 @@ export function parseConfig(text: string): {
   };
 }
 
-function parseInput(text: string): { readonly values: ConfigInput; readonly problems: readonly ConfigProblem[] } {
+function parseInput(
+  text: string,
+  sheet: PriceSheet | undefined,
+): { readonly values: ConfigInput; readonly problems: readonly ConfigProblem[] } {
   const file = parseYaml(text);
   if (file.skipped !== null)
     return { values: {}, problems: [{ message: file.skipped, span: firstCharacter, level: 'warning' }] };
@@ -84,7 +107,7 @@ function parseInput(text: string): { readonly values: ConfigInput; readonly prob
 
   const root = rootCursor(document.root);
   const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
-  for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values)]) {
+  for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values, sheet)]) {
     const cursor = getIn(root, ...path) ?? root;
     const span = shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base);
     problems.push({ message, span, level, at: { path, atKey, near } });

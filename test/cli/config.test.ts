@@ -55,10 +55,10 @@ test('each file of a monorepo has the config nearest to it, whatever path is giv
 
 test('a mistake in a config further down is reported with its position', async () => {
   const folder = temporaryFolder();
-  write(folder, { 'a.yaml': pod, 'team/.gpulint.yaml': 'gpu: H1000\n', 'team/b.yaml': pod });
+  write(folder, { 'a.yaml': pod, 'team/.gpulint.yaml': 'capacity: spott\n', 'team/b.yaml': pod });
   const { status, stderr } = await runCli(['check', '.'], { cwd: folder });
   expect(status).toBe(2);
-  expect(stderr).toContain("team/.gpulint.yaml:1:6: 'gpu' is 'H1000'");
+  expect(stderr).toContain("team/.gpulint.yaml:1:11: 'capacity' cannot be 'spott'");
 });
 
 test('a region without prices is reported with a suggestion, and stops nothing', async () => {
@@ -86,7 +86,24 @@ test('a config with a wrong name and a likely typo are reported: neither changes
   expect({ status, lines: stderr.trim().split('\n') }).toEqual({
     status: 0,
     lines: [
-      "gpulint: .gpulint.yaml:2:41: The catalog has no instance type 'p5.48xlrge', so it has no effect on prices; did you mean 'p5.48xlarge'?",
+      "gpulint: .gpulint.yaml:2:41: The catalog has no instance type 'p5.48xlrge', so only your own price in prices.instanceTypes applies; did you mean 'p5.48xlarge'?",
     ],
   });
+});
+
+test('a price file of OpenCost sets the prices, and a broken one ends the run', async () => {
+  const folder = temporaryFolder();
+  write(folder, {
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.gpulint.yaml': 'gpu: l4\npriceFile: prices/default.json\n',
+    'prices/default.json': '{"GPU": "0.95"}',
+    'a.yaml': pod,
+  });
+  const check = () => runCli(['check', '--format', 'json', '--fail-on', 'never', '.'], { cwd: folder });
+  const { files }: Report = JSON.parse((await check()).stdout);
+  expect(files[0]?.workloads[0]?.cost?.hourly).toEqual({ min: 0.95, max: 0.95 });
+  write(folder, { 'prices/default.json': 'GPU: 1' });
+  const { status, stderr } = await check();
+  expect(status).toBe(2);
+  expect(stderr).toContain('cannot read the price file prices/default.json: it is not JSON');
 });

@@ -62,6 +62,28 @@ describe('the costs of the workloads', () => {
   });
 });
 
+describe('budgets', () => {
+  const labelled = server('train', 4).replace('metadata: {', 'metadata: {labels: {team: research}, ');
+  const config = (budget: string) => `budgets:\n  - {name: one, ${budget}}\n`;
+  // 4 of 8 GPUs of a p5.48xlarge: 4 × $6.88 = $27.52; 2 of them: $13.76.
+  test.each([
+    ['all workloads', 'maxHourly: 41.28', ''],
+    ['all workloads', 'maxHourly: 41.27', '2 workloads cost up to $41.28/h, more than $41.27/h'],
+    ['a label', 'labels: {team: research}, maxHourly: 27', 'one workload costs up to $27.52/h, more than $27/h'],
+    ['another label', 'labels: {team: search}, maxHourly: 1', ''],
+    ['a namespace', 'namespace: research, maxHourly: 1', ''],
+  ])('of %s: %s', async (_, budget, problem) => {
+    const { folder } = repository({
+      'chat.yaml': server('chat', 2),
+      'train.yaml': labelled,
+      '.gpulint.yaml': config(budget),
+    });
+    const { status, stderr } = await runCli(['cost', '.'], { cwd: folder });
+    expect(stderr).toBe(problem === '' ? '' : `gpulint: budget one: ${problem}\n`);
+    expect(status).toBe(problem === '' ? 0 : 1);
+  });
+});
+
 describe('--base', () => {
   test('new, removed, changed, moved and unchanged workloads', async () => {
     const { folder } = repository({
@@ -187,4 +209,18 @@ describe('--compare', () => {
     expect(no?.stderr).toBe('gpulint: no.json is not JSON; write a report with gpulint check --format json\n');
     expect(missing?.stderr).toBe('gpulint: missing.json cannot be read: no such file or folder\n');
   });
+});
+
+test('files of Terraform describe pools, also at the revision that is compared, and are not checked', async () => {
+  const pod = server('chat', 1).replace(/node.kubernetes.io\/instance-type: [\w.]+, .*(?=\})/, 'pool: l4');
+  const pool = (machine: string) =>
+    `resource "aws_eks_node_group" "l4" {\n  instance_types = ["${machine}"]\n  labels = { pool = "l4" }\n}\n`;
+  const { folder } = repository({ 'infra/nodes.tf': pool('g6.xlarge'), 'apps/chat.yaml': pod });
+  write(folder, { 'infra/nodes.tf': pool('g6.2xlarge') });
+  const { stdout } = await runCli(['cost', folder, '--base', 'HEAD']);
+  // g6.xlarge $0.8048, g6.2xlarge $0.9776.
+  expect(stdout).toContain('$0.80/h');
+  expect(stdout).toContain('$0.98/h');
+  const checked = await runCli(['check', folder]);
+  expect(checked.stdout).toContain('1 file');
 });

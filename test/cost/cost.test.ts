@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
+import type { OwnPrices } from '../../server/src/cost/custom-prices.ts';
 import { estimateCost } from '../../server/src/cost/estimate.ts';
 import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/money.ts';
 import { missingFor } from '../../server/src/cost/no-estimate.ts';
 import { noEstimateWords } from '../../server/src/cost/no-estimate-words.ts';
+import { type PossibleCost, possibleCost } from '../../server/src/cost/possible-cost.ts';
+import { boundLines, rangeWords } from '../../server/src/cost/possible-cost-words.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import type { Workload } from '../../server/src/model/workload.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
@@ -14,15 +17,18 @@ describe('the cost of a workload', () => {
   goldenTests('test/fixtures/cost', (text) => {
     const config = configOf(text);
     const workloads = parseYaml(text).documents.flatMap((document) => lowerDocument(document, config).workloads);
-    return workloads.map(renderCost).join('\n');
+    return workloads.map((workload) => renderCost(workload, config.prices)).join('\n');
   });
 });
 
-function renderCost(workload: Workload): string {
-  const { cost, unknown } = estimateCost(workload);
+function renderCost(workload: Workload, prices: OwnPrices): string {
+  const { cost, unknown } = estimateCost(workload, prices);
   const title = `${workload.kind}/${workload.name}`;
-  if (cost === null)
-    return `${title} no price: ${noEstimateWords(unknown)} (${missingFor(unknown) ?? 'nothing missing'})\n`;
+  if (cost === null) {
+    const reason = `${title} no price: ${noEstimateWords(unknown)} (${missingFor(unknown) ?? 'nothing missing'})\n`;
+    const range = missingFor(unknown) === 'gpu' ? possibleCost(workload) : undefined;
+    return range === undefined ? reason : `${reason}${renderRange(range)}\n`;
+  }
   const lines = [
     `${title} ${formatHourly(cost.hourly)} = ${formatMonthly(cost.hourly)}`,
     `  idle ${formatHourly(cost.idleHourly)}; spot ${cost.spotHourly === null ? 'unknown' : formatHourly(cost.spotHourly)}`,
@@ -33,6 +39,12 @@ function renderCost(workload: Workload): string {
     ...assumptionLines(cost.assumptions).map((assumption) => `  - ${assumption}`),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function renderRange(range: PossibleCost): string {
+  const names = range.cards.map(({ gpu }) => gpu.name).join(', ');
+  const lines = [`  ${rangeWords(range)}`, ...boundLines(range).map((line) => `  - ${line}`), `  ${names}`];
+  return lines.join('\n');
 }
 
 test('amounts match the platform formatter for en-US, which is slow to start', () => {

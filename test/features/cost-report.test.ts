@@ -17,6 +17,7 @@ const some: ReportedCost = {
   capacity: 'unknown',
   hourly: { min: 1, max: 1 },
   monthly: { min: 730, max: 730 },
+  possibleHourly: null,
   idleHourly: 1,
   problem: null,
   path: 'chat.yaml',
@@ -100,6 +101,7 @@ describe('the page', () => {
   test('of no workloads has no charts and no savings', () => {
     const { html, places, fixes } = page(costs([]));
     expect(html).not.toMatch(/<figure|id="savings"/);
+    expect(html).toContain('No workload requests GPUs.');
     expect([places, fixes]).toEqual([[], []]);
   });
 

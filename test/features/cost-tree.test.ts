@@ -74,15 +74,17 @@ test('texts for the tree and for a screen reader', () => {
       'Deployment/chat\n2 × H100 80GB SXM\n$13.76/h · $13.76/h idle · on demand at AWS us-east-1\nNamespace a\nTeam search\na.yaml',
     icon: 'server-process',
   });
-  expect(other?.children?.[1]?.description).toBe('no price · a.yaml');
+  expect(other?.children?.[1]?.description).toBe('$1.00/h … $35.60/h · a.yaml');
   expect(other?.children?.[1]?.spoken).toMatch(/^Deployment\/other, 2 GPUs, no price: .*GPU model/);
   expect(costTree(rows, 'cost', 'file')[0]?.children?.[0]?.description).toBe('$13.76/h · $13.76/h idle');
 });
 
 test('the total is a floor if prices are missing', () => {
   const total = totalOf(rows.map(({ row }) => row));
-  expect(totalWords(total)).toBe('4 workloads, 6 GPUs: ≥ $27.52/h ($20,090/month), $27.52/h idle, 1 without a price');
-  expect(totalWords({ ...total, unpriced: 4 })).toBe('4 workloads, 6 GPUs: no price');
+  expect(totalWords(total)).toBe(
+    '4 workloads, 6 GPUs: ≥ $27.52/h ($20,090/month), $27.52/h idle, $1.00/h … $35.60/h for 1 of unknown GPU model',
+  );
+  expect(totalWords({ ...total, unpriced: 4 })).toMatch(/^4 workloads, 6 GPUs: no price, /);
 });
 
 test('a name of any length is cut', () => {

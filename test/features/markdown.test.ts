@@ -55,3 +55,17 @@ test('plain text aligns the columns of a table', () => {
     '1 × L4 · $0.80/h\n\nPod set       $/h\npredictor   $0.80\nworker     $10.00\n\nAssumptions:\n- one\n- two',
   );
 });
+
+test('an action is a link where the client has its command, and text elsewhere', () => {
+  const action = {
+    kind: 'action',
+    why: 'Select [x](y): 30% less.',
+    label: 'Change…',
+    command: 'show-fixes',
+    target: { start: 1, end: 2 },
+    text: 'Select it.',
+  } as const;
+  expect(renderMarkdown([action], () => 'command:a?b')).toBe('Select \\[x\\](y): 30% less. [Change…](command:a?b)');
+  expect(renderMarkdown([action])).toBe('Select it.');
+  expect(renderPlain([action])).toBe('Select it.');
+});

@@ -6,6 +6,7 @@ import {
   type GpusResult,
   type MigChoicesResult,
   methods,
+  type SetGpuResult,
   type SummaryParams,
 } from '../../server/src/lsp/protocol.ts';
 import { caret, configUri, type Editor, folder, openEditor, withCursor } from './editor.ts';
@@ -103,7 +104,7 @@ describe('rewriting to a MIG slice', () => {
 
 describe('setting the GPU', () => {
   const set = (editor: Editor, where = uri) =>
-    editor.connection.sendRequest<EditResult>(methods.setGpu, { uri: where, gpu: 'l4', provider: 'gcp' });
+    editor.connection.sendRequest<SetGpuResult>(methods.setGpu, { uri: where, gpu: 'l4', provider: 'gcp' });
 
   test('creates the config', async () => {
     const editor = await openEditor(ours);
@@ -151,28 +152,53 @@ describe('setting the GPU', () => {
     expect(edits[0]).toMatchObject({ textDocument: { version: null }, edits: [{ range: { start: { line: 2 } } }, {}] });
   });
 
-  test('is rejected without a folder, and if the config is broken', async () => {
+  test('becomes settings without a folder, and is rejected if the config is broken', async () => {
     const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: [\n' } });
     expect(await set(editor, 'file:///elsewhere/pod.yaml')).toEqual({
-      problem: expect.stringContaining('Open a folder'),
+      settings: [
+        { key: 'gpu', value: 'l4' },
+        { key: 'provider', value: 'gcp' },
+      ],
     });
     expect(await set(editor)).toEqual({ problem: expect.stringContaining('errors') });
   });
 
   test('offers every GPU with its providers', async () => {
     const editor = await openEditor(ours);
-    const gpus = await editor.connection.sendRequest<GpusResult>(methods.gpus, {});
+    const { gpus } = await editor.connection.sendRequest<GpusResult>(methods.gpus, {});
     const l4 = gpus.find(({ id }) => id === 'l4');
     expect(l4?.description).toMatch(/^24 GB · \$[\d.]+–\$[\d.]+\/h$/);
     expect(gpus.map(({ id }) => id)).toContain('mi300x');
     expect(l4?.providers.map(({ name }) => name)).toEqual(expect.arrayContaining(['AWS', 'Google Cloud']));
+  });
+
+  test('offers the prices of a provider, and what it sells first', async () => {
+    const editor = await openEditor(ours);
+    const params = { key: 'gpu', provider: 'aws', region: 'us-east-1' } as const;
+    const { gpus } = await editor.connection.sendRequest<GpusResult>(methods.gpus, params);
+    const descriptions = new Map(gpus.map(({ id, description }) => [id, description]));
+    expect(descriptions.get('l4')).toMatch(/^24 GB · \$[\d.]+\/h at AWS$/);
+    expect(descriptions.get('mi300x')).toBe('192 GB · no price at AWS');
+    const ids = gpus.map(({ id }) => id);
+    expect(ids.indexOf('a10g')).toBeLessThan(ids.indexOf('l40'));
+    expect(ids).not.toContain('trainium1');
+  });
+
+  test('offers each kind of accelerator under its own key', async () => {
+    const editor = await openEditor(ours);
+    await editor.open(uri, withCursor(pod().replace('nvidia.com/gpu', 'aws.amazon.com/neuron')).text);
+    const setUp = await editor.connection.sendRequest<GpusResult>(methods.gpus, { key: 'gpu' });
+    expect(setUp.keys).toEqual(['neuron']);
+    const { gpus } = await editor.connection.sendRequest<GpusResult>(methods.gpus, { uri });
+    expect(gpus.map(({ id, key }) => [id, key])).toEqual(expect.arrayContaining([['trainium1', 'neuron']]));
+    expect(gpus.every(({ key }) => key === 'neuron')).toBe(true);
   });
 });
 
 test('offers only the GPUs that the requests of a file can mean', async () => {
   const editor = await openEditor(ours);
   await editor.open(uri, withCursor(pod()).text);
-  const gpus = await editor.connection.sendRequest<GpusResult>(methods.gpus, { uri });
+  const { gpus } = await editor.connection.sendRequest<GpusResult>(methods.gpus, { uri });
   expect(gpus.map(({ id }) => id)).toContain('l4');
   expect(gpus.map(({ id }) => id)).not.toContain('mi300x');
 });
@@ -203,7 +229,7 @@ describe('the status bar', () => {
       ['Pod/trainer', { line: 1, character: 0 }],
       ['Pod/other', { line: 13, character: 0 }],
     ]);
-    expect(costs[0]?.description).toBe('1 GPU · GPU model unknown');
+    expect(costs[0]?.description).toMatch(/^1 GPU · \$[\d.]+\/h on .+ … \$[\d.]+\/h on /);
   });
 });
 

@@ -82,3 +82,22 @@ test('settings that arrive late apply', async () => {
   expect(listener.settingsChanged).toHaveBeenCalledTimes(1);
   expect(await projects.settingsOf('file:///w/c.yaml')).toBe(settings);
 });
+
+test('a price file is read in the folder of its config, and never outside the workspace', async () => {
+  const read: string[] = [];
+  const files = new Map([
+    ['file:///w/sub/.gpulint.yaml', 'priceFile: prices/a b.json\n'],
+    ['file:///w/sub/prices/a%20b.json', '{"GPU": "0.95", "CPU": "0.03"}'],
+    ['file:///w/out/.gpulint.yaml', 'priceFile: ../../secret.json\n'],
+    ['file:///w/none/.gpulint.yaml', 'priceFile: missing.json\n'],
+  ]);
+  const { projects } = projectsWith(async (uri) => {
+    read.push(uri);
+    return files.get(uri);
+  });
+  const ratesOf = async (folder: string) => (await projects.configOf(`file:///w/${folder}/pod.yaml`)).prices.rates;
+  expect((await ratesOf('sub'))?.onDemand).toEqual({ gpu: 0.95, cpu: 0.03, memoryGiB: 0 });
+  expect(await ratesOf('out')).toBeNull();
+  expect(await ratesOf('none')).toBeNull();
+  expect(read.filter((uri) => uri.includes('secret'))).toEqual([]);
+});

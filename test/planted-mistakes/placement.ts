@@ -93,11 +93,20 @@ function selectorValue(analysis: DocumentAnalysis): readonly Mistake[] {
     [product, 'H100', 'nvidia'],
     [product, 'Tesla-A100', 'nvidia'],
   ] as const;
-  return podSites(analysis).flatMap((site) =>
-    wrong
+  const misspelled = [
+    'nvidia.com/gpu-product',
+    'nvidia.com/gpu_product',
+    'nvidia.com/gpu.prodcut',
+    'nvidia.com/GPU.product',
+  ];
+  return podSites(analysis).flatMap((site) => [
+    ...wrong
       .filter(([key, , vendor]) => vendor === site.first.vendor && fits(site, key))
       .map(([key, value]) => selecting(site, key, value, 'value')),
-  );
+    ...misspelled
+      .filter(() => site.first.vendor === 'nvidia' && fits(site, product))
+      .map((key) => selecting(site, key, 'NVIDIA-L4', 'key')),
+  ]);
 }
 
 function selectorConflict(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -39,7 +39,8 @@ function start(args) {
   const calls = 'trace=open,openat,openat2,creat,connect,socket,execve,execveat,clone,clone3,fork,vfork,chdir';
   const command = [process.execPath, path.join(dist, 'cli.js'), ...args];
   // Without the environment of the user, which could make Node load other files.
-  const env = { PATH: process.env.PATH, HOME: os.homedir() };
+  // There is no price sheet, which would be the one file outside the workspace that may be read.
+  const env = { PATH: process.env.PATH, HOME: os.homedir(), XDG_CACHE_HOME: path.join(top, 'cache') };
   const child = spawn('strace', ['-f', '-qq', '-y', '-s', '4096', '-e', calls, '-o', trace, ...command], {
     cwd: workspace,
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -12,6 +12,11 @@ import { codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
 import { complete } from '../../server/src/features/completion/completion.ts';
 import { priceBasis } from '../../server/src/features/cost/price-basis.ts';
+import { renderCsv } from '../../server/src/features/cost-report/csv.ts';
+import { renderPage } from '../../server/src/features/cost-report/html.ts';
+import { costReportJson } from '../../server/src/features/cost-report/json.ts';
+import { renderMarkdown as renderCostMarkdown } from '../../server/src/features/cost-report/markdown.ts';
+import { savingsIn } from '../../server/src/features/cost-report/savings.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';
@@ -77,6 +82,24 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
     renderFile(checked, text),
     renderSummary(summarizeReport([reported]), [reported], text, priceBasis(checked.costs)),
     JSON.stringify(reported, nameNumbers),
+    ...costReportsOf(file, checked),
+  ];
+}
+
+/** The cost report in every format. Only the content of the page: its style and script are ours. */
+function costReportsOf(file: FileAnalysis, { rows, costs }: CheckedFile): readonly string[] {
+  const report = {
+    title: 'fixture.yaml',
+    rows: rows.map((row) => ({ ...row, path: 'fixture.yaml' })),
+    savings: savingsIn(file).map((saving) => ({ ...saving, path: 'fixture.yaml', line: 1 })),
+    basis: priceBasis(costs),
+  };
+  const { html } = renderPage(report, { nonce: 'none' });
+  return [
+    html.replace(/<(style|script) [\s\S]*?<\/\1>/g, ''),
+    ...renderCsv(report),
+    [...renderCostMarkdown(report)].join(''),
+    JSON.stringify(costReportJson(report), nameNumbers),
   ];
 }
 

@@ -128,8 +128,14 @@ export const pricesFile = z.strictObject({
             z
               .array(
                 z
-                  .tuple([z.int().nonnegative(), positive.nullable(), positive.optional()])
-                  .refine(([, onDemand, spot]) => onDemand !== null || spot !== undefined, 'a row has a price'),
+                  .tuple([
+                    z.int().nonnegative(),
+                    positive.nullable(),
+                    positive.nullable().optional(),
+                    positive.optional(),
+                    positive.optional(),
+                  ])
+                  .refine(([, onDemand, spot]) => onDemand !== null || spot != null, 'a row has a price'),
               )
               .min(1),
           ]),

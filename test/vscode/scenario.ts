@@ -4,7 +4,15 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { askAgain, comes, launchWorkbench, openFile, testSettings, triedAgain } from '../../scripts/vscode/launch.mjs';
+import {
+  askAgain,
+  comes,
+  fixedPrices,
+  launchWorkbench,
+  openFile,
+  testSettings,
+  triedAgain,
+} from '../../scripts/vscode/launch.mjs';
 
 export const scenarioTitle = 'a user finds, understands and fixes a mistake';
 
@@ -35,6 +43,7 @@ export async function runScenario({
   const workbench = await launchWorkbench({
     vsix,
     scale,
+    env: fixedPrices,
     ...(viewport && { viewport }),
     settings: {
       ...testSettings,

@@ -1,5 +1,7 @@
 import type { ProjectConfig } from '../config.ts';
 import { estimateCost } from '../cost/estimate.ts';
+import { missingFor } from '../cost/no-estimate.ts';
+import { type PossibleCost, possibleCost } from '../cost/possible-cost.ts';
 import type { CostResult } from '../cost/types.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
@@ -41,6 +43,8 @@ export interface DocumentAnalysis {
   /** Every comment and annotation that suppresses rules, and whether it has an effect. */
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
+  /** Without a price because nothing names the accelerator: the range over those on which the workload can run. */
+  rangeOf(workload: Workload): PossibleCost | undefined;
   /** Facts from other documents about objects that this one references. Each lookup is recorded. */
   readonly crossReferences: CrossReferences;
   /** Whether the config and all lookups in other documents and files still have the same results. */
@@ -107,9 +111,17 @@ export function analyzeDocument(
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
-    const cost = costs.get(workload) ?? estimateCost(workload, config.prices);
+    const cost = costs.get(workload) ?? estimateCost(workload, config.prices, config.training?.stepSeconds ?? null);
     costs.set(workload, cost);
     return cost;
+  };
+  const ranges = new WeakMap<Workload, { readonly range: PossibleCost | undefined }>();
+  const rangeOf = (workload: Workload) => {
+    const known = ranges.get(workload) ?? {
+      range: missingFor(costOf(workload).unknown) === 'gpu' ? possibleCost(workload, config.prices) : undefined,
+    };
+    ranges.set(workload, known);
+    return known.range;
   };
   const judged = lazy(() => {
     if (!concerned()) return { findings: [], crashes: [], suppressions: [] };
@@ -159,6 +171,7 @@ export function analyzeDocument(
       return judged().suppressions;
     },
     costOf,
+    rangeOf,
   };
 }
 

@@ -6,6 +6,14 @@ import { isSlip } from './spelling.ts';
 export type NotServed =
   /** A release of Kubernetes (1.`release`) removed it in favor of `use`; `same` if the objects have the same fields there. */
   | { readonly why: 'removed'; readonly release: number; readonly use: string; readonly same: boolean }
+  /** Current releases of an operator (`by`) do not have it; `recent` if a release of the last two years still did. */
+  | {
+      readonly why: 'operator';
+      readonly by: string;
+      readonly use: string;
+      readonly same: boolean;
+      readonly recent: boolean;
+    }
   /** The kind is in another group. */
   | { readonly why: 'group'; readonly use: string }
   /** The version never had the kind. */
@@ -38,6 +46,41 @@ const removed = table<readonly [release: number, use: string, changed?: '*']>({
   'storage.k8s.io/v1beta1/StorageClass': [22, 'storage.k8s.io/v1'],
 });
 
+type Operator = readonly [by: string, use: string, form?: '*' | 'recent'];
+
+const training: Operator = ['the Training Operator', 'kubeflow.org/v1'];
+const kueue: Operator = ['Kueue', 'kueue.x-k8s.io/v1beta1', '*'];
+const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
+
+/**
+ * Versions of custom resources that their operators no longer serve. `*`: the kind or the fields differ.
+ * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7;
+ * https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
+ */
+const removedByOperators = table<Operator>({
+  'kubeflow.org/v1alpha2/TFJob': training,
+  'kubeflow.org/v1beta1/TFJob': training,
+  'kubeflow.org/v1beta2/TFJob': training,
+  'kubeflow.org/v1alpha2/PyTorchJob': training,
+  'kubeflow.org/v1beta1/PyTorchJob': training,
+  'kubeflow.org/v1beta2/PyTorchJob': training,
+  'jobset.x-k8s.io/v1alpha1/JobSet': ['JobSet', 'jobset.x-k8s.io/v1alpha2', '*'],
+  'kueue.x-k8s.io/v1alpha1/ClusterQueue': kueue,
+  'kueue.x-k8s.io/v1alpha1/LocalQueue': kueue,
+  'kueue.x-k8s.io/v1alpha1/ResourceFlavor': kueue,
+  'kueue.x-k8s.io/v1alpha2/ClusterQueue': kueue,
+  'kueue.x-k8s.io/v1alpha2/LocalQueue': kueue,
+  'kueue.x-k8s.io/v1alpha2/ResourceFlavor': kueue,
+  'scheduling.incubator.k8s.io/v1alpha1/PodGroup': ['Volcano', 'scheduling.volcano.sh/v1beta1'],
+  'serving.kubeflow.org/v1alpha2/InferenceService': kserve,
+  'serving.kubeflow.org/v1beta1/InferenceService': ['KServe', 'serving.kserve.io/v1beta1'],
+  'keda.k8s.io/v1alpha1/ScaledObject': ['KEDA', 'keda.sh/v1alpha1', '*'],
+  'karpenter.sh/v1alpha5/Provisioner': ['Karpenter', 'NodePool of karpenter.sh/v1', '*'],
+  'karpenter.k8s.aws/v1alpha1/AWSNodeTemplate': ['Karpenter', 'EC2NodeClass of karpenter.k8s.aws/v1', '*'],
+  'karpenter.sh/v1beta1/NodePool': ['Karpenter 1.1', 'karpenter.sh/v1', 'recent'],
+  'karpenter.k8s.aws/v1beta1/EC2NodeClass': ['Karpenter 1.1', 'karpenter.k8s.aws/v1', 'recent'],
+});
+
 /** The groups of Kubernetes whose kinds and versions are all known. The versions of resource.k8s.io still change. */
 const groups: ReadonlySet<string> = new Set([
   '',
@@ -54,6 +97,9 @@ const groups: ReadonlySet<string> = new Set([
 /** Undefined if the API serves the kind in that version, or if that is unknown. */
 export function notServed(apiVersion: string, kind: string): NotServed | undefined {
   if (apiKind(apiVersion, kind) !== undefined) return undefined;
+  const [by, replacement, form] = removedByOperators[`${apiVersion}/${kind}`] ?? [];
+  if (by !== undefined && replacement !== undefined)
+    return { why: 'operator', by, use: replacement, same: form === undefined, recent: form === 'recent' };
   const group = groupOf(apiVersion);
   // The groups of custom resources contain a dot.
   if (!groups.has(group) && group.includes('.')) return undefined;

@@ -9,6 +9,7 @@ export {
   servedVersions,
 } from './api-types.ts';
 export { type NotServed, notServed } from './api-versions.ts';
+export { cardLabel, hasArmHost, isCardLabel, isCurrent } from './card-labels.ts';
 export { gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
@@ -20,6 +21,7 @@ export {
   isGpuCountLabel,
   isGpuLabel,
   isInstanceTypeLabel,
+  meantNodeLabel,
   nodeLabelMeaning,
   nodeLabels,
   providerOfLabel,
@@ -28,6 +30,7 @@ export {
   spotTaintKeys,
 } from './node-labels.ts';
 export { platforms } from './platforms.ts';
+export { catalogPrices, type FetchedPrice, machineKey, type PriceSheet, priceSheet } from './price-sheet.ts';
 export {
   catalogInfo,
   cheapestOffer,
@@ -36,9 +39,10 @@ export {
   interruptionBand,
   offers,
   pricePerDevice,
+  priceSource,
   regionsOf,
 } from './prices.ts';
-export { providerName, providers } from './providers.ts';
+export { hasNodes, providerName, providers } from './providers.ts';
 export { acceleratorResourcePrefixes, familyExamples } from './resource-families.ts';
 export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
 export { shapeWords } from './resource-shape.ts';

@@ -8,8 +8,8 @@ import type { InstanceType, Provider } from './types.ts';
 /** What is known of an instance type, as far as its labels say it. */
 export type MachineShape = Pick<InstanceType, 'provider' | 'name' | 'gpu' | 'gpuCount' | 'vcpu' | 'memoryGiB'>;
 
-/** The labels of a node of an instance type, without those whose value is unknown. */
-export function machineLabels(type: MachineShape): ReadonlyMap<string, string> {
+/** The labels of a node of an instance type; null: it has the label, but the value is unknown. */
+export function machineLabels(type: MachineShape): ReadonlyMap<string, string | null> {
   // The name of an N1 machine with its accelerators: `n1-standard-4 + 1 x nvidia-tesla-t4`.
   const [name = type.name] = type.name.split(' + ');
   const found: [string, string | number | null | undefined][] = [
@@ -18,7 +18,7 @@ export function machineLabels(type: MachineShape): ReadonlyMap<string, string> {
     ...labelsOf[type.provider](type, name),
   ];
   return new Map(
-    found.flatMap(([key, value]) => (value === null || value === undefined ? [] : [[key, String(value)]])),
+    found.flatMap(([key, value]) => (value === undefined ? [] : [[key, value === null ? null : String(value)]])),
   );
 }
 
@@ -52,7 +52,9 @@ const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
   },
   gcp: (type, name) => [
     ['cloud.google.com/machine-family', name.split('-')[0]],
-    ['cloud.google.com/gke-accelerator-count', name.startsWith('ct') ? null : type.gpuCount],
+    ['cloud.google.com/gke-accelerator-count', name.startsWith('ct') ? undefined : type.gpuCount],
+    // Two machines have the same card under different labels.
+    ['cloud.google.com/gke-accelerator', /^a3-(mega|high)/.test(name) ? h100Label(name) : null],
   ],
   azure: (type, name) => [
     ['karpenter.azure.com/sku-name', name],
@@ -70,6 +72,11 @@ const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
   nebius: none,
   runpod: none,
 };
+
+/** https://cloud.google.com/kubernetes-engine/docs/how-to/gpus */
+function h100Label(name: string): string {
+  return name.startsWith('a3-mega') ? 'nvidia-h100-mega-80gb' : 'nvidia-h100-80gb';
+}
 
 /** Karpenter counts memory in MiB. */
 function mebibytes({ memoryGiB }: MachineShape): number | null {

@@ -1,4 +1,5 @@
 import { type Table, table } from '../yaml/table.ts';
+import { isSlip } from './spelling.ts';
 import type { Provider, Source } from './types.ts';
 
 /** What the value of a node label names. */
@@ -115,6 +116,37 @@ export function nodeLabelMeaning(key: string): NodeLabelMeaning | undefined {
 /** Every node label that gpulint understands. */
 export function nodeLabels(): readonly string[] {
   return Object.keys(labels);
+}
+
+/**
+ * Labels that describe accelerators without naming one.
+ * Sources: NVIDIA/k8s-device-plugin@1b826acc:docs/gpu-feature-discovery/README.md; https://cloud.google.com/kubernetes-engine/docs/how-to/gpus.
+ */
+const otherLabels = [
+  ...['present', 'count', 'memory', 'family', 'machine', 'replicas', 'sharing-strategy', 'compute.major'].map(
+    (name) => `nvidia.com/gpu.${name}`,
+  ),
+  ...['capable', 'strategy', 'config'].map((name) => `nvidia.com/mig.${name}`),
+  ...[
+    'tpu-topology',
+    'gpu-driver-version',
+    'gpu-sharing-strategy',
+    'gpu-partition-size',
+    'max-shared-clients-per-gpu',
+  ].map((name) => `cloud.google.com/gke-${name}`),
+];
+
+/**
+ * The node label that an unknown one in the same domain stands for: the same letters with other separators, or one slip away. Undefined if it is a known
+ * label, like none, or like several.
+ */
+export function meantNodeLabel(key: string): string | undefined {
+  const all = [...nodeLabels(), ...otherLabels];
+  if (all.includes(key) || !key.includes('/')) return undefined;
+  const letters = key.toLowerCase().replace(/[._-]/g, '');
+  const same = all.filter((known) => known.toLowerCase().replace(/[._-]/g, '') === letters);
+  const [meant, ...others] = same.length > 0 ? same : all.filter((known) => isSlip(key, known));
+  return others.length === 0 && meant?.split('/')[0] === key.split('/')[0] ? meant : undefined;
 }
 
 /** Whether a label names an accelerator model (nvidia.com/gpu.product, cloud.google.com/gke-accelerator ...). */

@@ -1,6 +1,8 @@
 import { lazy } from '../yaml/lazy.ts';
+import { allInstanceTypes } from './instances.ts';
+import { catalogPrices, machineKey, type PriceSheet, withFetched } from './price-sheet.ts';
 import { type StoredPriceGroup, sourceText, storedInterruptions, storedPrices } from './stored.ts';
-import type { Offer, OfferQuery, Provider } from './types.ts';
+import type { Offer, OfferQuery, Provider, Source } from './types.ts';
 
 /** The region name of providers with the same price everywhere. */
 export const everywhere = 'all';
@@ -22,25 +24,34 @@ const defaultRegions: Readonly<Record<Provider, string>> = {
  * The offers that match every field of a query: dated offers first, then undated ones, each by price per device, lowest first. A region also
  * matches offers for all regions. The name of a GCP N1 machine does not identify its GPU, so N1 offers are found by GPU or by machine type and
  * GPU, never by machine type alone.
+ * @param sheet the prices in use
  */
-export function offers(query: OfferQuery): readonly Offer[] {
+export function offers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {
   const found: Offer[] = [];
-  for (const group of storedPrices.groups) {
+  for (const group of groupsOf(sheet)) {
     const [provider, , gpu] = group;
     if (query.gpu !== undefined && gpu !== query.gpu) continue;
     if (query.provider !== undefined && provider !== query.provider) continue;
     if (query.instanceType !== undefined && !isType(group, query.instanceType, query.gpu)) continue;
-    for (const offer of offersOf(group)) {
+    for (const offer of offersOf(group, sheet)) {
       if (query.region === undefined || offer.region === query.region || offer.region === everywhere) found.push(offer);
     }
   }
   return found.sort(cheaperFirst);
 }
 
+/** The date and the source of an offer's price. */
+export function priceSource(
+  { spotFrom, date, source }: Pick<Offer, 'spotFrom' | keyof Source>,
+  capacity: 'on-demand' | 'spot',
+): Source {
+  return capacity === 'spot' && spotFrom !== undefined ? spotFrom : { date, source };
+}
+
 /** The dated offer with the lowest price per device and capacity type. Undated offers are never chosen. */
 export function cheapestOffer(query: OfferQuery, capacity: 'on-demand' | 'spot'): Offer | undefined {
   let best: { readonly offer: Offer; readonly price: number } | undefined;
-  for (const offer of offers(query)) {
+  for (const offer of offers(query, catalogPrices)) {
     const price = pricePerDevice(offer, capacity);
     if (offer.date !== null && price !== null && (best === undefined || price < best.price)) best = { offer, price };
   }
@@ -59,9 +70,9 @@ export function defaultRegion(provider: Provider): string {
 }
 
 /** The regions with prices of a provider, default region first; empty if one price applies everywhere. */
-export function regionsOf(provider: Provider): readonly string[] {
+export function regionsOf(provider: Provider, sheet: PriceSheet = catalogPrices): readonly string[] {
   const preferred = defaultRegion(provider);
-  const found = new Set(offers({ provider }).map(({ region }) => region));
+  const found = new Set(offers({ provider }, sheet).map(({ region }) => region));
   for (const placeholder of ['', everywhere, 'global']) found.delete(placeholder);
   const others = [...found].filter((region) => region !== preferred).sort();
   return found.has(preferred) ? [preferred, ...others] : others;
@@ -81,34 +92,73 @@ export function interruptionBand(
   };
 }
 
-/** `pricesAsOf`: the oldest date of all dated prices. `sources`: every source of a price. */
-export const catalogInfo: { readonly pricesAsOf: string; readonly sources: readonly string[] } = {
+/** `pricesAsOf`: the oldest date of all dated prices; `pricesUntil`: the newest. `sources`: every source of a price. */
+export const catalogInfo: {
+  readonly pricesAsOf: string;
+  readonly pricesUntil: string;
+  readonly sources: readonly string[];
+} = {
   get pricesAsOf() {
-    return storedPrices.asOf.flatMap(([date]) => (date === null ? [] : [date])).sort()[0] ?? '';
+    return priceDates()[0] ?? '';
+  },
+  get pricesUntil() {
+    return priceDates().at(-1) ?? '';
   },
   get sources() {
     return storedPrices.sources;
   },
 };
 
-/** Built on a group's first query: most sessions need only a few GPUs of the catalog. */
-const builtOffers = new Map<StoredPriceGroup, readonly Offer[]>();
+const priceDates = lazy(() => storedPrices.asOf.flatMap(([date]) => (date === null ? [] : [date])).sort());
 
-function offersOf(group: StoredPriceGroup): readonly Offer[] {
-  const built = builtOffers.get(group);
-  if (built !== undefined) return built;
-  const [provider, instanceType, gpu, gpuCount, parts] = group;
+/** By sheet, built on a group's first query: most sessions need only a few GPUs of the catalog. */
+const builtOffers = new WeakMap<PriceSheet, Map<StoredPriceGroup, readonly Offer[]>>();
+
+function offersOf(group: StoredPriceGroup, sheet: PriceSheet): readonly Offer[] {
+  const all = builtOffers.get(sheet) ?? new Map<StoredPriceGroup, readonly Offer[]>();
+  builtOffers.set(sheet, all);
+  const built = all.get(group) ?? offersOn(group, sheet);
+  all.set(group, built);
+  return built;
+}
+
+function offersOn(group: StoredPriceGroup, sheet: PriceSheet): readonly Offer[] {
+  if (sheet === catalogPrices) return listedOffers(group);
+  const [provider, instanceType, gpu, gpuCount] = group;
+  const machine = { provider, instanceType, gpu, gpuCount };
+  const fetched = sheet.prices.get(machineKey(machine));
+  const listed = offersOf(group, catalogPrices);
+  return fetched === undefined ? listed : withFetched(listed, machine, fetched);
+}
+
+const groupsBySheet = new WeakMap<PriceSheet, readonly StoredPriceGroup[]>();
+
+/** The instance types with prices: those of the catalog, and known ones for which only the sheet has prices. */
+function groupsOf(sheet: PriceSheet): readonly StoredPriceGroup[] {
+  const known = sheet.prices.size === 0 ? storedPrices.groups : groupsBySheet.get(sheet);
+  if (known !== undefined) return known;
+  const listed = new Set(storedPrices.groups.map(([provider, name]) => machineKey({ provider, instanceType: name })));
+  const added = allInstanceTypes().flatMap(({ provider, name, gpu, gpuCount }): readonly StoredPriceGroup[] => {
+    const key = machineKey({ provider, instanceType: name });
+    if (gpu === null || gpuCount === null || listed.has(key) || !sheet.prices.has(key)) return [];
+    return [[provider, name, gpu, gpuCount, []]];
+  });
+  const all = [...storedPrices.groups, ...added];
+  groupsBySheet.set(sheet, all);
+  return all;
+}
+
+function listedOffers([provider, instanceType, gpu, gpuCount, parts]: StoredPriceGroup): readonly Offer[] {
   const found = parts.flatMap(([place, basis, rows]) => {
     const { date, source } = priceSources()[place] ?? { date: null, source: '' };
     const spotBasis = basis === null ? null : (storedPrices.bases[basis] ?? null);
-    return rows.map(([regionPlace, onDemand, spot = null]): Offer => {
+    return rows.map(([regionPlace, onDemand, spot = null, oneYear, threeYears]): Offer => {
       const region = storedPrices.regions[regionPlace] ?? '';
-      return { provider, instanceType, region, gpu, gpuCount, onDemand, spot, spotBasis, date, source };
+      const offer = { provider, instanceType, region, gpu, gpuCount, onDemand, spot, spotBasis, date, source };
+      return oneYear === undefined || threeYears === undefined ? offer : { ...offer, committed: [oneYear, threeYears] };
     });
   });
-  found.sort((a, b) => (a.region < b.region ? -1 : 1));
-  builtOffers.set(group, found);
-  return found;
+  return found.sort((a, b) => (a.region < b.region ? -1 : 1));
 }
 
 const priceSources = lazy(() =>

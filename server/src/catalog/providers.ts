@@ -20,3 +20,8 @@ const providerNames: Readonly<Record<Provider, string>> = {
 
 /** Every provider in the catalog. */
 export const providers: readonly string[] = Object.keys(providerNames);
+
+/** Whether a provider's machines can be the nodes of a cluster. RunPod rents containers: https://docs.runpod.io/pods/overview */
+export function hasNodes(provider: string): boolean {
+  return provider !== 'runpod';
+}

@@ -51,8 +51,14 @@ export interface StoredInstances {
   readonly instances: readonly StoredInstance[];
 }
 
-/** US dollars per hour for the whole instance. `region` is an index into the file's table. */
-export type StoredPrice = readonly [region: number, onDemand: number | null, spot?: number];
+/** US dollars per hour for the whole instance. `region` is an index into the file's table; the last two prices are for committed use. */
+export type StoredPrice = readonly [
+  region: number,
+  onDemand: number | null,
+  spot?: number | null,
+  oneYear?: number,
+  threeYears?: number,
+];
 
 /** Prices from one source; `asOf` and `spotBasis` are indexes into the file's tables. */
 export type StoredPrices = readonly [asOf: number, spotBasis: number | null, rows: readonly StoredPrice[]];

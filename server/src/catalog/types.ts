@@ -110,11 +110,17 @@ export interface Offer {
   readonly gpuCount: number;
   readonly onDemand: number | null;
   readonly spot: number | null;
+  /** For committed use, for one year and for three years; absent if the sheet has no such prices. */
+  readonly committed?: readonly [oneYear: number, threeYears: number];
+  /** Date and source of the prices for committed use, if they are not those of the on-demand price. */
+  readonly committedFrom?: Source;
   /** How the spot price was derived. */
   readonly spotBasis: string | null;
   /** null: the source has no date; such an offer is shown as "date unknown" and is never chosen as the cheapest. */
   readonly date: string | null;
   readonly source: string;
+  /** Date and source of the spot price, if they are not those of the on-demand price. */
+  readonly spotFrom?: Source;
 }
 
 /** What an offer must match; a missing field matches every offer. */

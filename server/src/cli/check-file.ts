@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
+import { oldPriceAge } from '../cost/price-age.ts';
 import { noRelatedFiles } from '../model/related-files.ts';
 import type { RelatedFilesSource } from '../workspace/find-related-files.ts';
 import { applySafeFixes } from './apply-fixes.ts';
@@ -92,12 +93,18 @@ async function checkText(
   }
   const parts = relatedFiles.built === undefined ? {} : { parts: await related.partsOf(uri) };
   const report = { ...placeOf(input), ...toReportFile(input.path, source, file) };
+  const costs = costsOf(file);
+  const age = oldPriceAge(
+    costs.flatMap(({ basis }) => basis),
+    file.config.prices,
+  );
   const checked: CheckedFile = {
     file: report,
     source,
     workloads: describeWorkloads(file),
     rows: placedRows(file),
-    costs: costsOf(file),
+    costs,
+    ...(age === null ? {} : { oldPrices: age }),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
     ...parts,
     ...(withLines ? { lines: sourceLines(file, report.findings) } : {}),

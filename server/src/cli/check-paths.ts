@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Analysis } from '../analysis.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
+import { isTerraform } from '../workspace/terraform.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import { type CheckedInput, withCountedElsewhere } from './counted-files.ts';
 import { contentOf } from './file-content.ts';
@@ -53,7 +54,9 @@ export async function checkPaths(
     return checkFile(analysis, input, await contentOf(input, reach), how);
   };
   const results: CheckedInput[] = [];
-  for (const one of inputs) results.push({ ...one, checked: await checkOne(one) });
+  // Files of Terraform in a folder describe pools; they are not manifests.
+  const manifests = inputs.filter(({ input }) => input.folder === null || !isTerraform(input.file));
+  for (const one of manifests) results.push({ ...one, checked: await checkOne(one) });
   return withCountedElsewhere(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
 }
 

@@ -7,6 +7,7 @@ import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
 import { type CheckPathsOptions, checkPaths } from './check-paths.ts';
+import { warnOfOldPrices } from './prices/in-use.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
 import { summarizeReport } from './reports/json.ts';
@@ -59,6 +60,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
     throw new UsageError(`${shownPath(first.file)}: ${first.file.problem}`);
   }
   const failed = files.some(isFailure);
+  if (options.quiet !== true && options.diff !== true && options.writeBaseline !== true) warnOfOldPrices(files);
   if (options.diff === true) return writeDiff(files, options);
   // The text report contains failures and fixes; with other reports and baselines, users may see only standard error.
   if (options.render !== undefined || options.output !== undefined || options.writeBaseline === true) {

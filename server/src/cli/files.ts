@@ -3,6 +3,7 @@ import path from 'node:path';
 import { matchesAny } from '../config/globs.ts';
 import { configName } from '../config/places.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
+import { isTerraform } from '../workspace/terraform.ts';
 import { isFolder, isSystemPath, type Reach } from './reach.ts';
 import { systemReason } from './usage-error.ts';
 
@@ -58,9 +59,9 @@ export async function findFiles(
 /** YAML and JSON, and their templates as Helm, Jinja, envsubst and similar tools name them. */
 const manifestName = /\.(?:(?:ya?ml|json)(?:[.-](?:tmpl|tpl|template|gotmpl|j2|jinja|jinja2|in|erb|mustache))?|tpl)$/;
 
-const skippedFolders: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+const skippedFolders: ReadonlySet<string> = new Set(['.git', 'node_modules', '.terraform']);
 
-/** Walks a folder recursively, without entering ignored folders, however large they are. */
+/** Walks a folder recursively, for manifests and for files of Terraform, without entering ignored folders, however large they are. */
 function walk(argument: string, { base, patterns }: Ignore, reach: Reach): readonly (InputFile | BadInput)[] {
   const root = path.resolve(argument);
   const files: (InputFile | BadInput)[] = [];
@@ -85,7 +86,8 @@ function walk(argument: string, { base, patterns }: Ignore, reach: Reach): reado
       if (entry.isDirectory()) {
         if (!skippedFolders.has(entry.name) && !isIgnored(file)) folders.push(file);
       } else if (entry.isFile()) {
-        if (isManifestName(entry.name) && !isIgnored(file)) files.push(toInput(argument, file));
+        if ((isManifestName(entry.name) || isTerraform(entry.name)) && !isIgnored(file))
+          files.push(toInput(argument, file));
       } else {
         const problem = skipReason(entry, file, reach);
         if (problem !== undefined && !isIgnored(file))

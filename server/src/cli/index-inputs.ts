@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Analysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
-import { kindsIn, namesIn } from '../workspace/kinds.ts';
-import { deferred, summarizeText } from '../workspace/summary.ts';
+import { deferred } from '../workspace/summary.ts';
+import { kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
 import { bytesOfFound, decode, maxFileBytes } from './file-content.ts';
 import type { BadInput, InputFile } from './files.ts';
 import type { Reach } from './reach.ts';
@@ -28,7 +28,7 @@ export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput
 export function indexInput(analysis: Analysis, { input, config }: ConfiguredInput, reach: Reach): void {
   // Names of kinds are ASCII in every encoding, and latin1 decodes fastest.
   const text = bytesOf(input, reach).toString('latin1');
-  const kinds = kindsIn(text);
+  const { kinds, names } = kindsOfFile(input.file, text);
   const uri = pathToFileURL(input.file).href;
   if (kinds.size === 0) {
     analysis.workspace.delete(uri, 'disk');
@@ -36,9 +36,9 @@ export function indexInput(analysis: Analysis, { input, config }: ConfiguredInpu
   }
   const read = () => {
     const content = decode(bytesOf(input, reach));
-    return summarizeText(content.kind === 'text' ? content.text : '', config);
+    return summarizeFile(input.file, content.kind === 'text' ? content.text : '', config);
   };
-  analysis.workspace.set(uri, deferred(kinds, namesIn(text), read), 'disk');
+  analysis.workspace.set(uri, deferred(kinds, names, read), 'disk');
 }
 
 /** The bytes of a file. Empty if it is not a regular file, since a pipe can be read only once, or on an error, which the check reports. */

@@ -1,10 +1,12 @@
 import process from 'node:process';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { version } from '../../../package.json';
+import { type SourceId, sourceIds } from '../price-sources/price-source.ts';
 import { type RuleSetName, ruleSetNames } from '../rules/rule-sets.ts';
 import { type CheckOptions, check } from './check.ts';
 import type { CostOptions, RenderCosts } from './cost/cost.ts';
 import { renderCostText } from './cost/text.ts';
+import type { RefreshPricesOptions } from './prices/refresh.ts';
 import type { RenderReport } from './reports/format.ts';
 import { severities } from './reports/text.ts';
 import { printable } from './terminal.ts';
@@ -115,6 +117,7 @@ function createProgram(done: (status: number) => void): Command {
         done(await cost(paths, { ...options, render: await costFormats.get(format)?.() }, renderCostText));
       },
     );
+  addPricesCommand(program, done);
   program
     .command('explain')
     .description('print the page of a rule')
@@ -139,6 +142,36 @@ function createProgram(done: (status: number) => void): Command {
       throw new Error('main.ts starts the server before this command runs');
     });
   return program;
+}
+
+function addPricesCommand(program: Command, done: (status: number) => void): void {
+  const prices = program
+    .command('prices')
+    .description('print the list prices in use: dates, sources, rows, where they are stored')
+    .helpCommand(false)
+    .action(async () => (await import('./prices/show.ts')).showPrices());
+  prices
+    .command('refresh')
+    .description('fetch current list prices from public sources; the only command that connects to the internet')
+    .addOption(
+      new Option('--provider <list>', `the sources: ${sourceIds.join(', ')}`).argParser((text): readonly SourceId[] =>
+        text.split(',').map((name) => {
+          const found = sourceIds.find((id) => id === name.trim());
+          if (found !== undefined) return found;
+          throw new InvalidArgumentError(`the sources are ${sourceIds.join(', ')}`);
+        }),
+      ),
+    )
+    .option('--region <region...>', 'only these regions')
+    .addOption(new Option('--progress <format>', 'how to show progress').choices(['text', 'json']).default('text'))
+    .action(async (options: RefreshPricesOptions) => {
+      const { refreshPrices } = await import('./prices/refresh.ts');
+      done(await refreshPrices(options));
+    });
+  prices
+    .command('reset')
+    .description('remove the fetched prices, so that those of the catalog apply')
+    .action(async () => (await import('./prices/show.ts')).resetPrices());
 }
 
 function amountOption(flags: string, description: string): Option {

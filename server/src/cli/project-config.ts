@@ -4,16 +4,12 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesAny } from '../config/globs.ts';
 import { configName, type FolderConfig, nearestConfig, pathBelow } from '../config/places.ts';
-import {
-  type ConfigInput,
-  type ConfigProblem,
-  defaultConfig,
-  type ProjectConfig,
-  parseConfig,
-  resolveConfig,
-} from '../config.ts';
+import { readPriceFile } from '../config/price-file.ts';
+import { type ConfigInput, type ConfigProblem, type ProjectConfig, parseConfig, resolveConfig } from '../config.ts';
+import type { UnitRates } from '../cost/custom-prices.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { contentOfFound, contentOfNamed, type FileContent, outsideReason } from './file-content.ts';
+import { pricesOfRun } from './prices/in-use.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
 import { displayPath } from './source-path.ts';
@@ -24,6 +20,8 @@ import { UsageError } from './usage-error.ts';
 export interface LoadedConfig {
   readonly values: ConfigInput;
   readonly base: string;
+  /** The prices of its price file. */
+  readonly rates: UnitRates | undefined;
 }
 
 /** The configs of one run, each read once. */
@@ -50,12 +48,14 @@ export function projectConfigs(
 ): ProjectConfigs {
   const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
   const looks = new Map<string, Promise<FolderConfig<LoadedConfig>>>();
+  const prices = pricesOfRun();
+  const usual = resolveConfig({ settings: undefined, file: undefined, prices });
   let named: Promise<LoadedConfig> | undefined;
   const byFolder = new Map<string, Promise<LoadedConfig | undefined>>();
 
   async function chosen(): Promise<LoadedConfig | undefined> {
     if (typeof choice !== 'string') return undefined;
-    named ??= contentOfNamed(choice, maxConfigBytes).then((content) => toConfig(choice, content));
+    named ??= contentOfNamed(choice, maxConfigBytes).then((content) => toConfig(choice, content, reach));
     return named;
   }
 
@@ -87,9 +87,10 @@ export function projectConfigs(
     nearest,
     async of(file) {
       const config = await nearest(file);
-      if (config === undefined && ruleSet === undefined) return defaultConfig;
+      if (config === undefined && ruleSet === undefined) return usual;
       const path = (config && below(config, file)) ?? '';
-      return resolveConfig({ settings: undefined, file: { values: { ...config?.values, ...replaced }, path } });
+      const values = { ...config?.values, ...replaced };
+      return resolveConfig({ settings: undefined, file: { values, path, rates: config?.rates }, prices });
     },
     async isIgnored(file) {
       const config = await inFolder(path.dirname(path.resolve(file)));
@@ -113,7 +114,7 @@ async function lookUpFolder(folder: string, reach: Reach): Promise<FolderConfig<
     warn(`${displayPath(file)} is ignored: ${outsideReason}; use --config to select a config`);
     return { found: undefined, top: !inside || isTop(bare) };
   }
-  const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes)) : undefined;
+  const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes), reach) : undefined;
   if (inside && found === undefined && fs.existsSync(other)) {
     warn(`${displayPath(other)} is ignored: the config must be named ${configName}`);
   }
@@ -127,11 +128,11 @@ function isTop(folder: string): boolean {
 /** No config that people write is larger. */
 const maxConfigBytes = 1024 * 1024;
 
-function toConfig(file: string, content: FileContent): LoadedConfig {
+function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfig {
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
-  const { values, problems: found } = parseConfig(text);
+  const { values, problems: found } = parseConfig(text, pricesOfRun().sheet);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
     const { line, column } = positionAt(lineStarts, span.start);
@@ -147,7 +148,18 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
     throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
-  return { values, base: path.dirname(path.resolve(file)) };
+  const base = path.dirname(path.resolve(file));
+  return { values, base, rates: ratesIn(base, values.priceFile, reach) };
+}
+
+/** The prices of a price file. @throws UsageError if it cannot be read */
+function ratesIn(folder: string, name: string | undefined, reach: Reach): UnitRates | undefined {
+  if (name === undefined) return undefined;
+  const file = path.join(folder, name);
+  const content = contentOfFound(file, reach, maxConfigBytes);
+  const rates = content.kind === 'text' ? readPriceFile(content.text) : content.reason;
+  if (typeof rates === 'string') throw new UsageError(`cannot read the price file ${displayPath(file)}: ${rates}`);
+  return rates;
 }
 
 /** A file that is not a config at all must not fill the log. */

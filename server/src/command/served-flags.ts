@@ -16,6 +16,8 @@ export interface ServedValue {
 export interface ServedFlags {
   readonly model: ServedValue | undefined;
   readonly quantization: ServedValue | undefined;
+  /** The format of numbers, as vLLM and SGLang name it. */
+  readonly dtype: ServedValue | undefined;
 }
 
 /** The model and quantization of the only model server of a container. */
@@ -36,5 +38,6 @@ export function readServedFlags(input: ProcessInput, entrypoint: string | undefi
   const first = positional(words);
   const model =
     last('model') ?? (first === undefined || first.dynamic ? undefined : { value: first.text, words: [first, first] });
-  return { model, quantization: last('number-format', (name) => name.startsWith('q')) };
+  const [quantization, dtype] = ['q', 'dtype'].map((start) => last('number-format', (name) => name.startsWith(start)));
+  return { model, quantization, dtype };
 }

@@ -1,41 +1,80 @@
 import {
   allInstanceTypes,
+  catalogPrices,
+  gpus,
   instanceType,
   offers,
+  type PriceSheet,
   type Provider,
   platforms,
   providerName,
+  providers,
   regionsOf,
 } from '../catalog/index.ts';
-import type { ConfigValueProblem } from './config-problems.ts';
+import { type ConfigValueProblem, gpusLike } from './config-problems.ts';
 import { didYouMean, nearest } from './key-spelling.ts';
+import { isPathBelow } from './price-file.ts';
 import type { ConfigInput } from './schema.ts';
 
 /** Well-formed values of a config that match nothing in the catalog. */
-export function checkValues(input: ConfigInput): readonly ConfigValueProblem[] {
-  const overrides = (input.overrides ?? []).flatMap((layer, index) => checkLayer(layer, input, ['overrides', index]));
-  return [...checkLayer(input, {}, []), ...overrides];
+export function checkValues(input: ConfigInput, sheet: PriceSheet = catalogPrices): readonly ConfigValueProblem[] {
+  const overrides = (input.overrides ?? []).flatMap((layer, index) =>
+    checkLayer(layer, input, ['overrides', index], sheet),
+  );
+  const message = "'priceFile' must be the path of a file below this folder, such as prices.json: the file is not read";
+  const place = { path: ['priceFile'], atKey: false, level: 'warning' } as const;
+  const outside = input.priceFile === undefined || isPathBelow(input.priceFile) ? [] : [{ message, ...place }];
+  return [...checkLayer(input, {}, [], sheet), ...outside, ...overrides];
 }
 
-type Layer = Omit<ConfigInput, 'overrides' | 'extends' | 'ignore'>;
+type Layer = Omit<ConfigInput, 'overrides' | 'extends' | 'ignore' | 'priceFile'>;
 
 /** @param above the layer that applies where this one has no value */
-function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)[]): readonly ConfigValueProblem[] {
+function checkLayer(
+  layer: Layer,
+  above: Layer,
+  path: readonly (string | number)[],
+  sheet: PriceSheet,
+): readonly ConfigValueProblem[] {
   const found = (unknown: Unknown, keys: readonly (string | number)[], atKey = false): ConfigValueProblem => ({
     ...unknown,
     path: [...path, ...keys],
     atKey,
   });
-  const region = layer.region == null ? undefined : unknownRegion(layer.region, providerOf(layer) ?? providerOf(above));
-  const priced = Object.keys(layer.prices?.instanceTypes ?? {}).filter((name) => instanceType(name) === undefined);
+  const provider = providerOf(layer) ?? providerOf(above);
+  const region = layer.region == null ? undefined : unknownRegion(layer.region, provider, sheet);
+  const unknownKeys = (key: 'instanceTypes' | 'discounts') =>
+    Object.keys(layer.prices?.[key] ?? {})
+      .filter((name) => instanceType(name) === undefined && !(key === 'discounts' && isProvider(name)))
+      .map((name) => found(unknownInstance(name, key), ['prices', key, name], true));
+  const own = Object.keys(layer.prices?.gpus ?? {}).filter((name) => !gpus.has(name));
+  const stated = (name: string | null | undefined) =>
+    name == null || gpus.has(name) || own.includes(name) ? [] : [name];
+  const cards = [
+    ...stated(layer.gpu).map((name) => found(unknownGpu(name), ['gpu'])),
+    ...own.map((name) => found(unknownGpu(name), ['prices', 'gpus', name], true)),
+    ...(layer.nodePools ?? []).flatMap((pool, index) =>
+      stated(pool.gpu).map((name) => found(unknownGpu(name), ['nodePools', index, 'gpu'])),
+    ),
+  ];
+  const ownTypes = new Set([
+    ...Object.keys(layer.prices?.instanceTypes ?? {}),
+    ...Object.keys(above.prices?.instanceTypes ?? {}),
+  ]);
   const pools = (layer.nodePools ?? []).flatMap(({ instanceType: name }, index) =>
-    name == null || instanceType(name) !== undefined ? [] : [{ name, index }],
+    name == null || instanceType(name) !== undefined || ownTypes.has(name) ? [] : [{ name, index }],
   );
   return [
     ...(region === undefined ? [] : [found(region, ['region'])]),
-    ...priced.map((name) => found(unknownInstance(name), ['prices', 'instanceTypes', name], true)),
+    ...cards,
+    ...unknownKeys('instanceTypes'),
+    ...unknownKeys('discounts'),
     ...pools.map(({ name, index }) => found(unknownInstance(name), ['nodePools', index, 'instanceType'])),
   ];
+}
+
+function isProvider(name: string): boolean {
+  return providers.some((provider) => provider === name);
 }
 
 function providerOf({ provider, platform }: Layer): Provider | null {
@@ -50,13 +89,13 @@ function unknown(message: string, near: readonly string[]): Unknown {
 }
 
 /** A region without prices falls back to the provider's default region, which must not happen silently. */
-function unknownRegion(region: string, provider: Provider | null): Unknown | undefined {
+function unknownRegion(region: string, provider: Provider | null, sheet: PriceSheet): Unknown | undefined {
   if (provider === null) {
-    const all = new Set(offers({}).map((offer) => offer.region));
+    const all = new Set(offers({}, sheet).map((offer) => offer.region));
     if (all.has(region)) return undefined;
     return unknown(`No provider has prices for the region '${region}'`, nearest(region, all));
   }
-  const known = regionsOf(provider);
+  const known = regionsOf(provider, sheet);
   const [usual] = known;
   if (usual === undefined || known.includes(region)) return undefined;
   const near = nearest(region, known);
@@ -65,11 +104,19 @@ function unknownRegion(region: string, provider: Provider | null): Unknown | und
   return { message, level: 'info', near };
 }
 
-function unknownInstance(name: string): Unknown {
+/** A GPU of the user's own has no other price than the stated one. */
+function unknownGpu(name: string): Unknown {
+  return unknown(`The catalog has no GPU '${name}', so only your own price in prices.gpus applies`, gpusLike(name));
+}
+
+function unknownInstance(name: string, key: 'instanceTypes' | 'discounts' = 'instanceTypes'): Unknown {
   // A different number is a different size, which may well exist.
   const digits = (text: string) => text.replace(/\D/g, '');
   const sized = allInstanceTypes().filter((known) => digits(known.name) === digits(name));
   const alike = new Set(sized.map((known) => known.name));
-  const message = `The catalog has no instance type '${name}', so it has no effect on prices`;
+  const message =
+    key === 'discounts'
+      ? `The catalog has no provider and no instance type '${name}', so the discount has no effect`
+      : `The catalog has no instance type '${name}', so only your own price in prices.instanceTypes applies`;
   return unknown(message, nearest(name, alike).slice(0, 1));
 }

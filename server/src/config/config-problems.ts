@@ -45,7 +45,7 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
   }
   const name = path.length === 0 ? 'the config' : `'${path.join('.')}'`;
   if (issue.code === 'invalid_value') {
-    return [{ ...notAllowed(name, actual, issue.values.map(String), path), path, atKey: false, level: 'warning' }];
+    return [{ ...notAllowed(name, actual, issue.values.map(String)), path, atKey: false, level: 'warning' }];
   }
   const wrong = (message: string): readonly ConfigValueProblem[] => [{ message, path, atKey: false, level: 'warning' }];
   if (actual === '') return wrong(`${name} must not be empty`);
@@ -56,6 +56,7 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
     return wrong(`${name} must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`);
   }
   if (issue.code === 'invalid_format') return wrong(`${name} must be a version such as 1.34, not ${describe(actual)}`);
+  if (issue.code === 'invalid_union') return wrong(`${name} must be a string, not ${describe(actual)}`);
   const expected = issue.code === 'invalid_type' ? (typeWords[issue.expected] ?? issue.expected) : 'something else';
   return wrong(`${name} must be ${expected}, not ${describe(actual)}`);
 }
@@ -76,9 +77,6 @@ function unknownKey(key: string, path: readonly (string | number)[]): Explained 
   const [step, ...below] = inside[0] === 'overrides' ? inside.slice(2) : inside;
   if (step === 'rules' && below.length === 0)
     return explain(`unknown rule '${key}'`, nearest(key, rules.keys()), "; 'gpulint rules' lists them");
-  if (inside.at(-1) === 'gpus') {
-    return explain(`the catalog has no GPU '${key}'`, gpusLike(key), '; an id looks like h100-80gb-sxm');
-  }
   const known = configKeys(inside).map(({ name }) => name);
   const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
   return explain(`unknown key '${key}'${where}`, nearest(key, known), `; known: ${known.join(', ')}`);
@@ -89,17 +87,8 @@ function explain(problem: string, near: readonly string[], otherwise: string): E
   return { message: `${problem}${didYouMean(near) || otherwise}`, near };
 }
 
-function notAllowed(
-  name: string,
-  actual: unknown,
-  allowed: readonly string[],
-  path: readonly (string | number)[],
-): Explained {
+function notAllowed(name: string, actual: unknown, allowed: readonly string[]): Explained {
   const value = describe(actual);
-  if (path.at(-1) === 'gpu') {
-    const near = typeof actual === 'string' ? gpusLike(actual) : [];
-    return explain(`${name} is ${value}, which is not in the catalog`, near, '; an id looks like h100-80gb-sxm');
-  }
   const near = typeof actual === 'string' ? nearest(actual, allowed) : [];
   return explain(`${name} cannot be ${value}`, near, `; allowed: ${allowed.join(', ')}`);
 }
@@ -110,7 +99,7 @@ function machineOnly(key: string): string {
 }
 
 /** Catalog ids for common names of a GPU: "H100", "NVIDIA A100 80GB". */
-function gpusLike(text: string): readonly string[] {
+export function gpusLike(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[a-z]*\d+[a-z]*|[a-z]+/g) ?? [];
   const distinctive = words.filter((word) => !vendorWords.has(word));
   const named = [...gpus.values()].filter(({ id, name }) => {

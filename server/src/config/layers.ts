@@ -1,5 +1,6 @@
 import { platforms } from '../catalog/index.ts';
-import { listPrices, type OwnPrices } from '../cost/custom-prices.ts';
+import type { Budget } from '../cost/budget.ts';
+import { listPrices, type OwnPrices, type UnitRates } from '../cost/custom-prices.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
 import { defaultModelOptions, type ModelOptions } from '../model/options.ts';
 import type { RuleNumbers, RulesOptions } from '../rules/rule.ts';
@@ -20,6 +21,8 @@ export interface ProjectConfig extends ModelOptions {
     readonly hoursBetweenInterruptions: number | null;
   };
   readonly prices: OwnPrices;
+  /** What workloads may cost together. */
+  readonly budgets: readonly Budget[];
   /** Globs, relative to the config file's folder, of files to skip in folders. A file that is named on the command line is always read. */
   readonly ignore: readonly string[];
   /** The origin of each value that is not a default; absent if nothing is set. */
@@ -36,19 +39,25 @@ type OriginKey = (typeof scalarKeys)[number] | (typeof nestedKeys)[number] | (ty
 export interface ConfigLayer {
   readonly origin: ConfigOrigin;
   readonly values: ConfigInput;
+  /** The prices of the config's price file. */
+  readonly rates?: UnitRates | undefined;
   /** Origins of individual keys, by path, if they differ from `origin`. */
   readonly origins?: Table<ConfigOrigin>;
 }
 
+/** The list prices that the machine has, and its date. */
+export type PricesInUse = Pick<OwnPrices, 'sheet' | 'today'>;
+
 /** Merges layers key by key. The last layer takes precedence. */
-export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
+export function mergeLayers(layers: readonly ConfigLayer[], inUse: PricesInUse = listPrices): ProjectConfig {
   const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
     ...defaultModelOptions,
     training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
-    prices: listPrices,
+    prices: { ...listPrices, sheet: inUse.sheet, today: inUse.today },
     rules: table(),
     ruleOptions: table(),
     ignore: [],
+    budgets: [],
   };
   const origins: Origins = {};
   for (const layer of layers) addLayer(merged, origins, layer);
@@ -56,11 +65,12 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
 }
 
 /** The layers of a config file for a path relative to its folder: its own values, then those of matching overrides. */
-export function fileLayers(values: ConfigInput, path: string): readonly ConfigLayer[] {
+export function fileLayers(values: ConfigInput, path: string, rates?: UnitRates): readonly ConfigLayer[] {
   const matching = (values.overrides ?? []).filter(({ files }) => matchesAny(path, files));
   return [values, ...matching.map(({ files: _files, ...rest }) => rest)].map((layer) => ({
     origin: '.gpulint.yaml',
     values: layer,
+    ...(layer === values && { rates }),
   }));
 }
 
@@ -72,6 +82,9 @@ const scalarKeys = [
   'provider',
   'region',
   'gpu',
+  'neuron',
+  'tpu',
+  'gaudi',
   'capacity',
   'kubernetesVersion',
   'migStrategy',
@@ -87,12 +100,12 @@ const nestedKeys = [
   'sharing.strategy',
   'sharing.replicas',
 ] as const;
-const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
+const wholeKeys = ['budgets', 'prices', 'taints', 'nodePools'] as const;
 
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
   origins: Origins,
-  { values, origin, origins: own = table() }: ConfigLayer,
+  { values, origin, rates, origins: own = table() }: ConfigLayer,
 ): void {
   // A platform implies its provider, unless the same layer names another one.
   const provider = values.provider ?? platforms.get(values.platform ?? '')?.provider ?? null;
@@ -106,6 +119,9 @@ function addLayer(
   if (values.platform != null) merged.platform = values.platform;
   if (values.region != null) merged.region = values.region;
   if (values.gpu != null) merged.gpu = values.gpu;
+  if (values.neuron != null) merged.neuron = values.neuron;
+  if (values.tpu != null) merged.tpu = values.tpu;
+  if (values.gaudi != null) merged.gaudi = values.gaudi;
   if (values.capacity != null) merged.capacity = values.capacity;
   if (values.kubernetesVersion != null) merged.kubernetesVersion = values.kubernetesVersion;
   if (values.migStrategy != null) merged.migStrategy = values.migStrategy;
@@ -115,14 +131,25 @@ function addLayer(
   merged.serving = { ...merged.serving, ...withoutNull(values.serving) };
   merged.sharing = { ...merged.sharing, ...withoutNull(values.sharing) };
   if (values.prices !== undefined) merged.prices = addPrices(merged.prices, values.prices);
+  if (rates !== undefined) {
+    merged.prices = { ...merged.prices, rates };
+    origins.prices = origin;
+  }
+  if (values.budgets !== undefined)
+    merged.budgets = values.budgets.map(({ namespace = null, labels, ...budget }) => ({
+      ...budget,
+      namespace,
+      labels: table(labels),
+    }));
   if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
   if (values.nodePools !== undefined) {
     merged.nodePools = values.nodePools.map(
-      ({ gpu = null, instanceType = null, capacity = null, taints, labels, ...rest }) => ({
+      ({ gpu = null, instanceType = null, devices = null, capacity = null, taints, labels, ...rest }) => ({
         ...rest,
         labels: table(labels),
         gpu,
         instanceType,
+        devices,
         capacity,
         taints: taints?.map(taintOf) ?? null,
       }),
@@ -145,9 +172,14 @@ function addNumbers(before: RuleNumbers, values: ConfigInput['ruleOptions'] = {}
 /** Merges prices; the later layer takes precedence. */
 function addPrices(before: OwnPrices, values: NonNullable<ConfigInput['prices']>): OwnPrices {
   return {
+    ...before,
     discountPercent: values.discountPercent ?? before.discountPercent,
+    discounts: table(before.discounts, values.discounts),
+    commitment: values.commitment ?? before.commitment,
+    onPrem: table(before.onPrem, values.onPrem),
     gpus: table(before.gpus, values.gpus),
     instanceTypes: table(before.instanceTypes, values.instanceTypes),
+    maxAgeDays: values.maxAgeDays ?? before.maxAgeDays,
   };
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { gpus, platforms, providers } from '../catalog/index.ts';
+import { gpus, platforms, providers, type Vendor } from '../catalog/index.ts';
+import { commitments } from '../cost/custom-prices.ts';
 import { taintEffects } from '../model/node-pool.ts';
 import { rules } from '../rules/index.ts';
 import type { RuleOption, Severity } from '../rules/rule.ts';
@@ -27,12 +28,40 @@ const level = z
 
 const gpu = z.enum([...gpus.keys()]);
 
+function deviceOf(vendor: Vendor) {
+  return z.enum([...gpus.values()].filter((model) => model.vendor === vendor).map(({ id }) => id));
+}
+
+/** A GPU that the catalog lacks is accepted as stated. */
+const anyGpu = z.union([gpu, z.string().check(z.minLength(1))]);
+
 const capacity = z.enum(['spot', 'on-demand']);
 
 /** Larger than any real price, interval or count: beyond it, sums have no meaning. */
 const maxNumber = 1e9;
 
 const positive = z.number().check(z.positive(), z.maximum(maxNumber));
+
+const percent = z.number().check(z.minimum(0), z.lt(100));
+
+const atLeastZero = z.number().check(z.minimum(0), z.maximum(maxNumber));
+
+const ownMachine = z.strictObject({
+  gpus: must(z.int().check(z.minimum(1), z.maximum(1024)), 'GPUs of one machine.'),
+  purchasePrice: must(positive, 'US dollars for one machine.'),
+  years: must(z.number().check(z.minimum(0.5), z.maximum(50)), 'Years in use, after which the machine has no value.'),
+  watts: must(positive, 'Average power of one machine in watts.'),
+  pue: must(
+    z.number().check(z.minimum(1), z.maximum(10)),
+    'Power usage effectiveness of the data center, for example 1.4.',
+  ),
+  electricityPerKwh: must(atLeastZero, 'US dollars per kilowatt-hour.'),
+  staffPerYear: must(atLeastZero, 'US dollars per year for the staff and the space of one machine.'),
+  utilizationPercent: must(
+    z.number().check(z.positive(), z.maximum(100)),
+    'Share of all hours in which the GPUs work, in percent.',
+  ),
+});
 
 const named = z.string().check(z.minLength(1));
 
@@ -63,7 +92,10 @@ export const projectFields = {
   ),
   provider: unset(z.enum(providers), 'Cloud whose prices apply if a manifest names none.'),
   region: unset(z.string(), 'Region of the provider whose prices apply, for example us-east-1.'),
-  gpu: unset(gpu, 'GPU model (catalog id) of requests whose selectors name none.'),
+  gpu: unset(anyGpu, 'GPU model (catalog id, or a name of your own) of requests whose selectors name none.'),
+  neuron: unset(deviceOf('aws'), 'Neuron device (catalog id) of requests whose selectors name none.'),
+  tpu: unset(deviceOf('google'), 'TPU version (catalog id) of requests whose selectors name none.'),
+  gaudi: unset(deviceOf('habana'), 'Gaudi generation (catalog id) of requests whose selectors name none.'),
   capacity: unset(capacity, 'Capacity type of GPU nodes if a manifest names none.'),
   kserve: key(
     z.strictObject({
@@ -125,20 +157,44 @@ export const projectFields = {
   ),
   prices: key(
     z.strictObject({
-      discountPercent: unset(
-        z.number().check(z.minimum(0), z.lt(100)),
-        'Contract discount on on-demand list prices, in percent.',
+      discountPercent: unset(percent, 'Contract discount on on-demand list prices, in percent.'),
+      discounts: key(
+        z.record(z.string(), percent),
+        'Discounts of single providers and instance types, in percent, instead of discountPercent: {aws: 15, p5.48xlarge: 30}.',
+      ),
+      commitment: unset(
+        z.enum(commitments),
+        'Term of committed use. Its list price applies where the price sheet has one: on Google Cloud in us-central1.',
       ),
       gpus: key(
-        z.partialRecord(gpu, positive),
-        'US dollars per hour for one GPU (catalog id), instead of its on-demand list price.',
+        z.record(anyGpu, positive),
+        'US dollars per hour for one GPU (catalog id, or a name of your own), instead of its on-demand list price.',
       ),
       instanceTypes: key(
         z.record(z.string(), positive),
         'US dollars per hour for an instance type, instead of its on-demand list price.',
       ),
+      maxAgeDays: unset(
+        z.int().check(z.minimum(0), z.maximum(maxNumber)),
+        'Age in days above which gpulint reports once that list prices are old. 0: never. Default: 90.',
+      ),
+      onPrem: key(
+        z.partialRecord(gpu, ownMachine),
+        'Your own machines, by GPU (catalog id). Their price per hour of work applies to pods whose cloud is unknown.',
+      ),
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',
+  ),
+  budgets: key(
+    z.array(
+      z.strictObject({
+        name: must(named, 'Name of the budget, for messages.'),
+        namespace: unset(named, 'Namespace of the workloads. Without one, workloads of every namespace count.'),
+        labels: key(z.record(z.string(), z.string()), 'Labels of the workloads or their pods. All of them must match.'),
+        maxHourly: must(positive, 'US dollars per hour that the workloads may cost together, at their ceilings.'),
+      }),
+    ),
+    'Budgets of workloads by namespace and labels. gpulint cost fails if one is exceeded.',
   ),
   taints: key(taints, 'Taints of your GPU nodes, except those that the cluster tolerates automatically for GPU pods.'),
   nodePools: key(
@@ -149,8 +205,15 @@ export const projectFields = {
           z.record(z.string(), z.string()),
           'Labels of the nodes. A pod runs here if its selectors match at least one of these labels and contradict none.',
         ),
-        gpu: unset(gpu, 'GPU model of the nodes (catalog id).'),
-        instanceType: unset(z.string(), 'Instance type of the nodes.'),
+        gpu: unset(anyGpu, 'GPU model of the nodes (catalog id, or a name of your own).'),
+        instanceType: unset(
+          z.string(),
+          'Instance type of the nodes, or a name of your own with a price in prices.instanceTypes.',
+        ),
+        devices: unset(
+          z.int().check(z.minimum(1), z.maximum(1024)),
+          'GPUs of one node, for machines that the catalog lacks.',
+        ),
         capacity: unset(capacity, 'Capacity type of the nodes.'),
         taints: key(taints, 'Taints of the nodes.'),
       }),

@@ -23,6 +23,10 @@ export const configSchema = must(
       z.array(z.string()),
       "Globs of files to skip when a folder is checked, relative to this file's folder.",
     ),
+    priceFile: key(
+      z.string().check(z.minLength(1)),
+      "Custom prices of OpenCost or Kubecost: a JSON file in this file's folder or below it, for example prices/default.json.",
+    ),
     overrides: key(
       z.array(
         z.strictObject({
@@ -148,6 +152,7 @@ function belowOf(shape: Shape, step: string): z.core.$ZodType | undefined {
 }
 
 function valuesOf(shape: Shape): readonly string[] {
+  if (shape.type === 'union') return shape.options.flatMap((option) => valuesOf(shapeOf(option)));
   return shape.type === 'enum' ? Object.values(shape.entries).map(String) : [];
 }
 

@@ -1,4 +1,5 @@
-import { providerName } from '../catalog/index.ts';
+import { gpus, providerName } from '../catalog/index.ts';
+import { modelKey } from '../model/options.ts';
 import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { ModelHint } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -10,7 +11,21 @@ import { modelName, requestedWords } from './requested-words.ts';
 
 /** The source of each config value, by key: `.gpulint.yaml`, `user settings`. */
 export type ValueOrigins = Readonly<
-  Partial<Record<'gpu' | 'nodePools' | 'provider' | 'region' | 'capacity' | 'prices' | 'sharing.replicas', string>>
+  Partial<
+    Record<
+      | 'gpu'
+      | 'neuron'
+      | 'tpu'
+      | 'gaudi'
+      | 'nodePools'
+      | 'provider'
+      | 'region'
+      | 'capacity'
+      | 'prices'
+      | 'sharing.replicas',
+      string
+    >
+  >
 >;
 
 /**
@@ -28,18 +43,20 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'readWith':
       return `Missing values from ${assumption.file}`;
     case 'inherited':
-      return `${factWords[assumption.fact]} from ${objectWords(assumption.from)}`;
+      return inheritedWords(assumption);
     case 'unbounded':
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':
       return assumption.nodePool === null
-        ? `GPU model ${modelName(assumption.model)} from ${source('gpu')}`
+        ? `GPU model ${modelName(assumption.model)} from ${source(modelSource(assumption.model, origins))}`
         : `GPU model ${modelName(assumption.model)} from node pool ${assumption.nodePool} in ${source('nodePools')}`;
     case 'hint':
       return `GPU model ${assumption.models.map(modelName).join(' or ')} suggested by ${hintWords(assumption.hint)}`;
     case 'models': {
       const names = assumption.models.map(modelName);
       const all = names.length > 2 ? 'all of them' : 'both';
+      if (names.length > 4)
+        return `The selector matches ${names.length} models, such as ${names[0]}: the range covers all of them`;
       return `The selector matches ${names.join(' and ')}: the range covers ${all}`;
     }
     case 'provider':
@@ -56,6 +73,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return assumption.from === 'config'
         ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
         : `Capacity type unknown: ${assumption.capacity} price${byDefault}`;
+    case 'premium':
+      return "Without the premium that GKE Autopilot adds to the machine's price";
     case 'onDemand':
       return `No price known for ${assumption.capacity} capacity: on-demand price`;
     case 'share':
@@ -70,12 +89,24 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `${assumption.pods} pods per GPU from ${source('sharing.replicas')}`;
     case 'discount':
       return `${assumption.percent}% off on-demand list prices, from ${source('prices')}`;
+    case 'commitment':
+      return `Committed use for ${assumption.term.replace('-', ' ')}, from ${source('prices')}`;
+    case 'onPrem':
+      return `Own machine: purchase, electricity and staff from ${source('prices')}, per hour of work`;
+    case 'rates':
+      return `Prices of GPU, CPU and memory from ${source('prices')}, for what the pod requests`;
     case 'spotElsewhere': {
       const { provider, instanceType, cards, hourly, date } = assumption;
       const price = `${formatHourly(hourly)}${cards === 1 ? '' : ` for ${cards} devices`}`;
       return `Cheapest spot price at ${providerName(provider ?? '')}: ${instanceType}, ${price}, ${dateWords(date)}`;
     }
   }
+}
+
+/** A Neuron device may also be set as the `gpu`. */
+function modelSource(model: string, origins: ValueOrigins | undefined): 'gpu' | 'neuron' | 'tpu' | 'gaudi' {
+  const key = modelKey(gpus.get(model)?.vendor);
+  return origins?.[key] === undefined ? 'gpu' : key;
 }
 
 function hintWords({ basis, text }: ModelHint): string {
@@ -98,7 +129,16 @@ const factWords: Readonly<Record<Inherited['fact'], string>> = {
   nodeCount: 'Node count',
   replicas: 'Replicas',
   devices: 'Devices',
+  nodes: 'Nodes',
+  sharing: 'GPU sharing',
 };
+
+/** `Replicas from HorizontalPodAutoscaler chat`, `Machine p4d.24xlarge from NodePool gpu in pools.yaml`. */
+function inheritedWords({ fact, from, machines = [], others = 0 }: Inherited): string {
+  const shown = machines.slice(0, 3).join(' or ');
+  const what = machines.length === 0 ? factWords[fact] : `Machine ${shown}${machines.length > 3 ? ' or others' : ''}`;
+  return `${what} from ${objectWords(from)}${others === 0 ? '' : ` and ${others} more`}`;
+}
 
 /** `ServingRuntime vllm in ../runtimes.yaml`. */
 function objectWords({ kind, name, file }: ObjectName): string {

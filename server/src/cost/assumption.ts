@@ -26,6 +26,8 @@ export type Assumption =
       readonly pricedRegion: string;
     }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly from: 'default' | 'config' }
+  /** The price of the machines is without Autopilot's premium. */
+  | { readonly kind: 'premium' }
   /** No price for the capacity type; the on-demand price applies. */
   | { readonly kind: 'onDemand'; readonly capacity: 'spot' }
   /** One unit of the resource is a share of a GPU. */
@@ -47,6 +49,11 @@ export type Assumption =
   | { readonly kind: 'slice'; readonly topology: string; readonly chips: number }
   | { readonly kind: 'podsPerGpu'; readonly pods: number; readonly from: 'config' }
   | { readonly kind: 'discount'; readonly percent: number; readonly from: 'config' }
+  | { readonly kind: 'commitment'; readonly term: '1-year' | '3-years'; readonly from: 'config' }
+  /** The price is that of the project's own machine. */
+  | { readonly kind: 'onPrem'; readonly from: 'config' }
+  /** The price is the sum of the project's prices of GPUs, CPUs and memory. */
+  | { readonly kind: 'rates'; readonly from: 'config' }
   /** The spot amount is for a different instance type than the basis. */
   | {
       readonly kind: 'spotElsewhere';

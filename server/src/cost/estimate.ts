@@ -1,26 +1,34 @@
-import { migByResource, migPriceShare, migShare, migTable } from '../catalog/index.ts';
+import { migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
-import { resourceName } from '../model/requested-resource.ts';
+import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
-import { isPerDevice } from './machines.ts';
+import { ends, spotElsewhere, stranded } from './machine-notes.ts';
 import { HOURS_PER_MONTH } from './money.ts';
 import type { NoEstimate } from './no-estimate.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
 import { quote } from './offers.ts';
-import { nothing, sumOf, timesCount } from './range.ts';
+import { ownMachineQuote } from './own-machines.ts';
+import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { runCost } from './run-cost.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
+import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
 
 /**
  * The cost of a workload's accelerators: instance price × the pod's share of the instance × pods. The instance price includes the node's
  * CPU, memory and local disks; network disks, traffic and control planes are excluded.
  * @param prices the project's own prices
+ * @param stepSeconds duration of a training step, if the config states it
  */
-export function estimateCost(workload: Workload, prices: OwnPrices = listPrices): CostResult {
+export function estimateCost(
+  workload: Workload,
+  prices: OwnPrices = listPrices,
+  stepSeconds: number | null = null,
+): CostResult {
   if (workload.role === 'definition') return without({ kind: isValues(workload) ? 'chartValues' : 'definition' });
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
   if (used.length === 0) {
@@ -30,15 +38,19 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
     const part = priceOfPods(podSet, prices);
-    if (isUnknown(part)) return without(part);
+    if (isUnknown(part))
+      return without(part.kind === 'podsUnknown' ? { ...part, set: whoSetsPods(workload, podSet) } : part);
     parts.push(part);
   }
   const hourly = sumOf(parts.map((part) => part.hourly));
   if (!(hourly.max <= maxHourly)) return without({ kind: 'tooManyPods' });
   return {
     unknown: null,
-    podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle })),
-    cost: total(parts, hourly, [...readWith(workload), ...inheritedBy(used)]),
+    podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
+    cost: {
+      ...total(parts, hourly, [...readWith(workload), ...inheritedBy(used)]),
+      ...runCost(runLength(workload, stepSeconds), hourly),
+    },
   };
 }
 
@@ -52,7 +64,9 @@ function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonl
     currency: 'USD',
     hourly,
     monthly: { min: hourly.min * HOURS_PER_MONTH, max: hourly.max * HOURS_PER_MONTH },
-    idleHourly: parts.reduce((sum, part) => sum + part.idle, 0),
+    idleHourly: parts.reduce((sum, part) => sum + part.idle.min, 0),
+    idle: sumOf(parts.map(({ idle }) => idle)),
+    isOpen: parts.some(({ isOpen }) => isOpen),
     spotHourly: spot.length === parts.length ? sumOf(spot) : null,
     basis: parts.flatMap((part) => part.basis),
     assumptions: [...assumptions, ...parts.flatMap((part) => part.assumptions)],
@@ -95,7 +109,8 @@ interface PodSetCost {
   readonly name: string;
   readonly hourly: Range;
   readonly spot: Range | null;
-  readonly idle: number;
+  readonly idle: Range;
+  readonly isOpen: boolean;
   readonly basis: readonly CostBasis[];
   readonly assumptions: readonly Assumption[];
 }
@@ -111,25 +126,37 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const pods = billedPods(podSet, counted);
   const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator, prices));
   const failed = costs.find(isUnknown);
+  // No pods cost nothing on any card.
+  if (failed?.kind === 'modelUnknown' && counted.max === 0)
+    return { name, hourly: nothing, spot: null, idle: nothing, isOpen: false, basis: [], assumptions: [] };
   if (failed !== undefined) return failed;
   const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
   const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
-  const unbounded: readonly Assumption[] =
-    podSet.pods.max === null ? [{ kind: 'unbounded', podSet: name, pods: counted.max }] : [];
   return {
     name,
     hourly: timesCount(pod, pods),
     spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
-    idle: pods.min * pod.min,
+    idle: timesCount(pod, pods.min),
+    isOpen: podSet.pods.max === null,
     basis: each.flatMap(({ basis }) => basis),
-    assumptions: [...each.flatMap((cost) => cost.assumptions), ...wholeSlices(podSet, counted, pods), ...unbounded],
+    assumptions: [
+      ...each.flatMap((cost) => cost.assumptions),
+      ...wholeSlices(podSet, counted, pods),
+      ...unbounded(podSet),
+    ],
   };
 }
 
 /** The pods that an estimate counts: without an upper bound, those at the floor, and at least one. Null if the floor is unknown. */
 export function countedPods({ pods: { min, max } }: PodSet): Range | null {
   return min === null ? null : { min, max: max ?? Math.max(min, 1) };
+}
+
+/** The assumption behind the ceiling of replicas without an upper bound. */
+export function unbounded(podSet: PodSet): readonly Assumption[] {
+  const counted = podSet.pods.max === null && acceleratorsOf(podSet).length > 0 ? countedPods(podSet) : null;
+  return counted === null ? [] : [{ kind: 'unbounded', podSet: podSet.name, pods: counted.max }];
 }
 
 /** The cost of the devices of one basis in all pods of their set. */
@@ -147,12 +174,21 @@ function wholeSlices(podSet: PodSet, counted: Range, billed: Range): readonly As
 function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | NoEstimate {
   const { devices } = accelerator;
   const { placement } = podSet;
-  const models = pricedModels(accelerator);
-  if (accelerator.perPod === null || models.length === 0 || devices === null) return whatIsUnknown(podSet, accelerator);
+  const onOwn = ownMachineQuote(placement, accelerator, own);
+  if (onOwn !== undefined) return costOf(podSet, accelerator, onOwn);
+  const allowed = pricedModels(accelerator);
+  if (accelerator.perPod === null || allowed.length === 0 || devices === null)
+    return whatIsUnknown(podSet, accelerator, own.sheet);
   const spotOnly = placement.capacity === 'spot';
   const { capacity } = placement;
   const quotes = (pricing: Pricing) =>
     models.map((model) => quote(model, pricedDevices(model, accelerator), placement, pricing, own));
+  const unpriced = unsold(accelerator, allowed, (model) =>
+    (spotOnly ? (['spot', 'on-demand'] as const) : (['on-demand'] as const)).some(
+      (pricing) => quote(model, pricedDevices(model, accelerator), placement, pricing, own).prices.length > 0,
+    ),
+  );
+  const models = allowed.filter((model) => !unpriced.includes(model));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
@@ -161,6 +197,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     prices.every(({ offer: { own: paid } }) => paid === 'gpu' || paid === 'instance'),
   );
   if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
+  if (placement.autopilot === 'pods' && !isOwn) return { kind: 'capacityNotPriced', capacity: 'autopilot' };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const { instanceType, provider } = placement;
     return { kind: 'priceUnknown', models, devices, instanceType, provider };
@@ -169,7 +206,8 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     name: podSet.name,
     hourly: rangeOfQuotes(selected),
     spot: spotKnown ? rangeOfQuotes(spot) : null,
-    idle: rangeOfQuotes(selected).min,
+    idle: rangeOfQuotes(selected),
+    isOpen: false,
     basis: selected.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
     assumptions: [
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
@@ -180,16 +218,16 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   };
 }
 
-/** Devices that no other pod of the same kind can use: those that do not fill another pod, or whose CPU and memory are taken. */
-function stranded({ offer, share }: PodPrice, devices: number): readonly Assumption[] {
-  const { instanceType, gpuCount: cards } = offer;
-  if (isPerDevice(offer) || devices < 1 || devices >= cards) return [];
-  const unused = share === 1 ? cards - devices : cards % devices;
-  return unused === 0 ? [] : [{ kind: 'stranded', instanceType, cards, devices, unused }];
+/** The cost of devices on a machine of the user's own. */
+function costOf(podSet: PodSet, { devices }: PodAccelerator, { prices }: Quote): PodSetCost {
+  const hourly = rangeOf(prices.map((price) => price.hourly)) ?? nothing;
+  const basis = prices.map((price) => basisOf(podSet, price));
+  const assumptions = prices.flatMap((price) => stranded(price, devices ?? 0));
+  return { name: podSet.name, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */
-function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
+export function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
   const table = migTable(model);
   if (table === undefined || devices === null || !perPod || devices >= perPod) return devices ?? 0;
   const share = devices / perPod;
@@ -197,39 +235,8 @@ function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 
   return profile === undefined ? devices : migPriceShare(table, profile) * perPod;
 }
 
-/** The machines of the spot amount that the basis does not show, and a better spot price on another machine. */
-function spotElsewhere({ prices, spot, cheaperSpot }: Quote): readonly Assumption[] {
-  const shown = ends(prices).map(({ offer }) => offer.instanceType);
-  return [
-    ...ends(spot).filter(({ offer }) => !shown.includes(offer.instanceType)),
-    ...(cheaperSpot === undefined ? [] : [cheaperSpot]),
-  ].map(({ offer: { provider, instanceType, gpuCount: cards, spot: hourly, date } }) => {
-    return { kind: 'spotElsewhere', provider, instanceType, cards, hourly: hourly ?? 0, date };
-  });
-}
-
-/** Names the invalid value if there is one: an invalid count is not the same as a count that a template fills in. */
-function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator): NoEstimate {
-  const { requested, form, perPod, devices, candidates } = accelerator;
-  const name = resourceName(requested);
-  if (perPod === null) {
-    const written = podSet.containers
-      .flatMap(({ accelerators }) => accelerators.filter(({ resource }) => resource === name))
-      .map(({ limit, request }) => limit ?? request)
-      .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
-    if (written === undefined) return { kind: 'countUnknown', requested };
-    return { kind: 'countInvalid', requested, text: written.text, tooLarge: (written.value ?? 0) >= 2 ** 31 };
-  }
-  const known = name !== undefined && migByResource(name).length > 0;
-  const profile = /^nvidia\.com\/mig-(.+?)(\.shared)?$/.exec(name ?? '')?.[1];
-  if (profile !== undefined && (candidates.length === 0 || !known))
-    return { kind: 'noProfile', profile, selected: known };
-  if (devices === null && candidates.length > 0 && form !== 'mig') return { kind: 'sharingUnknown' };
-  return { kind: 'modelUnknown', requested };
-}
-
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be useful. */
-function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
+export function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
   if (model !== null) return [model];
   return modelFrom === 'resource-name' ? [] : candidates;
 }
@@ -237,7 +244,7 @@ function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonl
 function assumptionsOf(
   { form, devices, perPod, modelFrom, modelHint, requested }: PodAccelerator,
   models: readonly string[],
-  { placement: { capacity, nodePool, provider, providerFrom } }: PodSet,
+  { placement: { capacity, nodePool, provider, providerFrom, autopilot } }: PodSet,
   noSpot: boolean,
 ): readonly Assumption[] {
   const found: Assumption[] = [];
@@ -251,31 +258,37 @@ function assumptionsOf(
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
+  if (autopilot === 'nodes') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
 }
 
-/** The lowest and the highest price of a quote; only one if they are the same. */
-function ends(prices: readonly PodPrice[]): readonly PodPrice[] {
-  const [first] = prices;
-  const last = prices.at(-1);
-  return first === undefined || last === undefined ? [] : first === last ? [first] : [first, last];
+/** The models of a set of machines of which none is sold to such pods; none if no model has a price. */
+function unsold(
+  { modelFrom }: PodAccelerator,
+  models: readonly string[],
+  isSold: (model: string) => boolean,
+): readonly string[] {
+  if (models.length < 2 || (modelFrom !== 'instance-type' && modelFrom !== 'node-pool')) return [];
+  const without = models.filter((model) => !isSold(model));
+  return without.length === models.length ? [] : without;
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
   // The project's own prices are on-demand prices; spot prices are the market's.
   const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
+  const from = priceSource(offer, pricing);
   return {
     podSet: podSet.name,
     provider: offer.provider,
     region: offer.region,
     instanceType: offer.instanceType,
-    pricing,
+    pricing: pricing === 'on-demand' && offer.own === 'commitment' ? 'reserved' : pricing,
     instanceHourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
     ...(pricing === 'on-demand' && { spotInstanceHourly: offer.spot }),
     share,
-    asOf: isOwn ? null : offer.date,
-    source: isOwn ? null : offer.source,
+    asOf: isOwn ? null : from.date,
+    source: isOwn ? null : from.source,
   };
 }
 

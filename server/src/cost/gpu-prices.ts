@@ -1,7 +1,6 @@
-import type { GpuModel, Provider } from '../catalog/index.ts';
-import { gpus, migByResource, migPriceShare, offers } from '../catalog/index.ts';
-import { knownResource, resourceName } from '../model/requested-resource.ts';
-import type { Placement, PodAccelerator } from '../model/workload.ts';
+import type { GpuModel, PriceSheet, Provider } from '../catalog/index.ts';
+import { gpus, offers } from '../catalog/index.ts';
+import { noNeeds, type Placement, type PodAccelerator } from '../model/workload.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { quote } from './offers.ts';
 import { rangeOf } from './range.ts';
@@ -15,7 +14,8 @@ export interface GpuPrices {
   readonly byProvider: readonly { readonly provider: Provider; readonly hourly: number; readonly region: string }[];
 }
 
-const anywhere: Placement = {
+/** The placement of pods about which nothing is known. */
+export const anywhere: Placement = {
   capacity: 'unknown',
   capacityAt: undefined,
   provider: null,
@@ -23,7 +23,7 @@ const anywhere: Placement = {
   instanceType: null,
   nodeGpus: [],
   terms: [],
-  needs: { cpu: 0, memoryGiB: 0 },
+  needs: noNeeds,
   nodePool: null,
   providerFrom: null,
 };
@@ -46,42 +46,23 @@ export function priceRange({ own, byProvider }: GpuPrices): Range | null {
   return rangeOf(byProvider.map(({ hourly }) => hourly)) ?? null;
 }
 
-let priced: readonly GpuPrices[] | undefined;
+const priced = new WeakMap<PriceSheet, readonly GpuPrices[]>();
 
-/** Every model that a provider sells, cheapest first. Computed once, because the catalog does not change. */
-export function pricedGpus(): readonly GpuPrices[] {
-  priced ??= [...gpus.values()]
-    .filter(({ id }) => offers({ gpu: id }).length > 0)
-    .map((gpu) => gpuPrices(gpu))
+/** Every model that a provider sells, cheapest first. Computed once for each sheet. */
+export function pricedGpus(sheet: PriceSheet): readonly GpuPrices[] {
+  const known = priced.get(sheet);
+  if (known !== undefined) return known;
+  const found = [...gpus.values()]
+    .filter(({ id }) => offers({ gpu: id }, sheet).length > 0)
+    .map((gpu) => gpuPrices(gpu, undefined, { ...listPrices, sheet }))
     .filter(({ byProvider }) => byProvider.length > 0)
     .sort((a, b) => (priceRange(a)?.min ?? 0) - (priceRange(b)?.min ?? 0));
-  return priced;
+  priced.set(sheet, found);
+  return found;
 }
 
 /** Whether a request without a model can mean this one. */
-export function mayBe(gpu: GpuModel, { requested, candidates }: PodAccelerator): boolean {
-  return candidates.length > 0 ? candidates.includes(gpu.id) : knownResource(requested)?.vendor === gpu.vendor;
-}
-
-/** The price of one unit of a requested resource on one model. */
-export interface PossiblePrice {
-  readonly gpu: GpuModel;
-  readonly hourly: Range;
-  /** Cheapest first. */
-  readonly byProvider: GpuPrices['byProvider'];
-}
-
-/** The prices of the models that a request can mean, cheapest first; a slice costs its share of the GPU. */
-export function possiblePrices(accelerator: PodAccelerator): readonly PossiblePrice[] {
-  const slices = migByResource(resourceName(accelerator.requested) ?? '');
-  return pricedGpus()
-    .flatMap(({ gpu, byProvider }): PossiblePrice[] => {
-      if (!mayBe(gpu, accelerator)) return [];
-      const slice = slices.find((one) => one.gpu.id === gpu.id);
-      const share = slice === undefined ? 1 : migPriceShare(slice.table, slice.profile);
-      const scaled = byProvider.map((one) => ({ ...one, hourly: one.hourly * share }));
-      const hourly = rangeOf(scaled.map((one) => one.hourly));
-      return hourly === undefined ? [] : [{ gpu, hourly, byProvider: scaled }];
-    })
-    .sort((a, b) => a.hourly.min - b.hourly.min);
+export function mayBe(gpu: GpuModel, { candidates, open }: PodAccelerator): boolean {
+  if (open === undefined) return candidates.includes(gpu.id);
+  return gpu.vendor === open.vendor && (open.among.length === 0 || open.among.includes(gpu.id));
 }

@@ -1,13 +1,18 @@
-import { instanceType, isMachineLabel, type MachineShape, machineLabels, type Offer } from '../catalog/index.ts';
-import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
+import { allInstanceTypes, instanceType, type MachineShape, type Offer } from '../catalog/index.ts';
 import type { PodNeeds } from '../model/workload.ts';
 
 // Which machines can run a pod, and which part of one it takes.
 
 /** The machine of an offer. A machine that the catalog does not describe has an unknown number of CPUs and an unknown amount of memory. */
 export function machineOf({ provider, instanceType: name, gpu, gpuCount }: Offer): MachineShape {
-  const known = instanceType(name);
-  return { provider, name, gpu, gpuCount, vcpu: known?.vcpu ?? null, memoryGiB: known?.memoryGiB ?? null };
+  const { vcpu, memoryGiB } = instanceType(name) ?? n1Shape(name);
+  return { provider, name, gpu, gpuCount, vcpu, memoryGiB };
+}
+
+/** N1 machines have any number of cards: `n1-standard-4 + 1 x nvidia-tesla-t4`. https://cloud.google.com/compute/docs/general-purpose-machines#n1_machine_types */
+function n1Shape(name: string): Pick<MachineShape, 'vcpu' | 'memoryGiB'> {
+  const vcpu = Number(/^n1-standard-(\d{1,2}) \+ /.exec(name)?.[1]);
+  return vcpu > 0 ? { vcpu, memoryGiB: vcpu * 3.75 } : { vcpu: null, memoryGiB: null };
 }
 
 /** Whether an offer is the price of one device, in whatever machine: per-GPU clouds, TPU chips. */
@@ -16,53 +21,58 @@ export function isPerDevice({ instanceType: name }: Pick<Offer, 'instanceType'>)
 }
 
 /**
- * Whether a machine meets one of the terms, by the rules of the scheduler: a label that the machine does not have meets only `NotIn` and
- * `DoesNotExist`. Labels that do not follow from the instance type are ignored.
- */
-export function isAllowed(terms: readonly NodeTerm[], machine: MachineShape): boolean {
-  if (terms.length === 0) return true;
-  const labels = machineLabels(machine);
-  return terms.some((term) => term.every((requirement) => meets(requirement, labels)));
-}
-
-function meets({ key, operator, values }: NodeRequirement, labels: ReadonlyMap<string, string>): boolean {
-  if (!isMachineLabel(key)) return true;
-  const value = labels.get(key);
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.some((one) => isSame(key, one, value));
-    case 'NotIn':
-      return value === undefined || !values.some((one) => isSame(key, one, value));
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return Number(value) > Number(values[0]);
-    case 'Lt':
-      return Number(value) < Number(values[0]);
-  }
-}
-
-/** SageMaker's and Azure's names of instance types have several spellings. */
-function isSame(key: string, written: string, value: string): boolean {
-  return written === value || (key.endsWith('instance-type') && instanceType(written)?.name === value);
-}
-
-/**
  * Whether the pod fits an empty machine. The machine itself needs some CPU and memory, so a pod that asks for all of it does not fit. Unknown sizes
  * do not exclude a machine.
  */
-export function fits({ cpu, memoryGiB }: PodNeeds, machine: MachineShape): boolean {
-  return (machine.vcpu === null || cpu < machine.vcpu) && (machine.memoryGiB === null || memoryGiB < machine.memoryGiB);
+export function fits({ cpu, memoryGiB, efa }: PodNeeds, machine: MachineShape): boolean {
+  return (
+    (machine.vcpu === null || cpu < machine.vcpu) &&
+    (machine.memoryGiB === null || memoryGiB < machine.memoryGiB) &&
+    (efa === 0 || hasAdapters(machine, efa))
+  );
+}
+
+function hasAdapters({ provider, name }: MachineShape, efa: number): boolean {
+  const known = instanceType(name);
+  if (provider !== 'aws' || known === undefined) return provider === 'aws';
+  return known.rdma === 'EFA' && efa <= (known.rdmaDevices ?? Infinity);
 }
 
 /**
- * The part of a machine that a pod takes: the largest of its shares of devices, CPU and memory. If it leaves less CPU or memory than belongs to one
- * device, no other pod can use the devices that are left, so it takes the whole machine.
+ * Whether the price per device covers a pod: its CPU and memory are no more than what comes with its devices on some machine of the provider. True if
+ * no machine is known.
+ */
+export function coversPod({ provider, gpu }: Offer, devices: number, needs: PodNeeds): boolean {
+  const machines = allInstanceTypes().filter((type) => type.provider === provider && type.gpu === gpu);
+  return (
+    machines.length === 0 ||
+    machines.some((machine) => {
+      const cards = machine.gpuCount ?? 0;
+      return (
+        cards >= devices &&
+        fits(needs, machine) &&
+        shareOf(devices, needs, machine, cards) * cards <= Math.ceil(devices)
+      );
+    })
+  );
+}
+
+/**
+ * The part of a machine that a pod takes: the largest of its shares of devices, CPU, memory and network adapters. If it leaves less of the host than
+ * belongs to one device, no other pod can use the devices that are left, so it takes the whole machine.
  * @param cards devices of the machine
  */
-export function shareOf(devices: number, { cpu, memoryGiB }: PodNeeds, machine: MachineShape, cards: number): number {
-  const ofHost = Math.max(cpu / (machine.vcpu ?? Infinity), memoryGiB / (machine.memoryGiB ?? Infinity));
+export function shareOf(
+  devices: number,
+  { cpu, memoryGiB, efa }: PodNeeds,
+  machine: MachineShape,
+  cards: number,
+): number {
+  const adapters = efa === 0 ? null : (instanceType(machine.name)?.rdmaDevices ?? null);
+  const ofHost = Math.max(
+    cpu / (machine.vcpu ?? Infinity),
+    memoryGiB / (machine.memoryGiB ?? Infinity),
+    efa / (adapters ?? Infinity),
+  );
   return ofHost > 1 - 1 / cards ? 1 : Math.max(devices / cards, ofHost);
 }

@@ -5,6 +5,9 @@ import type { Range } from './types.ts';
 /** Hours per month, as clouds bill them: 365 × 24 / 12. */
 export const HOURS_PER_MONTH = 730;
 
+/** What no amount includes. docs/cost.md has the full list. */
+export const notCounted = 'storage, egress, control planes, and pods without GPUs';
+
 /** `$6.88/h`, `$0–$20.64/h`. */
 export function formatHourly(hourly: Range | number): string {
   return `${formatAmount(hourly)}/h`;

@@ -1,6 +1,7 @@
 import { acceleratorResource, providerName } from '../catalog/index.ts';
-import { resourceName } from '../model/requested-resource.ts';
-import type { NoEstimate } from './no-estimate.ts';
+import type { RequestedResource } from '../model/requested-resource.ts';
+import { shorten } from '../yaml/shorten.ts';
+import type { NoEstimate, UnknownCount } from './no-estimate.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
 /** Why there is no price, for hovers and reports: a sentence without its period. */
@@ -15,11 +16,11 @@ export function noEstimateWords(reason: NoEstimate): string {
     case 'partOfGpu':
       return `Price unknown: ${requestedWords(reason.requested)} requests only a part of a GPU`;
     case 'podsUnknown':
-      return `Number of ${/^pods?$/.test(reason.podSet) ? '' : `${reason.podSet} `}pods unknown`;
+      return countWords(`${/^pods?$/.test(reason.podSet) ? '' : `${reason.podSet} `}pods`, reason.set);
     case 'tooManyPods':
       return 'More pods than any cluster can run';
     case 'countUnknown':
-      return `Number of devices unknown (${requestedWords(reason.requested)})`;
+      return `${countWords('devices', reason.set)} (${requestedWords(reason.requested)})`;
     case 'countInvalid': {
       const problem = reason.tooLarge ? 'more than any node has' : 'not a valid count';
       return `${requestedWords(reason.requested)} ${reason.text} is ${problem}`;
@@ -28,16 +29,16 @@ export function noEstimateWords(reason: NoEstimate): string {
       return `${reason.selected ? 'The selected GPU' : 'No GPU'} has ${reason.selected ? 'no ' : ''}MIG profile ${reason.profile}`;
     case 'sharingUnknown':
       return 'GPU sharing on the selected nodes unknown';
-    case 'modelUnknown': {
-      const name = resourceName(reason.requested) ?? 'gpu';
-      const vendor = acceleratorResource(name)?.vendor ?? (/gpu/i.test(name) ? 'nvidia' : '');
-      const noun = gpuVendors.includes(vendor) ? 'GPU' : 'Accelerator';
-      return `${noun} model unknown (${requestedWords(reason.requested)})`;
-    }
+    case 'modelUnknown':
+      return `${nounFor(reason.requested)} model unknown (${requestedWords(reason.requested)})`;
+    case 'noMatch':
+      return `The catalog has no ${nounFor(reason.requested, 'accelerator')} like that of the selected nodes (${requestedWords(reason.requested)})`;
+    case 'vendorNotPriced':
+      return `The catalog has no price for any device of ${requestedWords(reason.requested)}`;
+    case 'shareUnknown':
+      return `Share of the device unknown (${requestedWords(reason.requested)})`;
     case 'capacityNotPriced':
-      return reason.capacity === 'flex'
-        ? 'Flex-start capacity has no list price'
-        : 'Reserved capacity costs what its contract says';
+      return capacityWords[reason.capacity];
     case 'priceUnknown': {
       const { models, devices, instanceType, provider } = reason;
       const on = instanceType ?? (provider === null ? null : providerName(provider));
@@ -46,5 +47,31 @@ export function noEstimateWords(reason: NoEstimate): string {
     }
   }
 }
+
+function nounFor(requested: RequestedResource, otherwise = 'Accelerator'): string {
+  const { name } = requested;
+  const vendor = acceleratorResource(name)?.vendor ?? (/gpu/i.test(name) ? 'nvidia' : '');
+  return gpuVendors.includes(vendor) ? 'GPU' : otherwise;
+}
+
+function countWords(noun: string, set: UnknownCount | undefined): string {
+  switch (set?.by) {
+    case 'template':
+      return `Number of ${noun} unknown: a template sets it to ${shorten(set.text, 40)}`;
+    case 'nodes':
+      return `Number of ${noun} unknown: a DaemonSet runs one on each matching node`;
+    case 'rest':
+      return `Number of ${noun} unknown: only a part of the object is here`;
+    case 'creator':
+      return `Number of ${noun} unknown: something else creates the object`;
+    default:
+      return `Number of ${noun} unknown`;
+  }
+}
+const capacityWords = {
+  flex: 'Flex-start capacity has no list price',
+  reserved: 'Reserved capacity costs what its contract says',
+  autopilot: 'GKE Autopilot has its own prices, which the catalog does not have',
+} as const;
 
 const gpuVendors: readonly string[] = ['nvidia', 'amd', 'intel', 'biren', 'iluvatar', 'metax', 'moore-threads'];

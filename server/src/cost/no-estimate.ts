@@ -8,9 +8,9 @@ export type NoEstimate =
   | { readonly kind: 'noAccelerator' }
   /** A counter of memory or percent without a device. */
   | { readonly kind: 'partOfGpu'; readonly requested: RequestedResource }
-  | { readonly kind: 'podsUnknown'; readonly podSet: string }
+  | { readonly kind: 'podsUnknown'; readonly podSet: string; readonly set?: UnknownCount }
   | { readonly kind: 'tooManyPods' }
-  | { readonly kind: 'countUnknown'; readonly requested: RequestedResource }
+  | { readonly kind: 'countUnknown'; readonly requested: RequestedResource; readonly set: UnknownCount }
   | {
       readonly kind: 'countInvalid';
       readonly requested: RequestedResource;
@@ -21,8 +21,14 @@ export type NoEstimate =
   | { readonly kind: 'noProfile'; readonly profile: string; readonly selected: boolean }
   | { readonly kind: 'sharingUnknown' }
   | { readonly kind: 'modelUnknown'; readonly requested: RequestedResource }
-  /** Reservations and flex-start have no list price. */
-  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' }
+  /** The selected nodes have no card of the catalog with this resource. */
+  | { readonly kind: 'noMatch'; readonly requested: RequestedResource }
+  /** No provider in the catalog sells a device of this vendor. */
+  | { readonly kind: 'vendorNotPriced'; readonly requested: RequestedResource }
+  /** The request is for a part of a device, of unknown size on every model. */
+  | { readonly kind: 'shareUnknown'; readonly requested: RequestedResource }
+  /** Reservations, flex-start and pods on Autopilot have no list price. */
+  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' | 'autopilot' }
   | {
       readonly kind: 'priceUnknown';
       readonly models: readonly string[];
@@ -31,12 +37,19 @@ export type NoEstimate =
       readonly provider: string | null;
     };
 
+/** What sets a number that is not in the file: a template with the text, each matching node, the rest of a partial object, or what creates the object. */
+export type UnknownCount =
+  | { readonly by: 'template'; readonly text: string }
+  | { readonly by: 'nodes' | 'rest' | 'creator' | null };
+
 /** The fact that would make an estimate possible; null if none would, as for a slice that no GPU has. */
 export function missingFor(reason: NoEstimate | null): 'gpu' | 'price' | 'count' | null {
   switch (reason?.kind) {
     case 'modelUnknown':
       return 'gpu';
     case 'priceUnknown':
+    case 'noMatch':
+    case 'vendorNotPriced':
     case 'capacityNotPriced':
       return 'price';
     case 'podsUnknown':
@@ -44,6 +57,7 @@ export function missingFor(reason: NoEstimate | null): 'gpu' | 'price' | 'count'
     case 'countUnknown':
     case 'countInvalid':
     case 'sharingUnknown':
+    case 'shareUnknown':
       return 'count';
     default:
       return null;

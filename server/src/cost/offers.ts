@@ -1,17 +1,25 @@
-import type { Offer, Provider } from '../catalog/index.ts';
+import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
 import {
   defaultRegion,
-  gpus,
   isGpuCountLabel,
   isInstanceTypeLabel,
   maxGpusPerInstance,
   offers,
+  priceSource,
 } from '../catalog/index.ts';
+import { isAllowed } from '../model/machine-terms.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
-import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
-import { fits, isAllowed, isPerDevice, machineOf, shareOf } from './machines.ts';
+import {
+  committedPrice,
+  discountOn,
+  listPrices,
+  type OwnPrices,
+  ownInstancePrice,
+  ownPodPrice,
+} from './custom-prices.ts';
+import { fits, isPerDevice, machineOf, shareOf } from './machines.ts';
 
 /** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
@@ -20,8 +28,11 @@ export type Pricing = 'on-demand' | 'spot';
 export interface PricedOffer extends Omit<Offer, 'provider'> {
   /** null if the price is for the GPU itself. */
   readonly provider: Provider | null;
-  /** `gpu`: the project's price for one GPU at any provider; `instance`: its price for the instance type; `discount`: a discounted list price. */
-  readonly own: 'gpu' | 'instance' | 'discount' | null;
+  /**
+   * `gpu`: the project's price for the devices at any provider; `instance`: its price for the instance type; `discount`: a discounted list price;
+   * `commitment`: the list price for committed use.
+   */
+  readonly own: 'gpu' | 'instance' | 'discount' | 'commitment' | null;
 }
 
 /** The price of one pod's devices at one provider. */
@@ -77,25 +88,26 @@ function quotesAt(prices: OwnPrices): Map<string, Quote> {
 }
 
 function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing, prices: OwnPrices): Quote {
-  const own = pricing === 'on-demand' ? ownQuote(model, devices, placement, prices) : undefined;
+  const own = ownQuote(model, devices, placement, pricing, prices);
   if (own !== undefined) return own;
   const known = placement.provider as Provider | null;
   if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
-  const providers = [...new Set(offers({ gpu: model }).map(({ provider }) => provider))];
+  const providers = [...new Set(offers({ gpu: model }, prices.sheet).map(({ provider }) => provider))];
   const found = providers
     .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
-    .filter((one) => one.prices.some(({ offer }) => isCertain(offer)));
+    .filter((one) => one.prices.some(isCertain));
   const all = found.flatMap((one) => one.prices).sort(byAmount);
   const spot = found.flatMap((one) => one.spot).sort(byAmount);
   const [cheaperSpot] = found.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
-  const discount = found.flatMap((one) => one.assumptions).find(({ kind }) => kind === 'discount');
-  const assumptions: readonly Assumption[] = all.length > 1 ? [{ kind: 'providers' }] : [];
+  const terms = found.flatMap((one) =>
+    one.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment'),
+  );
   return {
     prices: all,
     spot,
     cheaperSpot:
       cheaperSpot !== undefined && cheaperSpot.hourly < (spot[0]?.hourly ?? Infinity) ? cheaperSpot : undefined,
-    assumptions: discount === undefined ? assumptions : [...assumptions, discount],
+    assumptions: [...(all.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms],
   };
 }
 
@@ -103,30 +115,36 @@ function byAmount(a: PodPrice, b: PodPrice): number {
   return a.hourly - b.hourly;
 }
 
-/** A price for the GPU applies wherever the pod runs, unless its instance type has its own price. */
-function ownQuote(model: string, devices: number, placement: Placement, prices: OwnPrices): Quote | undefined {
-  const price = ownGpuPrice(prices, model);
-  const { instanceType } = placement;
-  if (price === undefined || (instanceType !== null && ownInstancePrice(prices, instanceType) !== undefined))
-    return undefined;
+/** A price for the devices applies wherever the pod runs, unless its instance type has its own price. */
+function ownQuote(
+  model: string,
+  devices: number,
+  placement: Placement,
+  pricing: Pricing,
+  prices: OwnPrices,
+): Quote | undefined {
+  const own = ownPodPrice(prices, model, devices, placement, pricing);
+  if (own === undefined) return undefined;
+  const { kind, name, hourly, share } = own;
+  const spot = pricing === 'spot' ? undefined : ownPodPrice(prices, model, devices, placement, 'spot');
   const offer: PricedOffer = {
     own: 'gpu',
     provider: null,
-    instanceType: gpus.get(model)?.name ?? model,
+    instanceType: name,
     region: placement.region ?? '',
     gpu: model,
     gpuCount: 1,
-    onDemand: price,
-    spot: null,
+    onDemand: pricing === 'spot' ? null : hourly,
+    spot: pricing === 'spot' ? hourly : (spot?.hourly ?? null),
     spotBasis: null,
     date: null,
     source: '',
   };
   return {
-    prices: [{ offer, pricing: 'on-demand', share: devices, hourly: price * devices }],
-    spot: [],
+    prices: [{ offer, pricing, share, hourly: hourly * share }],
+    spot: spot === undefined ? [] : [{ offer, pricing: 'spot', share, hourly: spot.hourly * spot.share }],
     cheaperSpot: undefined,
-    assumptions: [],
+    assumptions: kind === 'gpu' ? [] : [{ kind, from: 'config' }],
   };
 }
 
@@ -139,16 +157,18 @@ function quoteOne(
   prices: OwnPrices,
 ): Quote {
   const assumptions: Assumption[] = [];
-  const everywhere = allowedOffers(model, placement, provider).map((offer) => atOwnPrice(offer, prices));
+  const offered = allowedOffers(model, placement, provider, prices.sheet);
+  const priced = (some: readonly Offer[]) => some.map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
   const request: Request = { devices, needs: placement.needs, each: namesSeveralTypes(placement) };
-  let candidates = everywhere.filter((offer) => offer.region === region || isEverywhere(offer));
+  let candidates = priced(offered.filter((offer) => offer.region === region || isEverywhere(offer)));
   let found = chosen(candidates, request, pricing);
   const [first] = found;
   if (first !== undefined && placement.region === null && !isEverywhere(first.offer)) {
     assumptions.push({ kind: 'region', region, from: 'default' });
   }
   if (first === undefined) {
+    const everywhere = priced(offered);
     const usual = everywhere.filter((offer) => offer.region === defaultRegion(provider));
     found = chosen(usual, request, pricing);
     if (found.length === 0) found = chosen(everywhere, { ...request, each: false }, pricing);
@@ -158,9 +178,7 @@ function quoteOne(
       assumptions.push({ kind: 'otherRegion', pricing, region, pricedRegion: other.offer.region });
     }
   }
-  if (pricing === 'on-demand' && found.some(({ offer }) => offer.own === 'discount')) {
-    assumptions.push({ kind: 'discount', percent: prices.discountPercent, from: 'config' });
-  }
+  if (pricing === 'on-demand') assumptions.push(...ownTerms(found, prices));
   const spot = pricing === 'spot' ? [] : found.flatMap(({ offer }) => priceOn(offer, request, 'spot') ?? []);
   const [best] = chosen(candidates, { ...request, each: true }, 'spot');
   const [shown] = pricing === 'spot' ? found : spot;
@@ -169,17 +187,32 @@ function quoteOne(
 }
 
 /** The offers of a provider for a model, on the machines that the placement allows. */
-function allowedOffers(model: string, { terms, nodeGpus }: Placement, provider: Provider): readonly Offer[] {
+function allowedOffers(
+  model: string,
+  { terms, nodeGpus }: Placement,
+  provider: Provider,
+  sheet: PriceSheet,
+): readonly Offer[] {
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
-  // A machine with a part of a card is taken only by name.
-  const offered = offers({ gpu: model, provider }).filter(
-    ({ gpuCount, instanceType }) => gpuCount >= 1 || named.includes(instanceType),
+  // A machine with a part of a card, or in a few places only, is taken only by name.
+  const offered = offers({ gpu: model, provider }, sheet).filter(
+    ({ gpuCount, instanceType }) =>
+      (gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu')) || named.includes(instanceType),
   );
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
   // No known machine has this number of devices: price it per device.
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key)));
   return offered.filter((offer) => isAllowed(others, machineOf(offer)));
+}
+
+/** The discounts and the commitment behind prices. */
+function ownTerms(found: readonly PodPrice[], prices: OwnPrices): readonly Assumption[] {
+  return found.flatMap(({ offer: { own, provider, instanceType } }): Assumption[] => {
+    if (own === 'commitment') return [{ kind: 'commitment', term: prices.commitment ?? '1-year', from: 'config' }];
+    if (own !== 'discount' || provider === null) return [];
+    return [{ kind: 'discount', percent: discountOn(prices, provider, instanceType), from: 'config' }];
+  });
 }
 
 function namesSeveralTypes({ terms }: Placement): boolean {
@@ -198,24 +231,27 @@ interface Request {
 function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   const own = ownInstancePrice(prices, offer.instanceType);
   if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
-  if (prices.discountPercent === 0 || offer.onDemand === null) return { ...offer, own: null };
-  return { ...offer, onDemand: offer.onDemand * (1 - prices.discountPercent / 100), own: 'discount' };
+  const committed = committedPrice(prices, offer);
+  if (committed !== undefined) return { ...offer, ...offer.committedFrom, onDemand: committed, own: 'commitment' };
+  const percent = discountOn(prices, offer.provider, offer.instanceType);
+  if (percent === 0 || offer.onDemand === null) return { ...offer, own: null };
+  return { ...offer, onDemand: offer.onDemand * (1 - percent / 100), own: 'discount' };
 }
 
 /** Whether the price has a date or is the project's own. */
-function isCertain({ date, own }: PricedOffer): boolean {
-  return date !== null || own === 'gpu' || own === 'instance';
+export function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
+  return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
 }
 
 /** Some providers have one price for all regions. */
-function isEverywhere(offer: PricedOffer): boolean {
+export function isEverywhere(offer: Pick<PricedOffer, 'region'>): boolean {
   return offer.region === '' || offer.region === 'all' || offer.region === 'global';
 }
 
 /** The prices of a pod on the machines that it fits, cheapest first: of each instance type, or of the best one. */
 function chosen(candidates: readonly PricedOffer[], request: Request, pricing: Pricing): readonly PodPrice[] {
   const all = candidates.flatMap((offer) => priceOn(offer, request, pricing) ?? []);
-  const dated = all.filter(({ offer }) => isCertain(offer));
+  const dated = all.filter(isCertain);
   const known = dated.length > 0 ? dated : all;
   const roomy = known.filter(({ offer }) => fits(request.needs, machineOf(offer as Offer)));
   const prices = roomy.length > 0 ? roomy : known;
@@ -241,4 +277,25 @@ function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing: Prici
   if (instanceHourly === null || cards < devices) return undefined;
   const share = isPerDevice(offer) ? devices : shareOf(devices, needs, machineOf(offer as Offer), cards);
   return { offer, pricing, share, hourly: instanceHourly * share };
+}
+
+/** The machines that a placement allows, with their prices in its region or the default one, cheapest first. */
+export function pricesOfMachines(
+  models: readonly string[],
+  placement: Placement,
+  pricing: Pricing,
+  prices: OwnPrices,
+): readonly PricedOffer[] {
+  const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
+  const found = models.flatMap((model) => {
+    const { provider, region } = placement;
+    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
+    const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
+    return all
+      .map((offer) => atOwnPrice(offer, prices))
+      .filter((offer) => offer.region === place || isEverywhere(offer));
+  });
+  return found
+    .filter((offer) => hourly(offer) !== null && !isPerDevice(offer))
+    .sort((a, b) => (hourly(a) ?? 0) - (hourly(b) ?? 0));
 }

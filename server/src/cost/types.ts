@@ -17,9 +17,26 @@ export interface CostEstimate {
   readonly idleHourly: number;
   /** At the cheapest spot offers of the same providers and regions, on the instance type of the basis if that is known. */
   readonly spotHourly: Range | null;
+  /** The same as a range: a single number does not stand for the prices of several machines. */
+  readonly idle: Range;
+  /** The ceiling of `hourly` counts fewer pods than may run: their number has no known bound. */
+  readonly isOpen: boolean;
+  /** For a workload that ends: what one run costs, and a month of runs. */
+  readonly run?: RunCost;
   readonly basis: readonly CostBasis[];
   /** May contain duplicates; their wording removes them. */
   readonly assumptions: readonly Assumption[];
+}
+
+/** The cost of a workload that ends. */
+export interface RunCost {
+  readonly hours: number | null;
+  /** `deadline`: at most; `steps`: about. */
+  readonly from: 'deadline' | 'steps' | null;
+  /** US dollars; null if the length is unknown. */
+  readonly total: Range | null;
+  /** Runs in 730 hours; null: unknown; absent: it runs once. */
+  readonly perMonth?: number | null;
 }
 
 /** One price behind the estimate. */

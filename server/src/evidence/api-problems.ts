@@ -10,7 +10,7 @@ import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
-import type { YamlNode, YamlScalar } from '../yaml/node.ts';
+import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
 
 /** A place where an object differs from the API's types, so that the API server rejects it. */
 export interface ApiProblem {
@@ -59,6 +59,25 @@ export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
     return walk.found;
   },
 );
+
+/** The parts of a pod that charts pass on from their values unchanged, by their types. */
+const passedOn: readonly (readonly [key: string, type: ApiType])[] = [
+  ['affinity', { form: 'object', name: 'Affinity' }],
+  ['tolerations', { form: 'list', of: { form: 'object', name: 'Toleration' } }],
+  ['resources', { form: 'object', name: 'ResourceRequirements' }],
+];
+
+/** The unknown fields in such parts of a chart's values. */
+export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument): readonly ApiProblem[] {
+  if (problems.some(({ readable }) => readable !== true)) return [];
+  const walk: Walk = { partial: true, found: [], text, custom: false };
+  const holder: ApiHolder = { at: block, type: 'PodSpec', above: undefined };
+  for (const [key, type] of passedOn) {
+    const part = getIn(block, key);
+    if (part !== undefined && !isIncomplete(part)) visit(part, type, { holder, field: key }, walk);
+  }
+  return walk.found.filter(({ what }) => what === 'unknown-field');
+}
 
 interface Walk {
   /** A part of an object, such as a patch: other parts may have what is missing here. */

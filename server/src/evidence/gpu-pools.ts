@@ -1,4 +1,5 @@
 import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel, type Vendor } from '../catalog/index.ts';
+import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -14,6 +15,8 @@ import {
   keyOf,
 } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
+import { type Field, fieldOf, isFields } from './fields.ts';
+import { poolInFields } from './pool-fields.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 
 /** A pool of nodes that all have accelerators, with its place in an autoscaler's object. */
@@ -31,9 +34,31 @@ export interface GpuPool {
   readonly spec: Cursor | undefined;
 }
 
+/** The pools of GPU nodes that an object describes, each with the mapping that describes it. */
+export function locatedPools(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+  if (manifest.kind === 'ClusterConfig') return gpuPools(manifest).map(({ pool, owner }) => ({ pool, at: owner }));
+  return poolsOf(manifest).map((pool) => ({ pool, at: manifest.root }));
+}
+
 /** The pools of GPU nodes that an object describes. */
 export function poolsOf(manifest: Manifest): readonly NodePool[] {
-  return manifest.kind === 'ComputeClass' ? computeClassPools(manifest) : gpuPools(manifest).map(({ pool }) => pool);
+  if (manifest.kind === 'ComputeClass') return computeClassPools(manifest);
+  const pool = poolByFields(manifest);
+  return pool === undefined ? gpuPools(manifest).map((described) => described.pool) : [pool];
+}
+
+/** The pool of a provider's own kind: its nodes are in `spec`, or under `template` in Cluster API and OpenShift. */
+function poolByFields({ root, apiVersion, kind, name }: Manifest): NodePool | undefined {
+  if (!isPoolOfFields(groupOf(apiVersion), kind)) return undefined;
+  const spec = getIn(root, 'spec');
+  const nodes = getIn(spec, 'template', 'spec');
+  const fields = [spec, nodes].map((at) => (at === undefined ? new Map<string, Field>() : fieldOf(at)));
+  const [outer, inner] = fields;
+  if (!isFields(outer) || !isFields(inner)) return undefined;
+  return poolInFields(
+    nodes === undefined ? outer : new Map([...outer].filter(([key]) => key === 'replicas').concat([...inner])),
+    name,
+  );
 }
 
 /** The pools of an object that offer only nodes with accelerators. Pools that may also start CPU nodes are excluded. */
@@ -46,7 +71,9 @@ export function gpuPools(manifest: Manifest): readonly GpuPool[] {
   }
   if (group === 'karpenter.sh' && kind === 'Provisioner') return fromRequirements(manifest, 'Provisioner', spec, spec);
   if (group === 'eksctl.io' && kind === 'ClusterConfig') {
-    return [...items(getIn(root, 'nodeGroups')), ...items(getIn(root, 'managedNodeGroups'))].flatMap(eksctlGroup);
+    return [...items(getIn(root, 'nodeGroups')), ...items(getIn(root, 'managedNodeGroups'))].flatMap((group) =>
+      eksctlGroup(root, group),
+    );
   }
   return [];
 }
@@ -114,7 +141,7 @@ function hasAccelerator(type: string): boolean {
   return (instanceType(type)?.gpu ?? null) !== null || /^(?:p|g)\d\w*\.|^(?:inf|trn|dl)\d\w*\./.test(type);
 }
 
-function eksctlGroup(group: Cursor): readonly GpuPool[] {
+function eksctlGroup(cluster: Cursor, group: Cursor): readonly GpuPool[] {
   const types = [getIn(group, 'instanceType'), ...items(getIn(group, 'instanceTypes'))].filter(
     (type) => type !== undefined,
   );
@@ -126,7 +153,7 @@ function eksctlGroup(group: Cursor): readonly GpuPool[] {
   return [
     {
       kind: 'node group',
-      pool: eksctlPool(group, names),
+      pool: eksctlPool(cluster, group, names),
       because: names[0] ?? '',
       vendor: vendorIn('node.kubernetes.io/instance-type', names),
       owner: group,

@@ -8,7 +8,7 @@ export function getsDevicesOtherwise(
 ): boolean {
   if (items(getIn(pod, 'resourceClaims')).length > 0 || getIn(pod, 'schedulerName') !== undefined) return true;
   const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
-  if (marks.some(({ at: mark }) => /gpu|vcuda|kueue|runai|kai\./i.test(keyOf(mark)))) return true;
+  if (marks.some(({ at: mark }) => /gpu|vcuda|runai|kai\./i.test(keyOf(mark)))) return true;
   return containers.some(({ resources }) =>
     [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))].some((entry) =>
       keyOf(entry).includes('/'),

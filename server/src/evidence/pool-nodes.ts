@@ -12,6 +12,7 @@ import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
 import { modelsInLabel } from '../model/named-models.ts';
 import { isTaintEffect, type NodePool, type NodeTaint } from '../model/node-pool.ts';
+import { lowerRequirement, type NodeRequirement, type NodeTerm } from '../model/node-terms.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import {
@@ -48,16 +49,30 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
     labels,
     ...gpusInLabels(labels),
     ...nodesOf(required),
-    limits: limitsAt(getIn(root, 'spec', 'limits')),
+    terms: [
+      [
+        ...items(getIn(owner, 'requirements')).flatMap(lowerRequirement),
+        ...Object.entries(labels).map(([key, value]) => isIn(key, value)),
+      ],
+    ],
+    limits: limitsAt(getIn(root, 'spec', 'limits', 'resources') ?? getIn(root, 'spec', 'limits')),
     ...taintsOf(owner),
     toleratesRequested: isOnAzure(owner),
   };
 }
 
-/** The pool that a node group of eksctl describes. https://eksctl.io/usage/schema/ */
-export function eksctlPool(group: Cursor, types: readonly string[]): NodePool {
+function isIn(key: string, ...values: readonly string[]): NodeRequirement {
+  return { key, operator: 'In', values };
+}
+
+/**
+ * The pool that a node group of eksctl describes. https://eksctl.io/usage/schema/
+ * @param cluster the ClusterConfig
+ */
+export function eksctlPool(cluster: Cursor, group: Cursor, types: readonly string[]): NodePool {
   const name = asText(getIn(group, 'name')) ?? null;
   const labels = table(labelsAt(getIn(group, 'labels')));
+  const number = (key: string) => countIn(asText(getIn(group, key)));
   const nameLabels =
     name === null ? undefined : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
   return {
@@ -65,9 +80,24 @@ export function eksctlPool(group: Cursor, types: readonly string[]): NodePool {
     labels: table(labels, nameLabels),
     ...gpusInLabels(labels),
     ...nodesOf(new Map([['node.kubernetes.io/instance-type', types]])),
+    terms: [eksctlNodes(cluster, group, types, labels)],
+    size: { min: number('minSize') ?? number('desiredCapacity'), max: number('maxSize') ?? number('desiredCapacity') },
     // EKS adds no tolerations.
     ...taintsOf(group),
   };
+}
+
+function eksctlNodes(cluster: Cursor, group: Cursor, types: readonly string[], labels: Table<string>): NodeTerm {
+  const region = asText(getIn(cluster, 'metadata', 'region'));
+  const spot =
+    asText(getIn(group, 'spot')) === 'true' ||
+    asText(getIn(group, 'instancesDistribution', 'onDemandPercentageAboveBaseCapacity')) === '0';
+  return [
+    isIn('node.kubernetes.io/instance-type', ...types),
+    ...Object.entries(labels).map(([key, value]) => isIn(key, value)),
+    ...(region === undefined ? [] : [isIn('topology.kubernetes.io/region', region)]),
+    ...(spot ? [isIn('karpenter.sh/capacity-type', 'spot')] : []),
+  ];
 }
 
 function taintsOf(owner: Cursor): Pick<NodePool, 'taints' | 'incomplete'> {
@@ -182,11 +212,38 @@ export function computeClassPools({ root, name }: Manifest): readonly NodePool[]
       name,
       labels: table(labelsAt(getIn(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
       taints: items(taints).flatMap(taint),
+      terms: items(getIn(root, 'spec', 'priorities')).flatMap((priority) => nodesOfPriority(priority, config)),
       ...gpusOf([items(getIn(root, 'spec', 'priorities')).flatMap(modelsOfPriority)]),
       toleratesRequested: true,
       incomplete: manualPools || unknown,
       needsSelector: true,
     },
+  ];
+}
+
+/** The nodes that a priority adds; none for nodes without accelerators. */
+function nodesOfPriority(priority: Cursor, config: Cursor | undefined): readonly NodeTerm[] {
+  if (modelsOfPriority(priority).length === 0) return [];
+  const value = (...path: readonly string[]) => {
+    const at = getIn(priority, ...path);
+    return at === undefined || isTemplated(at) ? undefined : asText(at);
+  };
+  const written = [
+    ['node.kubernetes.io/instance-type', value('machineType')],
+    ['cloud.google.com/machine-family', value('machineFamily')],
+    ['cloud.google.com/gke-accelerator', value('gpu', 'type')],
+    ['cloud.google.com/gke-accelerator-count', value('gpu', 'count')],
+    ['cloud.google.com/gke-tpu-accelerator', value('tpu', 'type')],
+    ['cloud.google.com/gke-tpu-topology', value('tpu', 'topology')],
+    ['cloud.google.com/gke-spot', value('spot')],
+    ['cloud.google.com/gke-flex-start', value('flexStart', 'enabled')],
+    ['cloud.google.com/reservation-name', getIn(priority, 'reservations') === undefined ? undefined : 'any'],
+  ] as const;
+  return [
+    [
+      ...written.flatMap(([key, text]) => (text === undefined ? [] : [isIn(key, text)])),
+      ...Object.entries(labelsAt(getIn(config, 'nodeLabels'))).map(([key, text]) => isIn(key, text)),
+    ],
   ];
 }
 

@@ -1,7 +1,10 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
-import type { CostEstimate, CostResult } from '../cost/types.ts';
+import type { PossibleCost } from '../cost/possible-cost.ts';
+import { rangeWords } from '../cost/possible-cost-words.ts';
+import { runWords } from '../cost/run-cost.ts';
+import type { CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import {
@@ -11,6 +14,7 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
 
 /** One line above a workload. Spans are of the file. */
@@ -28,7 +32,7 @@ export interface Lens {
  * @param changes how the price of each changed workload changed, by the start of its object
  */
 export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, string> = new Map()): readonly Lens[] {
-  return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
+  const ofWorkloads = acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
     const result = document.costOf(workload);
     const span = shiftSpan(root.node.span, document.base);
@@ -40,6 +44,8 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
       target: shiftSpan(detailsAt(workload), document.base),
     };
   });
+  const ofPools = poolLenses(file).map((lens): Lens => ({ ...lens, action: 'show-cost' }));
+  return [...ofWorkloads, ...ofPools];
 }
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */
@@ -54,7 +60,8 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 
 function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
   const result = document.costOf(workload);
-  const parts = [describeAccelerators(workload), costWords(workload, result), ...releaseWords(workload, document)];
+  const cost = costWords(workload, result, document.rangeOf(workload));
+  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document)];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 
@@ -77,20 +84,37 @@ function nodeWords({ basis }: CostEstimate): string | undefined {
   return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
 }
 
-/** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, or which fact is missing. */
-export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
+function spotAmount(hourly: Range, isOpen: boolean): string {
+  return formatHourly(isOpen ? hourly.min : hourly);
+}
+
+/** `$5,022/month idle`; `idle from $2,336/month` if the price of a pod is a range. */
+function idleWords({ idle, idleHourly }: CostEstimate): string {
+  const month = formatMonthly(idleHourly);
+  return formatMonthly(idle) === month ? `${month} idle` : `idle from ${month}`;
+}
+
+/** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, a range over models, or which fact is missing. */
+export function costWords(workload: Workload, { cost, unknown }: CostResult, range: PossibleCost | undefined): string {
+  if (range !== undefined) return rangeWords(range);
   if (cost === null) {
     if (missingFor(unknown) !== 'gpu') return 'price unknown';
     return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';
   }
   const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
-  const onSpot = pricings.size === 1 && pricings.has('spot');
-  const parts = [`${formatHourly(cost.hourly)}${onSpot ? ' spot' : pricings.size === 1 ? ' on demand' : ''}`];
+  const [pricing, ...others] = [...pricings];
+  const onSpot = pricing === 'spot' && others.length === 0;
+  const least = cost.isOpen ? 'from ' : '';
+  const running = cost.run?.perMonth === undefined ? '' : ' while running';
+  const amount = formatHourly(cost.isOpen ? cost.hourly.min : cost.hourly);
+  const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
+  const parts = [`${least}${amount}${words}${running}`];
   const node = nodeWords(cost);
   if (node !== undefined) parts[0] += ` (${node})`;
-  if (!onSpot && cost.spotHourly !== null) parts.push(`${formatHourly(cost.spotHourly)} spot`);
+  if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);
+  const run = cost.run && !cost.isOpen ? runWords(cost.run) : undefined;
+  if (run !== undefined) parts.push(run);
   // Only serving can be idle; a job ends.
-  if (workload.role === 'serving' && workload.roleConfidence !== 'guess')
-    parts.push(`${formatMonthly(cost.idleHourly)} idle`);
+  if (workload.role === 'serving' && workload.roleConfidence !== 'guess') parts.push(idleWords(cost));
   return parts.join(' · ');
 }

@@ -1,5 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, plural, spokenHourly } from '../cost/money.ts';
+import { spreadWords } from '../cost/possible-cost-words.ts';
+import { oldPriceAge, oldPriceWords } from '../cost/price-age.ts';
 import { plus } from '../model/count.ts';
 import { costWords, releaseWords } from './code-lens.ts';
 import { type CostRow, costRows } from './cost/cost-rows.ts';
@@ -36,7 +38,7 @@ export interface CostLine {
 export function summarize(file: FileAnalysis): Summary | undefined {
   const rows = costRows(file);
   if (rows.length === 0) return undefined;
-  const { unpriced, hourly } = totalOf(rows);
+  const { unpriced, hourly, ranged } = totalOf(rows);
   const gpus = { min: rounded(sumOrNull(rows, 'min')), max: rounded(sumOrNull(rows, 'max')) };
   const noun = nounOfDevices(
     runningWorkloads(file).flatMap(({ workload }) => workload.podSets.flatMap(requestedDevices)),
@@ -44,10 +46,21 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   const gpuWords = gpus.min === null && gpus.max === null ? `${noun}s` : plural(gpus, noun);
   const isPriced = unpriced < rows.length;
   const isFloor = unpriced > 0 || (gpus.max === null && gpus.min !== null);
-  const text = isPriced ? `${gpuWords} ${isFloor ? '≥ ' : ''}${formatHourly(hourly)}` : gpuWords;
+  const text = isPriced
+    ? `${gpuWords} ${isFloor ? '≥ ' : ''}${formatHourly(hourly)}`
+    : ranged.workloads > 0
+      ? `${gpuWords} ${spreadWords(ranged.hourly)}`
+      : gpuWords;
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
   const note = unpriced > 0 && isPriced ? [`No price for ${unpriced} of ${rows.length} workloads.`] : [];
-  const price = isPriced ? `${isFloor ? 'at least ' : ''}${spokenHourly(hourly)}` : 'price unknown';
+  const basis = runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost?.basis ?? []);
+  const age = oldPriceAge(basis, file.config.prices);
+  if (age !== null) note.push(`${oldPriceWords(age)}.`);
+  const price = isPriced
+    ? `${isFloor ? 'at least ' : ''}${spokenHourly(hourly)}`
+    : ranged.workloads > 0
+      ? `${spokenHourly(ranged.hourly)}, depending on the GPU`
+      : 'price unknown';
   const label = `This file requests ${gpuWords}, ${price}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };
 }
@@ -57,7 +70,7 @@ export function costLines(file: FileAnalysis): readonly CostLine[] {
   return acceleratedWorkloads(file).map(({ workload, document }) => {
     const parts = [
       describeAccelerators(workload),
-      costWords(workload, document.costOf(workload)),
+      costWords(workload, document.costOf(workload), document.rangeOf(workload)),
       ...releaseWords(workload, document),
     ];
     return {

@@ -1,4 +1,5 @@
 import { BrowserMessageReader, BrowserMessageWriter, createConnection } from 'vscode-languageserver/browser';
+import { catalogPrices } from '../catalog/index.ts';
 import { readThroughClient } from './client-files.ts';
 import { checkMessages } from './messages.ts';
 import { startServer } from './server.ts';
@@ -7,4 +8,8 @@ import { startServer } from './server.ts';
 const reader = new BrowserMessageReader(self as never);
 const writer = new BrowserMessageWriter(self as never);
 const connection = createConnection(reader, writer, checkMessages(reader, writer));
-startServer(connection, readThroughClient(connection));
+const today = new Date().toISOString().slice(0, 10);
+startServer(connection, {
+  ...readThroughClient(connection),
+  prices: () => ({ sheet: catalogPrices, today, problem: null }),
+});

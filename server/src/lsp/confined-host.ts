@@ -1,4 +1,5 @@
 import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
+import type { PricesInUse } from '../config.ts';
 import type { Log } from './guard.ts';
 import { createPendingReads, type PendingReads } from './pending-reads.ts';
 
@@ -15,9 +16,14 @@ export interface Host {
   listFiles?(folder: string, limit: number, folders: readonly string[]): Promise<readonly string[]>;
   /** The user's home folder as a URI: configs above it are ignored. */
   readonly home?: string;
+  /** The prices of this machine, read again by each call. Without this function, those of the catalog apply. */
+  prices?(): MachinePrices;
   /** Runs the garbage collector. Without this function, the engine decides when. */
   collect?(): void;
 }
+
+/** Prices, and why the price sheet of the user is ignored, as a sentence. */
+export type MachinePrices = PricesInUse & { readonly problem: string | null };
 
 /** The only access to files that are not open. Nothing outside the workspace folders is read or listed. */
 export interface ConfinedHost extends PendingReads {
@@ -25,6 +31,7 @@ export interface ConfinedHost extends PendingReads {
   readFile(uri: string): Promise<string | undefined>;
   readonly listFiles?: (folder: string, limit: number) => Promise<readonly string[]>;
   readonly home?: string;
+  readonly prices?: () => MachinePrices;
   setFolders(folders: readonly string[]): void;
   /** Whether a URI is below a workspace folder by its path. Links are resolved only when the file is read. */
   reaches(uri: string): boolean;
@@ -44,7 +51,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
   let folders: readonly string[] = [];
   const denials = new Set<string>();
   const pending = createPendingReads();
-  const { listFiles, home } = host;
+  const { listFiles, home, prices } = host;
 
   function foldersHolding(uri: string): readonly string[] | undefined {
     if (isAmbiguous(uri)) return undefined;
@@ -65,6 +72,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
   return {
     ...pending,
     ...(home !== undefined && { home }),
+    ...(prices !== undefined && { prices }),
     async readFile(uri) {
       const own = foldersHolding(uri);
       if (own === undefined) {

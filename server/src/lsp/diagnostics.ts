@@ -6,6 +6,7 @@ import {
   ResponseError,
 } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
+import type { PriceSheet } from '../catalog/index.ts';
 import { parseConfig } from '../config.ts';
 import { unusedSuppressions } from '../features/actions/unused-suppressions.ts';
 import { shownFindings } from '../features/shown-findings.ts';
@@ -49,7 +50,7 @@ export function registerDiagnostics(session: Session, release: (uri: string) => 
   async function diagnose(uri: string): Promise<readonly Diagnostic[]> {
     const document = documents.get(uri);
     if (document === undefined) return [];
-    if (isConfigUri(uri)) return typing.steadyConfig(uri, configDiagnostics(document.getText()));
+    if (isConfigUri(uri)) return typing.steadyConfig(uri, configDiagnostics(document.getText(), projects.sheet()));
     const found = await session.analyzed(uri);
     if (found === undefined) return [];
     const all = fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
@@ -132,9 +133,9 @@ export function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonl
   return [...found, ...unusedSuppressions(file).map((unused) => unusedSuppressionToLsp(unused, lines))];
 }
 
-function configDiagnostics(text: string): readonly Diagnostic[] {
+function configDiagnostics(text: string, sheet: PriceSheet): readonly Diagnostic[] {
   const lines = lineIndex(text);
-  return parseConfig(text).problems.map((problem) => configProblemToLsp(problem, lines));
+  return parseConfig(text, sheet).problems.map((problem) => configProblemToLsp(problem, lines));
 }
 
 /** Makes the client repeat a pull if its document has changed in the meantime. */

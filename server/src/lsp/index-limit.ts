@@ -1,5 +1,6 @@
 import { isConfigUri, isWithin, normalizeUri, pathBelow } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
+import { isTerraform } from '../workspace/terraform.ts';
 import { isExcluded } from './protocol.ts';
 
 /** The part of a workspace folder that is indexed. */
@@ -17,7 +18,7 @@ export interface Share {
 
 /** If a folder has too many files, the uppermost ones are indexed, sorted by name at the same depth. The order of the listing has no effect. */
 export function shareOf(folder: string, found: readonly string[], limit: number): Share {
-  const manifests = found.filter(isManifest).map((uri) => ({ uri, depth: uri.split('/').length }));
+  const manifests = found.filter(isIndexable).map((uri) => ({ uri, depth: uri.split('/').length }));
   manifests.sort((a, b) => a.depth - b.depth || (a.uri < b.uri ? -1 : 1));
   const uris = manifests.slice(0, limit).map(({ uri }) => uri);
   return { folder, limit, uris, total: manifests.length, indexedKeys: new Set(uris.map(normalizeUri)) };
@@ -49,9 +50,9 @@ export function indexLimitMessage(shares: readonly Share[]): string | undefined 
   return `gpulint has indexed ${indexed} of ${total} YAML files. The rest, the most deeply nested, are checked only while open, and other files cannot see what they define. To index more, raise gpulint.index.maxFiles.`;
 }
 
-/** Whether a listed file is a manifest. */
-export function isManifest(uri: string): boolean {
-  return /\.ya?ml$/.test(uri) && !isConfigUri(uri);
+/** Whether a listed file can matter to manifests. */
+export function isIndexable(uri: string): boolean {
+  return isTerraform(uri) || (/\.ya?ml$/.test(uri) && !isConfigUri(uri));
 }
 
 export function isBelow(folder: string, uri: string): boolean {

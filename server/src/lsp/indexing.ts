@@ -1,12 +1,11 @@
 import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } from 'vscode-languageserver';
-import { isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
+import { configName, isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
-import { kindsIn } from '../workspace/kinds.ts';
-import { summarizeText } from '../workspace/summary.ts';
+import { isTerraform, kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { createSlices, guarded, yieldOnce } from './guard.ts';
-import { indexLimitMessage, isBelow, isManifest, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
+import { indexLimitMessage, isBelow, isIndexable, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
 import type { Session } from './session.ts';
 import type { WorkspaceAnalyses } from './workspace-analyses.ts';
 
@@ -31,6 +30,8 @@ export interface Indexing {
 
 /** Larger files are generated. */
 const maxCharacters = 1_000_000;
+/** More lines would hide the rest of the log. */
+const maxNoted = 20;
 /** Reads at the same time: most of a read is waiting. */
 const atOnce = 3;
 /** Minimum number of files to show progress for. */
@@ -46,7 +47,7 @@ export function createIndexing(
   analyses: Pick<WorkspaceAnalyses, 'read' | 'deleted' | 'clear'>,
   onChange: () => void,
 ): Indexing {
-  const { projects, log, connection } = session;
+  const { projects, log, note, connection } = session;
   const { workspace } = projects.analysis;
   const indexed = new Set<string>();
   /** The files with relevant objects, including ignored ones, with the config that they were read with. */
@@ -97,6 +98,17 @@ export function createIndexing(
     };
     await Promise.all(Array.from({ length: atOnce }, readOn));
     progress?.done();
+    if (isCurrent()) noteRead(uris);
+  }
+
+  /** Says once per run what was read. */
+  function noteRead(uris: readonly string[]): void {
+    const keys = uris.map(normalizeUri);
+    const used = keys.filter((key) => indexed.has(key)).length;
+    const ignored = uris.filter((_, place) => !indexed.has(keys[place] ?? '') && known.has(keys[place] ?? ''));
+    note(`${uris.length} YAML files read, ${used} with objects that matter to other files`);
+    for (const uri of ignored.slice(0, maxNoted)) note(`${uri} is not checked: ${configName} ignores it`);
+    if (ignored.length > maxNoted) note(`and ${ignored.length - maxNoted} more ignored files`);
   }
 
   async function createProgress() {
@@ -111,7 +123,9 @@ export function createIndexing(
     const ticket = Symbol(key);
     tickets.set(key, ticket);
     const text = await host.readFile(uri);
-    const kinds = text === undefined || text.length > maxCharacters ? undefined : kindsIn(text);
+    const isLarge = text !== undefined && text.length > maxCharacters;
+    if (isLarge) note(`${uri} is not indexed: it has more than ${maxCharacters.toLocaleString('en')} characters`);
+    const kinds = text === undefined || isLarge ? undefined : kindsOfFile(key, text).kinds;
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
     const ignored = config !== undefined && (await projects.isIgnored(uri));
@@ -122,7 +136,8 @@ export function createIndexing(
     // The config has changed in the meantime, and the file is not yet known, so it would not be read again.
     if (config !== undefined && !projects.isCurrent(uri, config)) return read(uri);
     tickets.delete(key);
-    analyses.read(uri, text !== undefined && text.length <= maxCharacters ? text : undefined);
+    const isManifest = text !== undefined && text.length <= maxCharacters && !isTerraform(key);
+    analyses.read(uri, isManifest ? text : undefined);
     if (!useful || config === undefined) {
       remove(key);
       return;
@@ -133,7 +148,7 @@ export function createIndexing(
       return;
     }
     indexed.add(key);
-    workspace.set(uri, summarizeText(text, config), 'disk');
+    workspace.set(uri, summarizeFile(key, text, config), 'disk');
   }
 
   /** Files that are added in the meantime are read in the same run. */
@@ -217,7 +232,7 @@ export function createIndexing(
       if (host.listFiles === undefined) return;
       for (const change of changes) {
         const { uri } = change;
-        if (!isManifest(uri) || !folders.some((folder) => isBelow(folder, uri))) continue;
+        if (!isIndexable(uri) || !folders.some((folder) => isBelow(folder, uri))) continue;
         if (change.type === FileChangeType.Deleted)
           for (const { indexedKeys } of shares) indexedKeys.delete(normalizeUri(uri));
         else if (!isWithinLimit(shares, uri)) continue;
@@ -251,4 +266,4 @@ export function createIndexing(
 }
 
 /** Globs of the files that the client watches. `Kustomization` is a valid name without an extension. */
-export const watchedFiles = ['**/*.yaml', '**/*.yml', '**/Kustomization'] as const;
+export const watchedFiles = ['**/*.yaml', '**/*.yml', '**/Kustomization', '**/*.tf'] as const;

@@ -55,7 +55,7 @@ export function registerLanguageFeatures(
       if (config !== undefined) {
         const lines = lineIndex(config.getText());
         const content = hoverConfig(config.getText(), lines.fromPosition(position));
-        return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+        return content === undefined ? null : hoverToLsp(content, textDocument.uri, lines, session.client);
       }
       if ((await analyzed(textDocument.uri)) === undefined) return null;
       // Editors request a hover once, and show the result as long as it is open.
@@ -66,7 +66,7 @@ export function registerLanguageFeatures(
       const content = features.hover(found.file, lines.fromPosition(position));
       if (content === undefined) return null;
       const blocks: readonly Block[] = isComplete ? content.blocks : [...content.blocks, incomplete];
-      return hoverToLsp({ ...content, blocks }, lines, session.client.hoverFormat);
+      return hoverToLsp({ ...content, blocks }, textDocument.uri, lines, session.client);
     }),
   );
 
@@ -75,7 +75,7 @@ export function registerLanguageFeatures(
       const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
       if (config !== undefined) {
         const lines = lineIndex(config.getText());
-        const found = completeConfig(config.getText(), lines.fromPosition(position));
+        const found = completeConfig(config.getText(), lines.fromPosition(position), projects.sheet());
         return found.map((one) => completionToLsp(one, lines, session.client.snippets));
       }
       const found = await analyzed(textDocument.uri);

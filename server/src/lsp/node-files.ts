@@ -37,7 +37,7 @@ export function localFiles(): LocalFiles {
           const name = path.join(here, entry.name);
           if (entry.isDirectory() && !excludedFolderNames.includes(entry.name) && pending.length < maxFolders)
             pending.push(name);
-          else if (entry.isFile() && /\.ya?ml$/.test(entry.name) && files.length < limit)
+          else if (entry.isFile() && /\.(?:ya?ml|tf)$/.test(entry.name) && files.length < limit)
             files.push(pathToFileURL(name).href);
         }
       }

@@ -13,6 +13,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-languageserver/node';
+import { pricesInUse } from '../price-sources/sheet-file.ts';
 import { readThroughClient } from './client-files.ts';
 import type { Host } from './confined-host.ts';
 import { checkMessages } from './messages.ts';
@@ -64,6 +65,7 @@ function nodeHost(connection: Connection, files: LocalFiles): Host {
     readFile: (uri, folders) => sourceOf(uri).readFile(uri, folders),
     listFiles: (folder, limit, folders) => sourceOf(folder).listFiles(folder, limit, folders),
     home: pathToFileURL(homedir()).href,
+    prices: () => pricesInUse(process.env),
     collect,
   };
 }

@@ -95,12 +95,16 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
   [methods.syntaxElsewhere, z.looseObject({ languages: texts })],
   [methods.costs, document],
   [methods.costChanges, z.looseObject({ files: z.array(z.looseObject({ uri, path: text, base: z.nullable(text) })) })],
-  [methods.gpus, z.looseObject({ uri: z.optional(uri) })],
+  [methods.gpus, z.looseObject({ uri: z.optional(uri), key: z.optional(text), provider: choice, region: choice })],
   [methods.migChoices, z.looseObject({ ...place, gpu: z.optional(text) })],
   [methods.rewriteToMig, z.looseObject({ ...place, gpu: text, profile: text })],
   [
     methods.setGpu,
-    z.looseObject({ uri, gpu: choice, provider: choice, platform: choice, region: choice, capacity: choice }),
+    z.looseObject({
+      uri: z.nullable(uri),
+      ...{ gpu: choice, neuron: choice, tpu: choice, gaudi: choice },
+      ...{ provider: choice, platform: choice, region: choice, capacity: choice },
+    }),
   ],
   [methods.workspaceFixes, z.looseObject({ uris: z.array(uri) })],
   [methods.workspaceCosts, z.looseObject(progress)],

@@ -1,7 +1,8 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
 import { configName, normalizeUri } from '../config/places.ts';
-import { gpuPrices, priceRange } from '../cost/gpu-prices.ts';
+import { listPrices, type OwnPrices } from '../cost/custom-prices.ts';
+import { anywhere, gpuPrices, priceRange } from '../cost/gpu-prices.ts';
 import { formatHourly, formatNumber } from '../cost/money.ts';
 import {
   describeSlice,
@@ -14,11 +15,13 @@ import {
 } from '../features/actions/mig-picker.ts';
 import { platformChoices } from '../features/actions/platform-choices.ts';
 import { budgetOfAnswer } from '../features/actions/proof.ts';
-import { setConfigEdits } from '../features/actions/set-config.ts';
-import { isRegion } from '../features/hover/gpu-words.ts';
+import { type ChosenValues, setConfigEdits } from '../features/actions/set-config.ts';
+import { acceleratedWorkloads, isRegion } from '../features/hover/gpu-words.ts';
 import { possibleGpus } from '../features/possible-gpus.ts';
 import { costLines } from '../features/report.ts';
 import type { Fit } from '../memory/fit.ts';
+import { modelKey } from '../model/options.ts';
+import type { Placement } from '../model/workload.ts';
 import { ruleIds } from '../rules/index.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guard } from './guard.ts';
@@ -31,12 +34,15 @@ import {
   type GpusResult,
   type MigChoicesParams,
   type MigChoicesResult,
+  type ModelKey,
   methods,
   type PlaceParams,
   type PlatformsResult,
   type RewriteToMigParams,
   type RuleIdsResult,
   type SetGpuParams,
+  type SetGpuResult,
+  type SettingValue,
 } from './protocol.ts';
 import type { Session } from './session.ts';
 import { editsToLsp, lineIndex, linesOf } from './to-lsp.ts';
@@ -61,9 +67,18 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
 
   connection.onRequest(
     methods.gpus,
-    guard<GpusParams, GpusResult>(log, methods.gpus, [], async ({ uri }) => {
-      const found = uri === undefined ? undefined : await session.analyzed(uri);
-      return toGpuItems(found === undefined ? [...gpus.values()] : possibleGpus(found.file));
+    guard<GpusParams, GpusResult>(log, methods.gpus, { gpus: [], provider: null, keys: [] }, async (params) => {
+      const found = params.uri === undefined ? undefined : await session.analyzed(params.uri);
+      const config = found?.file.config;
+      const provider = params.provider ?? config?.provider ?? null;
+      const region = params.region ?? (params.provider == null ? config?.region : null) ?? null;
+      const models = found === undefined ? [...gpus.values()] : possibleGpus(found.file);
+      const asked = params.key === undefined ? models : models.filter(({ vendor }) => modelKey(vendor) === params.key);
+      return {
+        gpus: toGpuItems(asked, { provider, region }, config?.prices ?? { ...listPrices, sheet: projects.sheet() }),
+        provider,
+        keys: params.key === 'gpu' ? await openKeys() : [],
+      };
     }),
   );
 
@@ -74,7 +89,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
 
   connection.onRequest(
     methods.platforms,
-    guard<object, PlatformsResult>(log, methods.platforms, [], () => platformChoices()),
+    guard<object, PlatformsResult>(log, methods.platforms, [], () => platformChoices(projects.sheet())),
   );
 
   connection.onRequest(
@@ -82,9 +97,10 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
     guard<MigChoicesParams, MigChoicesResult | null>(log, methods.migChoices, null, async (params) => {
       const found = await session.analyzed(params.uri);
       const sliceable = found && sliceableIn(found.file, params);
-      if (sliceable === undefined) return null;
+      if (found === undefined || sliceable === undefined) return null;
+      const { config } = found.file;
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
-      if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
+      if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus(), config, config.prices), profiles: [] };
       const held = heldModel(sliceable);
       const budget = budgetOfAnswer();
       const profiles = slicesOf(gpu, sliceable)
@@ -113,12 +129,13 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
     }),
   );
 
-  connection.onRequest<EditResult, void>(
+  connection.onRequest<SetGpuResult, void>(
     methods.setGpu,
-    guard<SetGpuParams, EditResult>(log, methods.setGpu, failed, async ({ uri, ...values }) => {
-      const config = await projects.configFileOf(uri);
-      if (config === undefined) return { problem: 'Open a folder first: gpulint stores the GPU in its .gpulint.yaml.' };
-      if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalog has no GPU ${values.gpu}.` };
+    guard<SetGpuParams, SetGpuResult>(log, methods.setGpu, failed, async ({ uri, ...values }) => {
+      const config = uri === null ? undefined : await projects.configFileOf(uri);
+      const unknown = [values.gpu, values.neuron, values.tpu, values.gaudi].find((id) => id != null && !gpus.has(id));
+      if (unknown != null) return { problem: `The catalog has no GPU ${unknown}.` };
+      if (config === undefined) return { settings: settingsOf(values) };
       const { text, ...target } = await currentText(config);
       if (text === undefined && host.isDenied(config))
         return { problem: `${configName} cannot be read. The gpulint output shows the reason.` };
@@ -133,6 +150,15 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
       };
     }),
   );
+
+  async function openKeys(): Promise<readonly ModelKey[]> {
+    const files = await Promise.all(documents.all().map(({ uri }) => session.analyzed(uri)));
+    const open = files
+      .flatMap((found) => (found === undefined ? [] : acceleratedWorkloads(found.file)))
+      .flatMap(({ workload }) => workload.podSets.flatMap(({ accelerators }) => accelerators))
+      .flatMap((accelerator) => accelerator.open?.vendor ?? []);
+    return [...new Set(open.map(modelKey))];
+  }
 
   /** The current text of a config, with unsaved or unreported changes; undefined if the file does not exist. */
   async function currentText(
@@ -156,19 +182,42 @@ const fits: readonly Fit[] = ['fits', 'short-requests', 'too-small'];
 
 const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
 
-/** GPUs sorted by the number of providers that sell them, because users most likely want a common one, then by name. */
-function toGpuItems(models: readonly GpuModel[]): readonly GpuItem[] {
-  const priced = models.map((gpu) => gpuPrices(gpu));
+/** The values to write, as settings: a value that was not selected keeps what it is. */
+function settingsOf(values: ChosenValues): readonly SettingValue[] {
+  return Object.entries(values).flatMap(([key, value]) => (value == null ? [] : [{ key, value }]));
+}
+
+/**
+ * Models that the provider sells first, then those that most providers sell, because users most likely want a common one; then by name.
+ * @param where the provider and region whose prices apply, if they are known
+ */
+function toGpuItems(
+  models: readonly GpuModel[],
+  where: Pick<Placement, 'provider' | 'region'>,
+  own: OwnPrices,
+): readonly GpuItem[] {
+  const priced = models.map((gpu) => ({
+    ...gpuPrices(gpu, { ...anywhere, ...where }, own),
+    all: gpuPrices(gpu, undefined, own).byProvider,
+  }));
   return priced
-    .sort((a, b) => b.byProvider.length - a.byProvider.length || (a.gpu.name < b.gpu.name ? -1 : 1))
+    .sort(
+      (a, b) =>
+        Number(b.byProvider.length > 0) - Number(a.byProvider.length > 0) ||
+        b.all.length - a.all.length ||
+        (a.gpu.name < b.gpu.name ? -1 : 1),
+    )
     .map((one): GpuItem => {
       const range = priceRange(one);
       const memory = one.gpu.memoryGiB === null ? [] : [`${formatNumber(one.gpu.memoryGiB)} GB`];
+      const at = where.provider === null ? '' : ` at ${providerName(where.provider)}`;
+      const unpriced = one.all.length > 0 && at !== '' ? `no price${at}` : 'price unknown';
       return {
         id: one.gpu.id,
+        key: modelKey(one.gpu.vendor),
         name: one.gpu.name,
-        description: [...memory, range === null ? 'price unknown' : formatHourly(range)].join(' · '),
-        providers: one.byProvider.map(({ provider, hourly, region }) => ({
+        description: [...memory, range === null ? unpriced : `${formatHourly(range)}${at}`].join(' · '),
+        providers: one.all.map(({ provider, hourly, region }) => ({
           id: provider,
           name: providerName(provider),
           description: `${formatHourly(hourly)}${isRegion(region) ? ` in ${region}` : ''}`,

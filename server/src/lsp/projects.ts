@@ -1,4 +1,5 @@
 import { Analysis } from '../analysis.ts';
+import type { PriceSheet } from '../catalog/index.ts';
 import { matchesAny } from '../config/globs.ts';
 import {
   configName,
@@ -12,8 +13,10 @@ import {
   pathBelow,
   withoutSlash,
 } from '../config/places.ts';
-import type { ConfigInput, ProjectConfig } from '../config.ts';
+import { isPathBelow, readPriceFile } from '../config/price-file.ts';
+import type { ConfigInput, PricesInUse, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
+import { listPrices, type UnitRates } from '../cost/custom-prices.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -42,6 +45,10 @@ export interface Projects {
   configEdited(uri: string, text: string | undefined): void;
   /** Handles changed settings of the editor. */
   settingsChanged(): void;
+  /** The list prices in use. */
+  sheet(): PriceSheet;
+  /** Reads the prices of the machine again. */
+  pricesChanged(): void;
   /** Releases everything about a closed document. */
   forget(uri: string): void;
 }
@@ -60,6 +67,7 @@ interface LoadedConfig {
   readonly uri: string;
   readonly text: string;
   readonly values: ConfigInput;
+  readonly rates: UnitRates | undefined;
 }
 type Look = FolderConfig<LoadedConfig>;
 
@@ -84,6 +92,7 @@ export function createProjects(
   const late = new WeakSet<Promise<unknown>>();
   const intern = internConfigs();
   let folders: readonly string[] = [];
+  let prices: PricesInUse | undefined;
 
   function changed(folder?: string): void {
     configs.clear();
@@ -124,7 +133,23 @@ export function createProjects(
     readings.set(key, reading);
     const [text, top] = await Promise.all([reading, isTop(folder)]);
     if (readings.get(key) === reading) texts.set(key, text);
-    return { found: text === undefined ? undefined : { uri, text, values: parseConfig(text).values }, top };
+    if (text === undefined) return { found: undefined, top };
+    const { values } = parseConfig(text);
+    return { found: { uri, text, values, rates: await ratesIn(folder, values.priceFile) }, top };
+  }
+
+  /** The prices of a config's price file, which is read again with the config. */
+  async function ratesIn(folder: string, path: string | undefined): Promise<UnitRates | undefined> {
+    if (path === undefined || !isPathBelow(path)) return undefined;
+    const uri = `${folder}/${path.split('/').map(encodeURIComponent).join('/')}`;
+    let rates: UnitRates | string = 'it does not exist';
+    await guarded(log, `reading ${uri}`, async () => {
+      const text = host.reaches(uri) ? await host.readFile(uri) : undefined;
+      if (text !== undefined) rates = readPriceFile(text);
+    });
+    if (typeof rates !== 'string') return rates;
+    log(`${uri} sets no prices: ${rates}`);
+    return undefined;
   }
 
   async function configText(uri: string): Promise<string | undefined> {
@@ -171,8 +196,17 @@ export function createProjects(
     const place = configPlaceOf(uri, folders);
     const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookUpFolder)]);
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
-    const file = nearest && path !== undefined ? { values: nearest.found.values, path } : undefined;
-    return intern(resolveConfig({ settings, file }));
+    const file =
+      nearest && path !== undefined ? { values: nearest.found.values, rates: nearest.found.rates, path } : undefined;
+    return intern(resolveConfig({ settings, file, prices: pricesNow() }));
+  }
+
+  function pricesNow(): PricesInUse {
+    if (prices !== undefined) return prices;
+    const { problem, sheet, today } = host.prices?.() ?? { ...listPrices, problem: null };
+    if (problem !== null) log(problem);
+    prices = { sheet, today };
+    return prices;
   }
 
   function configOf(uri: string): Promise<ProjectConfig> {
@@ -246,6 +280,13 @@ export function createProjects(
     },
     settingsChanged() {
       settings.clear();
+      // Another program may have refreshed the price sheet in the meantime.
+      prices = undefined;
+      changedSettings();
+    },
+    sheet: () => pricesNow().sheet,
+    pricesChanged() {
+      prices = undefined;
       changedSettings();
     },
     forget(uri) {

@@ -42,6 +42,8 @@ export const commands = {
   /** Opens the page of the rule with an id. */
   showRule: 'gpulint.showRule',
   setUp: 'gpulint.setUp',
+  /** Fetches list prices from public sources. */
+  refreshPrices: 'gpulint.refreshPrices',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
   /** Opens the page with the cost of the workspace. */
@@ -62,6 +64,8 @@ export const methods = {
   summary: 'gpulint/summary',
   /** Client to server, a notification: the languages whose syntax errors another extension reports have changed. */
   syntaxElsewhere: 'gpulint/syntaxElsewhere',
+  /** Client to server, a notification: the price sheet of the user has changed. */
+  pricesChanged: 'gpulint/pricesChanged',
   /** Server to client: the text of a file to which the server has no access. */
   readFile: 'gpulint/readFile',
   /** Server to client: the YAML files below a folder to which the server has no access. */
@@ -154,22 +158,38 @@ export interface CostItem {
 export type CostsResult = readonly CostItem[];
 
 export interface GpusParams {
-  /** A file to list only GPUs that its requests can mean; all GPUs if it requests none. */
+  /** A file to list only models that its requests can mean, at its provider; all models if it requests none. */
   readonly uri?: string;
+  /** Only the models of one key of the config. */
+  readonly key?: ModelKey;
+  /** The answers already given: prices are those of the provider and region. */
+  readonly provider?: string | null;
+  readonly region?: string | null;
 }
+/** The keys of the config with the default model of each kind of accelerator. */
+export type ModelKey = 'gpu' | 'neuron' | 'tpu' | 'gaudi';
 export interface GpuItem {
   readonly id: string;
+  /** The key under which the config names it. */
+  readonly key: ModelKey;
   readonly name: string;
   /** Memory, price range. */
   readonly description: string;
   readonly providers: readonly ProviderItem[];
 }
+/** One provider of an accelerator, with its price of one device. */
 export interface ProviderItem {
   readonly id: string;
   readonly name: string;
   readonly description: string;
 }
-export type GpusResult = readonly GpuItem[];
+export interface GpusResult {
+  readonly gpus: readonly GpuItem[];
+  /** The provider whose prices apply, if the config names one: nobody needs to select it again. */
+  readonly provider: string | null;
+  /** If only GPUs are asked for: the keys for which an open file has a request without a model. */
+  readonly keys: readonly ModelKey[];
+}
 
 export interface MigChoicesParams extends PlaceParams {
   /** The GPU that the user selected, if it is unknown from the file. */
@@ -194,11 +214,14 @@ export interface RewriteToMigParams extends PlaceParams {
 }
 
 export interface SetGpuParams {
-  /** Any file whose config to change. */
-  readonly uri: string;
+  /** Any file whose config to change; null: the user's settings. */
+  readonly uri: string | null;
   /** Values that are null or absent are not written. */
-  readonly gpu: string | null;
-  readonly provider: string | null;
+  readonly gpu?: string | null;
+  readonly neuron?: string | null;
+  readonly tpu?: string | null;
+  readonly gaudi?: string | null;
+  readonly provider?: string | null;
   readonly platform?: string | null;
   readonly region?: string | null;
   readonly capacity?: string | null;
@@ -236,6 +259,15 @@ export type PlatformsResult = readonly PlatformItem[];
 
 /** An edit to apply, or a sentence with the reason why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };
+
+/** For a file in no folder, the user's settings to write instead. */
+export type SetGpuResult = EditResult | { readonly settings: readonly SettingValue[] };
+
+export interface SettingValue {
+  /** Below `gpulint`. */
+  readonly key: string;
+  readonly value: string;
+}
 
 /** Arguments of the commands that lenses and code actions carry. */
 export interface PlaceArgument {

@@ -126,6 +126,7 @@ async function foldersChanged(session: Session, { refreshing, indexing }: Follow
 function followClient(session: Session, { refreshing }: Followers): void {
   const { connection, projects } = session;
   connection.onDidChangeConfiguration(() => projects.settingsChanged());
+  connection.onNotification(methods.pricesChanged, () => projects.pricesChanged());
   connection.onNotification(methods.syntaxElsewhere, ({ languages }: SyntaxElsewhereParams) => {
     session.client = { ...session.client, syntaxElsewhere: languages };
     refreshing.all();

@@ -21,6 +21,8 @@ export interface Session {
   readonly typing: Typing;
   readonly shown: Shown;
   readonly log: Log;
+  /** Writes a line for users: what was read, and why a file was not. */
+  readonly note: Log;
   /** Set by `initialize`, like `params`. */
   client: ClientAbilities;
   params: InitializeParams | undefined;
@@ -45,7 +47,7 @@ export interface SessionListener extends ProjectsListener {
 
 /** @param listener is not called before all parts of the server exist */
 export function createSession(connection: Connection, machine: Host, listener: SessionListener): Session {
-  const log = logTo(connection);
+  const log = logTo(connection, 'error');
   const host = confine(machine, log);
   const typing = watchTyping();
   const documents = new TextDocuments(typing.documents);
@@ -76,6 +78,7 @@ export function createSession(connection: Connection, machine: Host, listener: S
     typing,
     shown: watchShown(),
     log,
+    note: logTo(connection, 'info'),
     client: noAbilities,
     params: undefined,
     update,
@@ -99,10 +102,10 @@ const noAbilities: ClientAbilities = {
   syntaxElsewhere: [],
 };
 
-function logTo(connection: Connection): Log {
+function logTo(connection: Connection, level: 'error' | 'info'): Log {
   return (line) => {
     try {
-      connection.console.error(line);
+      connection.console[level](line);
     } catch {
       // The client is gone.
     }

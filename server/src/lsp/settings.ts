@@ -12,12 +12,31 @@ export const defaultSettings: Settings = { ...editorSchema.parse({}), advice: 'h
 /** Reads the section `gpulint` from a client, which can send any value. Wrong values are ignored and reported. */
 export function settingsFrom(value: unknown): { readonly settings: Settings; readonly problems: readonly string[] } {
   if (value === null || typeof value !== 'object') return { settings: defaultSettings, problems: [] };
-  const { values, problems } = readSettings(value);
+  const { values, problems } = readSettings(chosen(value));
   const { editor, wrong } = read(value);
   return {
     settings: { ...defaultSettings, ...editor, values, origins: originsOf(value) },
     problems: [...problems.map(({ message }) => message), ...wrong.map((key) => `'${key}' has an invalid value`)],
   };
+}
+
+/** The values that the user has set: no empty texts, and no defaults, which only our own client also sends. */
+function chosen(value: object): object {
+  const origins = own(value, settingOrigins);
+  const isSet = (path: string) => origins === undefined || own(origins, path) !== undefined;
+  const from = (part: object, above: string): object =>
+    tableOf(
+      Object.entries(part)
+        .filter(([key, inner]) => key !== settingOrigins && inner !== '')
+        .flatMap(([key, inner]): [string, unknown][] => {
+          const path = `${above}${key}`;
+          if (isSet(path)) return [[key, inner]];
+          if (above !== '' || inner === null || typeof inner !== 'object' || Array.isArray(inner)) return [];
+          const below = from(inner, `${path}.`);
+          return Object.keys(below).length === 0 ? [] : [[key, below]];
+        }),
+    );
+  return from(value, '');
 }
 
 /** Reads key by key: one wrong value must not affect the others. */

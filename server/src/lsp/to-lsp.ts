@@ -24,7 +24,7 @@ import type { Action } from '../features/actions/code-actions.ts';
 import { type UnusedSuppression, unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Lens } from '../features/code-lens.ts';
 import type { Completion } from '../features/completion/completion-item.ts';
-import { type HoverContent, renderMarkdown, renderPlain } from '../features/hover/render.ts';
+import { type HoverContent, type LinkOf, renderMarkdown, renderPlain } from '../features/hover/render.ts';
 import type { InlayHint as Hint } from '../features/inlay-hints.ts';
 import type { DocumentLink as Link } from '../features/navigation/document-links.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../rules/docs.ts';
@@ -177,10 +177,24 @@ const configSeverities = {
   hint: DiagnosticSeverity.Information,
 } as const;
 
-export function hoverToLsp(hover: HoverContent, lines: LineIndex, format: MarkupKind): Hover {
-  const value = format === 'markdown' ? renderMarkdown(hover.blocks) : renderPlain(hover.blocks);
+/** A client without our commands gets the actions as text. */
+export function hoverToLsp(hover: HoverContent, uri: string, lines: LineIndex, client: ClientAbilities): Hover {
+  const linkOf: LinkOf = ({ command, target }) => {
+    if (!client.commands) return undefined;
+    const argument = encodeURIComponent(JSON.stringify([{ uri, range: lines.toRange(target) }]));
+    // A parenthesis would end the link.
+    return `command:${hoverCommands[command]}?${argument.replace(/\(/g, '%28').replace(/\)/g, '%29')}`;
+  };
+  const { hoverFormat: format } = client;
+  const value = format === 'markdown' ? renderMarkdown(hover.blocks, linkOf) : renderPlain(hover.blocks);
   return { contents: { kind: format, value }, range: lines.toRange(hover.span) };
 }
+
+const hoverCommands = {
+  'set-gpu': commands.setGpu,
+  'set-up': commands.setUp,
+  'show-fixes': commands.showFixes,
+} as const;
 
 /** @param snippets whether the client supports tab stops; otherwise they are replaced by their defaults */
 export function completionToLsp(completion: Completion, lines: LineIndex, snippets: boolean): CompletionItem {

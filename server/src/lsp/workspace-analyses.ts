@@ -241,7 +241,7 @@ function keep(
     uri,
     hasAccelerators,
     rows: running.map(({ workload, document }) => {
-      const row = costRow(workload, document, fileName(uri));
+      const row = costRow(workload, document, fileName(uri), []);
       const { cost } = document.costOf(workload);
       const basis = cost === null ? undefined : priceBasis([cost]);
       return { row, range: lines.toRange(row.span), line: lines.toPosition(row.start).line + 1, basis };

@@ -167,7 +167,8 @@ export function deviceOf(
       at: place,
       // Not 'mig': a class is not a profile's resource, so this is a partition of any kind.
       form: cut ? 'shared' : 'whole',
-      vendor,
+      // What the expression selects is unknown, so it may exclude any card of the vendor.
+      vendor: models.length === 0 && namesModels.test(expression) ? null : vendor,
       perPod,
       each: cut ? null : 1,
       ...(cut && profile !== undefined ? { profile } : {}),
@@ -189,6 +190,9 @@ function modelsInExpression(expression: string, vendor: Vendor | null): readonly
   });
   return [...new Set(models)].filter((model) => vendor === null || model.vendor === vendor);
 }
+/** Attributes of NVIDIA's driver that only some models have. https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu */
+const namesModels = /\b(?:productName|architecture|brand|cudaComputeCapability)\b/;
+
 /** A class with another name may be of any vendor, but its words say that it has accelerators. */
 const deviceWords = /gpu|(?:^|[-_.])(?:[nx]pu|tpu|mlu|dcu|gcu|accelerators?|[abhl]\d{2,3}s?|rtx\w*)(?:$|[-_.])/i;
 

@@ -1,3 +1,5 @@
+import { table } from '../yaml/table.ts';
+
 // Schedules as robfig/cron v3 reads them with ParseStandard. https://github.com/robfig/cron/blob/v3.0.1/parser.go
 
 interface Field {
@@ -38,6 +40,59 @@ export function scheduleProblem(schedule: string): string | undefined {
     }
   }
   return undefined;
+}
+
+const perDescriptor = table<string>({
+  yearly: '0 0 1 1 *',
+  annually: '0 0 1 1 *',
+  monthly: '0 0 1 * *',
+  weekly: '0 0 * * 0',
+  daily: '0 0 * * *',
+  midnight: '0 0 * * *',
+  hourly: '0 * * * *',
+});
+
+const secondsPer = table<number>({ ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 });
+
+/** The average number of runs in 730 hours; null for an invalid schedule. */
+export function runsPerMonth(schedule: string): number | null {
+  const text = schedule.trim();
+  if (scheduleProblem(text) !== undefined) return null;
+  if (text.startsWith('@every')) {
+    const parts = [...text.matchAll(/([\d.]+)([a-zµ]+)/g)];
+    const seconds = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (secondsPer[unit] ?? 0), 0);
+    return seconds > 0 ? (730 * 3600) / seconds : null;
+  }
+  const written = (perDescriptor[text.slice(1)] ?? text).split(/\s+/);
+  const [minutes, hours, days, inMonths, weekdays] = fields.map((field, index) =>
+    valuesOf(written[index] ?? '', field),
+  );
+  if (!minutes || !hours || !days || !inMonths || !weekdays) return null;
+  // If both days are limited, either may match.
+  const isLimited = (index: number) => !/^[*?]/.test(written[index] ?? '');
+  const either = isLimited(2) && isLimited(4);
+  let matching = 0;
+  // Four years, with a leap day.
+  for (let day = 0; day < 1461; day += 1) {
+    const date = new Date(Date.UTC(2024, 0, 1 + day));
+    const byDay = days.has(date.getUTCDate());
+    const byWeekday = weekdays.has(date.getUTCDay());
+    if (inMonths.has(date.getUTCMonth() + 1) && (either ? byDay || byWeekday : byDay && byWeekday)) matching += 1;
+  }
+  return (matching * minutes.size * hours.size * 730) / (1461 * 24);
+}
+
+function valuesOf(text: string, field: Field): ReadonlySet<number> {
+  const values = new Set<number>();
+  for (const range of text.split(',')) {
+    const [bounds = '', step] = range.split('/');
+    const [start = '', end] = bounds.split('-');
+    const all = start === '*' || start === '?';
+    const from = all ? field.least : (numberOf(start, field) ?? field.least);
+    const last = end === undefined ? (all || step !== undefined ? field.most : from) : (numberOf(end, field) ?? from);
+    for (let value = from; value <= last; value += Number(step ?? 1)) values.add(value);
+  }
+  return values;
 }
 
 function rangeProblem(range: string, field: Field): string | undefined {

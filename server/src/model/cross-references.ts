@@ -1,6 +1,7 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './node-pool.ts';
+import type { NodeTerm } from './node-terms.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, DeviceRange, Manifest } from './workload.ts';
@@ -60,8 +61,19 @@ export interface CrossReferences {
    * if there are none or if one of them is incomplete.
    */
   landingOf(required: readonly RequiredLabel[], isFree: boolean): Landing | undefined;
+  /**
+   * The config of the device plugin on nodes with this value of nvidia.com/device-plugin.config; null: nodes without the label.
+   */
+  deviceSharing(config: string | null): Referenced<DeviceSharing> | undefined;
   /** The nodes that the queue of a workload chooses from: the labels of the ResourceFlavors behind a LocalQueue. */
   flavorsOf(namespace: string | null, localQueue: string): readonly FlavorFacts[];
+}
+
+/** A config of the device plugin. */
+export interface DeviceSharing {
+  readonly config: string;
+  /** Pods per GPU. */
+  readonly replicas: number;
 }
 
 export interface FlavorFacts {
@@ -88,6 +100,8 @@ export interface Landing {
   readonly siblingFolder: boolean;
   /** Catalog ids of the GPUs that they have; empty if those of one are unknown. */
   readonly gpus: readonly string[];
+  /** The nodes that they add; empty if those of one are unknown. */
+  readonly terms: readonly NodeTerm[];
 }
 
 export interface Dangling {
@@ -245,4 +259,5 @@ export const noCrossReferences: CrossReferences = {
   dangling: () => [],
   landingOf: () => undefined,
   flavorsOf: () => [],
+  deviceSharing: () => undefined,
 };

@@ -1,8 +1,15 @@
-import type { GpuModel } from '../catalog/index.ts';
+import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
-import { noOtherNames, type OtherNames, resolveModel, selectedModels } from './gpu-model.ts';
+import {
+  namesExactly,
+  noOtherNames,
+  type OtherNames,
+  resolveModel,
+  type SelectedModels,
+  selectedModels,
+} from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
@@ -14,9 +21,17 @@ import {
   nodeSharing,
   selectedSlice,
   sliceShare,
+  virtualMiB,
   virtualShare,
 } from './shares.ts';
-import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
+import type {
+  AcceleratorForm,
+  AcceleratorRequest,
+  Container,
+  OpenModel,
+  PodAccelerator,
+  Selector,
+} from './workload.ts';
 
 /** The sources of one pod's accelerators. */
 export interface AcceleratorSource {
@@ -25,6 +40,12 @@ export interface AcceleratorSource {
   readonly replacing: readonly ImplicitDevices[] | undefined;
   /** Counted in addition to the containers' resources. */
   readonly additional: readonly ImplicitDevices[];
+  /** The nodes are described, so words in the pod's own labels do not name the model. */
+  readonly isDescribed?: boolean;
+  /** The config names the model of the selected nodes. */
+  readonly isStated?: boolean;
+  /** Labels of the nodes that others describe. They decide only how nodes share their cards. */
+  readonly nodeLabels?: readonly Selector[];
 }
 
 /**
@@ -41,9 +62,13 @@ export function lowerPodAccelerators(
   const requests = replacing === undefined ? requestedResources(containers) : [];
   const others = [...(replacing ?? []), ...additional];
   if (requests.length === 0 && others.length === 0) return [];
-  const selected = selectedModels(selectors);
-  const sharing = nodeSharing(selectors, options.sharing.replicas);
-  const slice = selectedSlice(selectors);
+  // What a pool is made of says more than its name.
+  const found = selectedModels(source.isDescribed === true ? selectors.filter(namesExactly) : selectors);
+  // The config says what the catalog does not know.
+  const selected = source.isStated === true && found?.candidates.length === 0 ? undefined : found;
+  const labels = [...selectors, ...(source.nodeLabels ?? [])];
+  const sharing = nodeSharing(labels, options.sharing.replicas);
+  const slice = selectedSlice(labels);
   const counters = requests.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === requests.length;
@@ -64,14 +89,17 @@ export function lowerPodAccelerators(
       const alone = onlyCounters && resource === lead?.resource;
       return { ...lowered, devices: alone ? virtualShare(counters, resolved.candidates) : 0 };
     }
-    const each =
+    const each = (models: readonly string[]) =>
       counters.length > 0 && (form === 'whole' || form === 'shared')
-        ? virtualShare(counters, resolved.candidates)
-        : shareOf(resource, form, resolved, sharing, options.sharing.replicas);
+        ? virtualShare(counters, models)
+        : shareOf(resource, form, models, sharing, options.sharing.replicas);
     return {
       ...lowered,
-      devices: devicesOf(perPod, each),
+      devices: devicesOf(perPod, each(resolved.candidates)),
       ...(form === 'whole' && slice !== undefined && { slice }),
+      ...openModel(resolved, selected, vendor, slices, virtualMiB(counters), (model) =>
+        devicesOf(perPod, each([model])),
+      ),
     };
   };
 
@@ -84,13 +112,14 @@ export function lowerPodAccelerators(
       models.length > 0
         ? { candidates: models.map(({ id }) => id), modelFrom: accelerator.modelFrom ?? null }
         : resolveModel(vendor, slices, selected, options, otherNames);
-    const each =
-      accelerator.each ??
-      (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));
+    const each = (among: readonly string[]) =>
+      accelerator.each ?? (slice === undefined ? memoryShare(memoryMiB, among) : sliceShare(slice, among));
     const { between } = accelerator;
-    const devices = between === undefined ? devicesOf(perPod, each) : null;
+    const devices = between === undefined ? devicesOf(perPod, each(resolved.candidates)) : null;
     const found = { requested, at, form, perPod, devices, model: modelOf(resolved), ...resolved };
-    return between === undefined ? found : { ...found, between };
+    if (between !== undefined) return { ...found, between };
+    const devicesOn = (model: string) => devicesOf(perPod, each([model]));
+    return { ...found, ...openModel(resolved, selected, vendor, slices, memoryMiB ?? 0, devicesOn) };
   };
 
   // Counts out of range are unknown.
@@ -99,6 +128,20 @@ export function lowerPodAccelerators(
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
   }));
+}
+
+/** A selector that no card of the catalog meets leaves nothing open. */
+function openModel(
+  { candidates, modelFrom }: Resolved,
+  selected: SelectedModels | undefined,
+  vendor: Vendor | null,
+  among: readonly string[],
+  memoryMiB: number,
+  devicesOn: OpenModel['devicesOn'],
+): { readonly open?: OpenModel } {
+  const isOpen =
+    selected === undefined && (modelFrom === null || (modelFrom === 'resource-name' && candidates.length > 1));
+  return !isOpen || vendor === null ? {} : { open: { vendor, among, memoryMiB, devicesOn } };
 }
 
 function inName(candidates: readonly GpuModel[]): NamedModels {
@@ -169,20 +212,20 @@ function effectiveCount(request: AcceleratorRequest): number | null {
 function shareOf(
   resource: string,
   form: AcceleratorForm,
-  resolved: Resolved,
+  models: readonly string[],
   sharing: (model: string | null) => number | null,
   configured: number | null,
 ): number | null {
   switch (form) {
     case 'whole':
-      return sharing(modelOf(resolved));
+      return sharing(only(models));
     case 'mig':
-      return sliceShare(resource, resolved.candidates);
+      return sliceShare(resource, models);
     case 'core':
-      return neuronCoreShare(resolved.candidates);
+      return neuronCoreShare(models);
     case 'shared':
       return resource.startsWith('amd.com/')
-        ? amdPartitionShare(resource, resolved.candidates)
+        ? amdPartitionShare(resource, models)
         : renamed(resource, sharing, configured);
     default:
       return null;
@@ -201,7 +244,11 @@ function renamed(
 }
 
 function modelOf({ candidates }: Resolved): string | null {
-  return candidates.length === 1 ? (candidates[0] ?? null) : null;
+  return only(candidates);
+}
+
+function only(models: readonly string[]): string | null {
+  return models.length === 1 ? (models[0] ?? null) : null;
 }
 
 function devicesOf(perPod: number | null, each: number | null): number | null {

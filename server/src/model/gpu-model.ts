@@ -2,6 +2,7 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import {
   gpus,
   gpusByLabel,
+  gpusNamed,
   isGpuLabel,
   isInstanceTypeLabel,
   labelCandidates,
@@ -9,7 +10,7 @@ import {
 } from '../catalog/index.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { modelsInLabel, type NamedModels, namesMachine } from './named-models.ts';
-import type { ModelOptions } from './options.ts';
+import { type ModelOptions, modelKey } from './options.ts';
 import type { ModelFrom, ModelHint, Selector } from './workload.ts';
 
 /** The models that a pod's node selectors allow. */
@@ -56,6 +57,11 @@ export function selectedModels(selectors: readonly Selector[]): SelectedModels |
   return selected ?? unknown;
 }
 
+/** Whether a selector names a model by the label of a card or a machine, not only in words. */
+export function namesExactly(selector: Selector): boolean {
+  return modelsOf(selector).length > 0 || namesModel(selector);
+}
+
 function namesModel({ key, values }: Selector): boolean {
   const written = values.some(({ at }) => at.node.kind !== 'scalar' || !at.node.templated);
   return written && (isInstanceTypeLabel(key) || (isGpuLabel(key) && labelCandidates(key).length > 0));
@@ -76,15 +82,25 @@ export function resolveModel(
   const fits = (model: GpuModel) =>
     (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
   const candidates = selected?.candidates.filter(fits) ?? [];
-  if (selected !== undefined && candidates.length > 0) return narrowed(candidates, selected.from, hints);
+  if (selected !== undefined && candidates.length > 0) {
+    const pool = candidates.length === 1 ? undefined : stated().find(({ from }) => from === 'node-pool');
+    const both = candidates.filter((model) => pool?.candidates.includes(model));
+    return narrowed(both.length > 0 ? both : candidates, selected.from, hints);
+  }
   // A selector for a GPU without this resource is a contradiction, which the config must not hide.
   if (selected !== undefined) return { candidates: [], modelFrom: null };
   const firstOf = (named: readonly NamedModels[]) =>
     named.map((one) => ({ ...one, candidates: one.candidates.filter(fits) })).find((one) => one.candidates.length > 0);
   const elsewhere = firstOf(stated());
   if (elsewhere !== undefined) return narrowed(elsewhere.candidates, elsewhere.from, hints);
-  const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
+  const configured = gpus.get(options[modelKey(vendor)] ?? options.gpu ?? '');
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
+  if (options.gpu !== null && !gpus.has(options.gpu)) {
+    const meant = gpusNamed(options.gpu).filter(fits);
+    if (meant.length > 0) return { candidates: meant.map(({ id }) => id), modelFrom: 'config' };
+    // A GPU that the catalog lacks is the user's own.
+    if (cuttable.length === 0 && isGpuVendor(vendor)) return { candidates: [options.gpu], modelFrom: 'config' };
+  }
   const suggested = firstOf(hints());
   if (suggested?.hint !== undefined)
     return {
@@ -94,6 +110,10 @@ export function resolveModel(
     };
   if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };
   return { candidates: [], modelFrom: null };
+}
+
+function isGpuVendor(vendor: Vendor | null): boolean {
+  return vendor === null || vendor === 'nvidia' || vendor === 'amd' || vendor === 'intel';
 }
 
 /** The required models or, if they are several, those among them that a hint names: `a100` may be 40 or 80 GB, `vllm-a100-80gb` is not. */

@@ -12,13 +12,14 @@ import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry, kindOf } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
+import { modelsOfMachines } from './machine-terms.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { manifestsInTexts } from './manifests-in-texts.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
-import { lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
-import { modelsInConfigMaps, modelsOfNodes, onlyPool } from './nodes-of-others.ts';
+import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
+import { modelsInConfigMaps, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import {
@@ -194,6 +195,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];
+  const terms = lowerNodeTerms(pod, nodes.filter((selector) => !selectors.includes(selector)).map(asRequirement));
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
@@ -212,6 +214,13 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     }),
     ...(source.claimed ?? []),
   ];
+  const requestsDevices =
+    [...containers, ...inherited.containers].some(namesAccelerators) ||
+    implicit.length > 0 ||
+    source.implicitDevices !== undefined;
+  // The config takes precedence.
+  const isOpen = pool === undefined && requestsDevices;
+  const others = isOpen ? nodesOfOthers(nodes, pod, marks, namespace, crossReferences) : unknownNodes;
   return {
     name: source.name,
     pods: source.pods,
@@ -226,15 +235,22 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           containers: [...containers, ...inherited.containers],
           replacing: source.implicitDevices,
           additional: implicit,
+          nodeLabels: [...others.labels, ...others.sharing],
+          isDescribed: others.labels.length > 0,
+          isStated: pool?.gpu != null,
         },
         nodes,
         inPool,
         {
-          stated: () => [...modelsInMarks(marks), ...modelsOfNodes(nodes, marks, namespace, crossReferences)],
+          stated: () => [
+            ...modelsInMarks(marks),
+            ...others.models,
+            { candidates: modelsOfMachines(terms), from: 'instance-type' },
+          ],
           hints: () => [
             ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
             ...modelsInConfigMaps(containers, namespace, crossReferences),
-            ...onlyPool(nodes, pod, crossReferences),
+            ...others.hints,
           ],
         },
       ),
@@ -244,11 +260,16 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
-    placement: lowerPlacement(nodes, inPool, avoided, pool, {
-      terms: lowerNodeTerms(pod, nodes.filter((selector) => !selectors.includes(selector)).map(asRequirement)),
+    placement: lowerPlacement([...nodes, ...others.labels], inPool, avoided, pool, {
+      terms: inBoth(terms, others.terms),
       needs: podNeeds(containers),
     }),
-    inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
+    inherited: [
+      ...inherited.inherited,
+      ...(source.inherited ?? []),
+      ...inheritedDevices(implicit),
+      ...others.inherited,
+    ],
     sharding: source.sharding,
   };
 }

@@ -1,5 +1,6 @@
 import type { SelectedCapacity } from '../catalog/index.ts';
 import type { Table } from '../yaml/table.ts';
+import type { NodeTerm } from './node-terms.ts';
 
 /**
  * A pool of nodes with accelerators, described in the config, by an autoscaler's object or by a cluster. Missing and null fields are unknown.
@@ -19,6 +20,10 @@ export interface NodePool {
   readonly instanceType?: string | null;
   readonly capacity?: SelectedCapacity | null;
   readonly zones?: readonly string[] | null;
+  /** The nodes that it adds, by their labels: each meets one of the terms. */
+  readonly terms?: readonly NodeTerm[];
+  /** The bounds of its number of nodes; null: unknown. */
+  readonly size?: { readonly min: number | null; readonly max: number | null };
   /** Limits on the resources of all its nodes together. */
   readonly limits?: Table<number> | null;
   /** The provider's admission plugins add the toleration for a requested resource. */

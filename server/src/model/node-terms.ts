@@ -22,14 +22,15 @@ export function lowerNodeTerms(pod: Cursor, also: NodeTerm): readonly NodeTerm[]
   });
   const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
   const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
-    items(getIn(term, 'matchExpressions')).flatMap(requirement),
+    items(getIn(term, 'matchExpressions')).flatMap(lowerRequirement),
   );
   return (terms.length === 0 ? [[]] : terms).map((term) => [...also, ...plain, ...term]);
 }
 
 const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']);
 
-function requirement(expression: Cursor): NodeTerm {
+/** One requirement: `{key, operator, values}`; none if it is templated or not readable. */
+export function lowerRequirement(expression: Cursor): NodeTerm {
   const key = asText(getIn(expression, 'key'));
   const operator = asString(getIn(expression, 'operator')) ?? '';
   const written = items(getIn(expression, 'values'));
@@ -41,6 +42,15 @@ function requirement(expression: Cursor): NodeTerm {
       values: written.flatMap((value) => asText(value) ?? []),
     },
   ];
+}
+
+/** More terms than anybody writes. */
+const maxTerms = 100;
+
+/** The nodes that meet a term of both; those of the first if there are too many. */
+export function inBoth(first: readonly NodeTerm[], second: readonly NodeTerm[]): readonly NodeTerm[] {
+  if (second.length === 0 || first.length * second.length > maxTerms) return first;
+  return first.flatMap((one) => second.map((other) => [...one, ...other]));
 }
 
 /** The values that every term allows for a label, if each term limits them with `In`; undefined if one does not. */

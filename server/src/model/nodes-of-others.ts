@@ -1,37 +1,123 @@
-import { gpus } from '../catalog/index.ts';
+import { type GpuModel, gpus, isInstanceTypeLabel } from '../catalog/index.ts';
 import { asText, type Cursor, getIn, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
-import type { CrossReferences, FlavorFacts } from './cross-references.ts';
+import type { CrossReferences, FlavorFacts, Landing, RequiredLabel } from './cross-references.ts';
+import { modelsOfMachines } from './machine-terms.ts';
 import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
+import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
+import { type Inherited, objectName } from './referenced.ts';
 import type { Container, Selector } from './workload.ts';
 
-/** The models of the nodes that other objects describe: the node pool that a pod selects, and the flavors of its queue. */
-export function modelsOfNodes(
+/** The nodes that other objects describe: the pool on which a pod lands, or the flavors of its queue. */
+export interface OtherNodes {
+  /** Their labels; empty if nothing describes them. */
+  readonly terms: readonly NodeTerm[];
+  /** The labels that every term requires, as selectors of the pod. */
+  readonly labels: readonly Selector[];
+  /** A label that says how the device plugin shares the GPUs. */
+  readonly sharing: readonly Selector[];
+  readonly models: readonly NamedModels[];
+  readonly hints: readonly NamedModels[];
+  readonly inherited: readonly Inherited[];
+}
+
+export const unknownNodes: OtherNodes = { terms: [], labels: [], sharing: [], models: [], hints: [], inherited: [] };
+
+type Described = Omit<OtherNodes, 'labels' | 'sharing'>;
+
+/**
+ * The nodes of the pool that a pod selects, else of the flavors of its queue, else of all GPU pools of the project, for pods that select no
+ * nodes.
+ */
+export function nodesOfOthers(
   selectors: readonly Selector[],
+  pod: Cursor,
   marks: readonly Located<string>[],
   namespace: string | null,
   crossReferences: CrossReferences,
-): readonly NamedModels[] {
-  return [...ofPool(selectors, crossReferences), ...ofQueue(marks, namespace, crossReferences)];
+): OtherNodes {
+  const found = described(selectors, pod, marks, namespace, crossReferences);
+  const labels = selectorsOfTerms(found.terms, selectors, pod);
+  const sharing = sharingOfOthers([...selectors, ...labels], pod, crossReferences);
+  return { ...found, labels, sharing: sharing.labels, inherited: [...found.inherited, ...sharing.inherited] };
 }
 
-function ofPool(selectors: readonly Selector[], crossReferences: CrossReferences): readonly NamedModels[] {
-  if (selectors.length === 0) return [];
-  const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
-  const candidates = (crossReferences.landingOf(wanted, false)?.gpus ?? []).flatMap((id) => gpus.get(id) ?? []);
-  return candidates.length === 0 ? [] : [{ candidates, from: 'node-pool' }];
-}
-
-/** The model of all GPU pools of the project, for pods that select no nodes. */
-export function onlyPool(
+function described(
   selectors: readonly Selector[],
   pod: Cursor,
+  marks: readonly Located<string>[],
+  namespace: string | null,
   crossReferences: CrossReferences,
-): readonly NamedModels[] {
-  if (selectors.length > 0 || getIn(pod, 'affinity') !== undefined) return [];
+): Described {
+  const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
+  const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false);
+  if (selected !== undefined && isKnown(selected))
+    return { ...ofLanding(selected), models: named(modelsOf(selected), 'node-pool'), hints: [] };
+  const queued = ofQueue(wanted, marks, namespace, crossReferences);
+  if (queued !== undefined) return queued;
+  if (selectors.length > 0 || getIn(pod, 'affinity') !== undefined) return unknownNodes;
   const landing = crossReferences.landingOf([], true);
-  const candidates = (landing?.gpus ?? []).flatMap((id) => gpus.get(id) ?? []);
-  if (landing === undefined || candidates.length !== 1 || landing.siblingFolder) return [];
-  return [{ candidates, from: 'hint', hint: { basis: 'pool', text: landing.first.name } }];
+  const models = landing === undefined || landing.siblingFolder ? [] : modelsOf(landing);
+  if (landing === undefined || models.length === 0 || models.length > maxHints) return unknownNodes;
+  const hint = { basis: 'pool', text: landing.first.name } as const;
+  return { ...ofLanding(landing), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
+}
+
+/** More models say nothing about the price. */
+const maxHints = 4;
+
+function isKnown(landing: Landing): boolean {
+  return landing.terms.length > 0 || landing.gpus.length > 0;
+}
+
+function modelsOf({ gpus: ids, terms }: Landing): readonly GpuModel[] {
+  return ids.length > 0 ? ids.flatMap((id) => gpus.get(id) ?? []) : modelsOfMachines(terms);
+}
+
+function named(candidates: readonly GpuModel[], from: 'node-pool' | 'queue'): readonly NamedModels[] {
+  return candidates.length === 0 ? [] : [{ candidates, from }];
+}
+
+function ofLanding({ terms, first, others }: Landing): Pick<OtherNodes, 'terms' | 'inherited'> {
+  const machines = allowedValues(terms, isInstanceTypeLabel) ?? [];
+  return { terms, inherited: [{ fact: 'nodes', from: objectName(first), machines, others }] };
+}
+
+/** The labels that every term requires, as selectors of the pod: they decide its provider, region, capacity and sharing. */
+export function selectorsOfTerms(
+  terms: readonly NodeTerm[],
+  own: readonly Selector[],
+  at: Cursor,
+): readonly Selector[] {
+  const keys = new Set((terms[0] ?? []).map(({ key }) => key).filter((key) => !own.some((one) => one.key === key)));
+  return [...keys].flatMap((key): Selector[] => {
+    const values = allowedValues(terms, (other) => other === key) ?? [];
+    return values.length === 0
+      ? []
+      : [{ key, values: values.map((value) => ({ value, at })), from: 'nodeSelector', at }];
+  });
+}
+
+const noSharing = { labels: [], inherited: [] } as const;
+
+/**
+ * How the device plugin shares the GPUs of the nodes, as the label that it adds to them. Labels of the nodes that say it already take precedence.
+ */
+function sharingOfOthers(
+  labels: readonly Selector[],
+  at: Cursor,
+  crossReferences: CrossReferences,
+): { readonly labels: readonly Selector[]; readonly inherited: readonly Inherited[] } {
+  const isSaid = labels.some(({ key }) =>
+    /^nvidia\.com\/(?:gpu\.(?:replicas|sharing-strategy)|mig\.config)$|gke-/.test(key),
+  );
+  const chosen = labels.find(({ key }) => key === 'nvidia.com/device-plugin.config')?.values ?? [];
+  const sharing = isSaid || chosen.length > 1 ? undefined : crossReferences.deviceSharing(chosen[0]?.value ?? null);
+  if (sharing === undefined) return noSharing;
+  const values = [{ value: String(sharing.facts.replicas), at }];
+  return {
+    labels: [{ key: 'nvidia.com/gpu.replicas', values, from: 'nodeSelector', at }],
+    inherited: [{ fact: 'sharing', from: objectName(sharing) }],
+  };
 }
 
 /** The models in the ConfigMaps whose entries are environment variables of the containers. */
@@ -56,18 +142,50 @@ export function modelsInConfigMaps(
 }
 
 function ofQueue(
+  wanted: readonly RequiredLabel[],
   marks: readonly Located<string>[],
   namespace: string | null,
   crossReferences: CrossReferences,
-): readonly NamedModels[] {
+): Described | undefined {
   const queue = marks.find(({ at }) => keyOf(at) === 'kueue.x-k8s.io/queue-name');
-  if (queue === undefined || isTemplated(queue.at)) return [];
-  const models = crossReferences.flavorsOf(namespace, queue.value).flatMap(modelsOfFlavor);
-  return models.length === 0 ? [] : [{ candidates: [...new Set(models)], from: 'queue' }];
+  if (queue === undefined || isTemplated(queue.at)) return undefined;
+  const flavors = crossReferences
+    .flavorsOf(namespace, queue.value)
+    .map((flavor) => ofFlavor(flavor, wanted, crossReferences))
+    .filter(({ candidates }) => candidates.length > 0);
+  const models = [...new Set(flavors.flatMap(({ candidates }) => candidates))];
+  if (models.length === 0) return undefined;
+  const isDescribed = flavors.every(({ terms }) => terms.length > 0);
+  return {
+    terms: isDescribed ? flavors.flatMap(({ terms }) => terms) : [],
+    models: named(models, 'queue'),
+    hints: [],
+    inherited: isDescribed ? flavors.flatMap(({ inherited }) => inherited) : [],
+  };
 }
 
 /** Flavors of CPU nodes name no model. */
-function modelsOfFlavor({ name, labels }: FlavorFacts) {
-  const labeled = Object.entries(labels ?? {}).flatMap(([key, value]) => modelsInLabel(key, [value]));
-  return labeled.length > 0 ? labeled : modelsMentioned(name);
+function ofFlavor(
+  { name, labels }: FlavorFacts,
+  wanted: readonly RequiredLabel[],
+  crossReferences: CrossReferences,
+): Pick<OtherNodes, 'terms' | 'inherited'> & { readonly candidates: readonly GpuModel[] } {
+  const written = Object.entries(labels ?? {});
+  const own = written.map(([key, value]) => ({ key, operator: 'In' as const, values: [value] }));
+  const labeled = written.flatMap(([key, value]) => modelsInLabel(key, [value]));
+  const landing =
+    own.length === 0
+      ? undefined
+      : crossReferences.landingOf([...wanted, ...own.map(({ key, values }) => ({ key, values }))], false);
+  if (landing !== undefined && isKnown(landing)) {
+    const { terms, inherited } = ofLanding(landing);
+    return { candidates: modelsOf(landing), terms: inBoth([own], terms), inherited };
+  }
+  const machines = allowedValues([own], isInstanceTypeLabel) ?? [];
+  const inherited: Inherited = { fact: 'nodes', from: { kind: 'ResourceFlavor', name, file: null }, machines };
+  return {
+    candidates: labeled.length > 0 ? labeled : modelsMentioned(name),
+    terms: own.length === 0 ? [] : [own],
+    inherited: machines.length === 0 ? [] : [inherited],
+  };
 }

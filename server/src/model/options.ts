@@ -1,4 +1,4 @@
-import type { SelectedCapacity } from '../catalog/index.ts';
+import type { SelectedCapacity, Vendor } from '../catalog/index.ts';
 import type { NodePool, NodeTaint } from './node-pool.ts';
 
 /** What the config sets for facts that are missing in manifests. */
@@ -10,6 +10,10 @@ export interface ModelOptions {
   readonly region: string | null;
   /** Catalog id of the GPU for requests without a selector that names one. */
   readonly gpu: string | null;
+  /** The same for AWS Neuron, Google's TPUs and Intel Gaudi, of which a cluster can have some next to its GPUs. */
+  readonly neuron: string | null;
+  readonly tpu: string | null;
+  readonly gaudi: string | null;
   readonly capacity: SelectedCapacity | null;
   readonly kserve: { readonly deploymentMode: 'Knative' | 'Standard' | null; readonly version: string | null };
   /** For example `1.34`; null if unknown. */
@@ -38,6 +42,9 @@ export const defaultModelOptions: ModelOptions = {
   provider: null,
   region: null,
   gpu: null,
+  neuron: null,
+  tpu: null,
+  gaudi: null,
   capacity: null,
   kserve: { deploymentMode: null, version: null },
   kubernetesVersion: null,
@@ -53,4 +60,9 @@ export const defaultModelOptions: ModelOptions = {
 export function minorOf(version: string | null): number | undefined {
   const minor = /^v?1\.(\d+)/.exec(version ?? '')?.[1];
   return minor === undefined ? undefined : Number(minor);
+}
+
+/** The key of the config with the default model of a vendor's accelerators. */
+export function modelKey(vendor: Vendor | null | undefined): 'gpu' | 'neuron' | 'tpu' | 'gaudi' {
+  return vendor === 'aws' ? 'neuron' : vendor === 'google' ? 'tpu' : vendor === 'habana' ? 'gaudi' : 'gpu';
 }

@@ -1,6 +1,8 @@
 import {
   instanceType,
+  isCardLabel,
   isGpuCountLabel,
+  isGpuLabel,
   isInstanceTypeLabel,
   isMachineLabel,
   providerOfLabel,
@@ -10,7 +12,7 @@ import { countIn } from './count.ts';
 import type { NodePool } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { ModelOptions } from './options.ts';
-import type { Capacity, Placement, Selector } from './workload.ts';
+import { type Capacity, noNeeds, type Placement, type Selector } from './workload.ts';
 
 /**
  * Capacity, provider, region and instance type, from the selectors or else from the config.
@@ -21,7 +23,7 @@ export function lowerPlacement(
   options: ModelOptions,
   avoided: readonly Selector[] = [],
   pool: NodePool | undefined = undefined,
-  { terms, needs }: Pick<Placement, 'terms' | 'needs'> = { terms: [], needs: { cpu: 0, memoryGiB: 0 } },
+  { terms, needs }: Pick<Placement, 'terms' | 'needs'> = { terms: [], needs: noNeeds },
 ): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
@@ -38,11 +40,34 @@ export function lowerPlacement(
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
-    terms: withMachine(priceTerms(terms), typed.length === 0 ? instance?.name : undefined),
+    terms: withMachine(priceTerms(terms), typed.length === 0 ? (instance?.name ?? undefined) : undefined),
     needs,
+    ...ownMachine(typed.length === 0 ? [pool?.instanceType ?? ''] : named, options, pool),
+    ...billing(selectors, options),
     nodePool: pool?.name ?? null,
     providerFrom,
   };
+}
+
+function ownMachine(
+  names: readonly string[],
+  { nodePools }: ModelOptions,
+  pool: NodePool | undefined,
+): Pick<Placement, 'ownMachine'> {
+  const [name = '', ...others] = new Set(names);
+  if (name === '' || others.length > 0 || instanceType(name) !== undefined) return {};
+  const stated = pool ?? nodePools.find((one) => one.instanceType === name);
+  return { ownMachine: { name, devices: stated?.devices ?? null } };
+}
+
+/** The classes of Autopilot whose pods pay for their nodes. https://cloud.google.com/kubernetes-engine/pricing */
+const nodeClasses: ReadonlySet<string> = new Set(['Accelerator', 'Performance']);
+
+/** How Autopilot charges: for the pods, or, in some classes, for their nodes and a premium. */
+function billing(selectors: readonly Selector[], { platform }: ModelOptions): Pick<Placement, 'autopilot'> {
+  const chosen = selectors.find(({ key }) => key === 'cloud.google.com/compute-class')?.values ?? [];
+  if (chosen.some(({ value }) => nodeClasses.has(value))) return { autopilot: 'nodes' };
+  return platform === 'gke-autopilot' ? { autopilot: 'pods' } : {};
 }
 
 /** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */
@@ -62,9 +87,16 @@ function lowerCapacity(
   return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };
 }
 
-/** The terms as far as they decide the price: labels of the machine and of its place. They are short, so equal ones are easy to recognize. */
+/**
+ * The terms as far as they decide the price: labels of the machine, and those of its card that the selectors do not resolve. They are short, so equal
+ * ones are easy to recognize.
+ */
 function priceTerms(terms: readonly NodeTerm[]): readonly NodeTerm[] {
-  return terms.map((term) => term.filter(({ key }) => isMachineLabel(key)));
+  return terms.map((term) =>
+    term.filter(
+      ({ key, operator }) => isMachineLabel(key) || (isCardLabel(key) && !(operator === 'In' && isGpuLabel(key))),
+    ),
+  );
 }
 
 function withMachine(terms: readonly NodeTerm[], name: string | undefined): readonly NodeTerm[] {

@@ -18,5 +18,5 @@ export function podNeeds(containers: readonly Container[]): PodNeeds {
     }
     return Math.max(running, most);
   };
-  return { cpu: total('cpu'), memoryGiB: total('memory') / 2 ** 30 };
+  return { cpu: total('cpu'), memoryGiB: total('memory') / 2 ** 30, efa: total('vpc.amazonaws.com/efa') };
 }

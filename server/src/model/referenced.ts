@@ -23,7 +23,11 @@ export function objectName({ kind, name, file }: ObjectName): ObjectName {
 
 /** A fact that another object states instead of this one. */
 export interface Inherited {
-  readonly fact: 'gpuCount' | 'nodeCount' | 'replicas' | 'devices';
+  readonly fact: 'gpuCount' | 'nodeCount' | 'replicas' | 'devices' | 'nodes' | 'sharing';
+  /** The machines of the nodes: `p4d.24xlarge`. */
+  readonly machines?: readonly string[];
+  /** How many other objects state the same. */
+  readonly others?: number;
   readonly from: ObjectName;
 }
 

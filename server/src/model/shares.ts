@@ -109,6 +109,15 @@ export function virtualShare(
   return Math.min(1, Math.max(memory, compute));
 }
 
+/** The memory in MiB that one virtual GPU takes of its card; 0 if none is requested. */
+export function virtualMiB(counters: readonly { readonly resource: string; readonly perPod: number | null }[]): number {
+  const sizes = counters.map(({ resource, perPod }) => {
+    const unit = acceleratorResource(resource)?.unit;
+    return unit?.of === 'memory' && 'mebibytes' in unit ? unit.mebibytes * (perPod ?? 0) : 0;
+  });
+  return Math.max(0, ...sizes);
+}
+
 /** The value that all candidates share; null if there are none, if they differ or if one is unknown. */
 function same(values: readonly number[]): number | null {
   const [first] = values;

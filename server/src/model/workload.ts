@@ -1,4 +1,4 @@
-import type { AcceleratorForm } from '../catalog/index.ts';
+import type { AcceleratorForm, Vendor } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { NodeTerm } from './node-terms.ts';
@@ -102,7 +102,11 @@ export interface PodNeeds {
   /** CPU cores. */
   readonly cpu: number;
   readonly memoryGiB: number;
+  /** Elastic Fabric Adapters, which only AWS has. */
+  readonly efa: number;
 }
+
+export const noNeeds: PodNeeds = { cpu: 0, memoryGiB: 0, efa: 0 };
 
 export interface Container {
   readonly type: 'init' | 'sidecar' | 'app';
@@ -175,6 +179,19 @@ export interface PodAccelerator {
   readonly modelFrom: ModelFrom | null;
   /** What suggests the model, if nothing requires it. */
   readonly modelHint?: ModelHint;
+  /** The models that it can be, if nothing names or suggests one. */
+  readonly open?: OpenModel;
+}
+
+/** The cards for which a request without a model can be. */
+export interface OpenModel {
+  readonly vendor: Vendor;
+  /** Catalog ids, if the request allows only these; empty: any card of the vendor. */
+  readonly among: readonly string[];
+  /** The memory that each device must have, in MiB; 0 if the request names none. */
+  readonly memoryMiB: number;
+  /** Hardware devices per pod on a model: a fraction for a part of a card; null if unknown. */
+  readonly devicesOn: (model: string) => number | null;
 }
 
 /** The fewest and the most devices of one pod. */
@@ -226,6 +243,13 @@ export interface Volume {
   readonly at: Cursor;
 }
 
+/** A machine of the user's own. */
+export interface OwnMachineName {
+  readonly name: string;
+  /** null: unknown. */
+  readonly devices: number | null;
+}
+
 /** Where the pods run, according to the object and the config. */
 export interface Placement {
   readonly capacity: Capacity;
@@ -239,6 +263,10 @@ export interface Placement {
   /** The requirements on labels that follow from a node's instance type, region or zone: one of the terms must hold. */
   readonly terms: readonly NodeTerm[];
   readonly needs: PodNeeds;
+  /** The one machine that the selectors or the config name, if the catalog does not have it. */
+  readonly ownMachine?: OwnMachineName;
+  /** GKE Autopilot charges for the pods, or for their nodes and a premium. */
+  readonly autopilot?: 'pods' | 'nodes';
   /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;

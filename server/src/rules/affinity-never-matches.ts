@@ -1,16 +1,21 @@
+import { isSlip } from '../catalog/spelling.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
-import { isUnknown, placesAt, writtenText } from '../evidence/written.ts';
-import { asText, type Cursor, getIn, items, spanOf } from '../yaml/cursor.ts';
+import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import type { PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asText, type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A node affinity compares a label with a value that is not a whole number.
+ * An affinity that matches nothing: a comparison with a value that is not a whole number, or a misspelled name of its own pods.
  *
  * ## Why
  *
  * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending. The label
- * nvidia.com/gpu.memory is in MiB, without a unit.
+ * nvidia.com/gpu.memory is in MiB, without a unit. An anti-affinity that is to spread the pods of a job, but selects another job's name, spreads
+ * nothing.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,9 +61,13 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the selector may mean another object.
+ *
  * ## When it is silent
  *
- * For templates.
+ * For templates, and for selectors of pods whose value is unlike that of the object's own pods.
  *
  * ## Sources
  *
@@ -68,7 +77,8 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
-  podSet(podSet, { report, workload }) {
+  podSet(podSet, context) {
+    const { report, workload } = context;
     if (!isPodSpec(podSet, workload)) return;
     const path = 'affinity.nodeAffinity';
     const required = `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchExpressions.*`;
@@ -84,8 +94,36 @@ export default defineRule({
       for (const value of wrongNumbers(expression))
         report({ message: `${said(expression, value)}: the scheduler cannot place the pod`, span: spanOf(value) });
     }
+    for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
   },
 });
+
+/** Labels that controllers set to the name of their object. */
+const nameLabels: ReadonlySet<string> = new Set([
+  ...['training.kubeflow.org/job-name', 'batch.kubernetes.io/job-name', 'job-name', 'ray.io/cluster'],
+  ...['jobset.sigs.k8s.io/jobset-name', 'leaderworkerset.sigs.k8s.io/name', 'volcano.sh/job-name'],
+]);
+
+/** Reports a selector of pods that almost certainly means the pods of its own object, and has another value. */
+function checkSelected(side: string, { pod, labels }: PodSet, { report, workload, document }: PodSetContext): void {
+  const terms = [
+    ...placesAt(pod, `affinity.${side}.requiredDuringSchedulingIgnoredDuringExecution.*`),
+    ...placesAt(pod, `affinity.${side}.preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm`),
+  ];
+  for (const wanted of terms.flatMap((term) => placesAt(term, 'labelSelector.matchLabels.*'))) {
+    const [key, value] = [keyOf(wanted), writtenText(wanted)];
+    const byName = nameLabels.has(key);
+    const own = byName ? workload.name : labels.find(({ at }) => keyOf(at) === key)?.value;
+    if (value === undefined || own == null || own === value || isPlaceholderText(own)) continue;
+    // Other objects may have similar names.
+    if (!isSlip(own, value) && !(byName && (own.includes(value) || value.includes(own)))) continue;
+    report({
+      message: `${side} selects ${shorten(`${key}: ${value}`, 60)}, but the pods of this object have ${shorten(own, 30)}: it matches none of them`,
+      span: spanOf(wanted),
+      fixes: () => [fix(`Select ${own}`, 'unsafe', replaceScalar(document, wanted, own))],
+    });
+  }
+}
 
 function wrongNumbers(expression: Cursor): readonly Cursor[] {
   if (!/^(Gt|Lt)$/.test(writtenText(getIn(expression, 'operator')) ?? '')) return [];

@@ -1,9 +1,10 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { nearest } from '../catalog/spelling.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
-import { type ApiHolder, type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
+import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
 import { parseQuantity } from '../model/quantity.ts';
+import { isValues } from '../model/values.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
 import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -87,6 +88,15 @@ export default defineRule({
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
       report({ ...describe(problem, meant.get(problem), document), covers: extentOf(problem) });
+    }
+  },
+  podSet({ pod }, { workload, document, report }) {
+    if (!isValues(workload)) return;
+    for (const problem of passedOnProblems(pod, document)) {
+      const meant = meantField(problem);
+      // A chart may have keys of its own.
+      if (meant?.as !== 'below' && (meant?.as !== 'name' || !meant.certain)) continue;
+      report({ ...describe(problem, meant, document), severity: 'warning' });
     }
   },
 });

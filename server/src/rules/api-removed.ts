@@ -23,8 +23,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * The API server rejects an object whose kind it does not serve: a version that a release of Kubernetes removed, a kind of another group, or a
- * misspelled kind.
+ * The API server rejects an object whose kind it does not serve: a version that a release of Kubernetes or of an operator removed, a kind of
+ * another group, or a misspelled kind.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2beta2
@@ -52,15 +52,16 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For objects that have nothing to do with accelerators, for groups that are not Kubernetes' own, for resource.k8s.io (dra-shape), and if
- * `kubernetesVersion` in the config is older than the removal.
+ * For objects that have nothing to do with accelerators, for custom resources whose history is unknown, for resource.k8s.io (dra-shape), and
+ * if `kubernetesVersion` in the config is older than the removal. A version that an operator removed in the last two years is a warning: the cluster
+ * may run an older operator.
  *
  * ## Sources
  *
  * - [Kubernetes: deprecated API migration guide](https://kubernetes.io/docs/reference/using-api/deprecation-guide/)
  */
 export default defineRule({
-  topic: 'cluster',
+  topic: 'other',
   severity: 'error',
   judgesWords: true,
   document(document, context) {
@@ -98,6 +99,8 @@ export default defineRule({
     if (at === undefined) return;
     context.report({
       message: messageOf(problem, manifest),
+      // The cluster may run an older operator.
+      severity: problem.why === 'operator' && problem.recent ? 'warning' : 'error',
       span: spanOf(at),
       fixes: () => [correct(problem, manifest, context)],
     });
@@ -120,6 +123,8 @@ function messageOf(problem: NotServed, { apiVersion, kind }: Manifest): string {
   switch (problem.why) {
     case 'removed':
       return `Kubernetes 1.${problem.release} removed ${version} ${name}: the API server rejects the object; use ${problem.use}`;
+    case 'operator':
+      return `${version} ${name} is no longer served by ${problem.by}: the API server rejects the object; use ${problem.use}`;
     case 'kind':
       return `No kind ${name} in ${version}; did you mean ${problem.use}? The API server rejects the object`;
     default:
@@ -131,7 +136,8 @@ function correct(problem: NotServed, { root, kind }: Manifest, { document }: Rul
   if (problem.why === 'kind') {
     return fix(`Change ${kind} to ${problem.use}`, 'safe', replaceScalar(document, getIn(root, 'kind'), problem.use));
   }
-  const isSame = problem.why !== 'removed' || problem.same;
+  const isSame = (problem.why !== 'removed' && problem.why !== 'operator') || problem.same;
+  if (problem.why === 'operator' && !isSame) return undefined;
   // Old versions took the selector from the template.
   if (!isSame && getIn(root, 'spec', 'template') !== undefined && getIn(root, 'spec', 'selector') === undefined)
     return undefined;

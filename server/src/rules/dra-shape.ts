@@ -66,6 +66,7 @@ export default defineRule({
   topic: 'sharing',
   severity: 'error',
   manifest(manifest, context) {
+    if (groupOf(manifest.apiVersion) === 'gpu.resource.nvidia.com') reportClassic(manifest, context);
     if (groupOf(manifest.apiVersion) !== 'resource.k8s.io') return;
     const claim = manifest.kind === 'ResourceClaim';
     if (!claim && manifest.kind !== 'ResourceClaimTemplate') return;
@@ -76,6 +77,16 @@ export default defineRule({
     checkNames(podSet, context);
   },
 });
+
+/** The parameters of classic DRA, which referred to them from claims. */
+function reportClassic({ root, kind }: Manifest, { report }: RuleContext): void {
+  const version = getIn(root, 'apiVersion');
+  if (version === undefined || isTemplated(version) || !/Parameters$/.test(kind)) return;
+  report({
+    message: `${shorten(kind, 40)} configured claims before Kubernetes 1.32: the object is ignored; use a config in the ResourceClaim`,
+    span: spanOf(version),
+  });
+}
 
 function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, context: RuleContext): void {
   const outer = getIn(root, 'spec');

@@ -1,7 +1,7 @@
 import { migByResource } from '../catalog/index.ts';
-import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { lacksLimitOf, likelyLacksLimitOf } from '../evidence/missing-limit.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { type Fix, fix, type Safety } from '../rewrite/fix.ts';
 import { addLimit, isKnown, isWhole } from '../rewrite/quantities.ts';
 import { meantName } from '../rewrite/rename-resource.ts';
 import { asNumber, asText, type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -52,7 +52,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * In patches and definitions, whose limits may be elsewhere (except for training runtimes and TrainJobs, whose resources are complete), and if
- * a template may add limits.
+ * a template may add limits. In the values of an unknown chart, it is a warning.
  *
  * ## Sources
  *
@@ -65,12 +65,16 @@ export default defineRule({
   container(container, context) {
     for (const accelerator of container.accelerators) {
       const { request, resource } = accelerator;
-      if (request === undefined || request.empty || !lacksLimit(accelerator, container, context)) continue;
+      if (request === undefined || request.empty) continue;
+      const isCertain = lacksLimit(accelerator, container, context);
+      if (!isCertain && (accelerator.limit !== undefined || !likelyLacksLimitOf(resource, container, context)))
+        continue;
       const count = request.templated ? '' : ` (${request.text})`;
       context.report({
-        message: `${resource} has a request${count} but no limit: the API server rejects the pod`,
+        severity: isCertain ? 'error' : 'warning',
+        message: `${resource} has a request${count} but no limit: the API server rejects the pod${isCertain ? '' : ', unless the chart adds one'}`,
         span: keySpanOf(request.at),
-        fixes: () => [copyToLimits(accelerator, container, context)],
+        fixes: () => [copyToLimits(accelerator, container, isCertain ? 'safe' : 'unsafe', context)],
       });
     }
   },
@@ -86,7 +90,12 @@ function isMisspelled(resource: string, limits: Cursor | undefined): boolean {
   return entries(limits).some((entry) => /^gpus?$/i.test(keyOf(entry)) || meantName(keyOf(entry)) === resource);
 }
 
-function copyToLimits(accelerator: AcceleratorRequest, container: Container, context: PodSetContext): Fix | undefined {
+function copyToLimits(
+  accelerator: AcceleratorRequest,
+  container: Container,
+  safety: Safety,
+  context: PodSetContext,
+): Fix | undefined {
   const { request, limit, resource } = accelerator;
   const { resources } = container;
   if (request !== undefined && resources === undefined) return copyToSpawnerLimits(resource, request, context);
@@ -101,7 +110,7 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   if (value === undefined) return undefined;
   const edits =
     limit === undefined ? addLimit(document, resources, resource, value) : replaceScalar(document, limit.at, value);
-  return fix(`Set the limit of ${resource} to ${request.text}`, 'safe', edits);
+  return fix(`Set the limit of ${resource} to ${request.text}`, safety, edits);
 }
 
 /** JupyterHub's KubeSpawner has its own keys for both. */

@@ -77,8 +77,8 @@ export default defineRule({
         if (most === undefined || perPod <= most || onPremisesSizes.has(perPod)) continue;
         const name = gpus.get(accelerator.model ?? '')?.name ?? '';
         context.report({
-          severity: 'hint',
-          message: `The pod requests ${perPod} ${resource}, but no known node has more than ${most} × ${name}`,
+          severity: isTpu(accelerator) ? 'error' : 'hint',
+          message: `The pod requests ${perPod} ${resource}, but no ${isTpu(accelerator) ? '' : 'known '}node has more than ${most} × ${name}${isTpu(accelerator) ? ': the pod stays Pending' : ''}`,
           span,
         });
         continue;
@@ -100,7 +100,12 @@ function maxPerNode({ model, modelFrom }: PodAccelerator): number | undefined {
   if (model === null || modelFrom === 'config' || modelFrom === 'hint') return undefined;
   const most = maxGpusPerInstance(model);
   if (most === undefined) return undefined;
-  return Math.max(most, /^g[hb]\d/i.test(model) ? 1 : 8);
+  return Math.max(most, /^g[hb]\d|^tpu/i.test(model) ? 1 : 8);
+}
+
+/** Only Google has TPUs, in machines of fixed sizes. */
+function isTpu({ model }: PodAccelerator): boolean {
+  return model?.startsWith('tpu') === true;
 }
 
 /** The count of the container with the largest request. */

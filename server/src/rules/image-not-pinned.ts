@@ -78,7 +78,11 @@ export default defineRule({
 function holdsAccelerator(container: Container, podSet: PodSet): boolean {
   const { accelerators } = container;
   if (accelerators.length === 0) return usesAccelerators(container, podSet);
-  return accelerators.some(({ count, limit, request }) => count !== 0 && (limit ?? request)?.empty === false);
+  return accelerators.some(({ count, limit, request }) => {
+    const written = limit ?? request;
+    // A chart may round half a GPU down to none; the pod is meant to have one.
+    return written?.empty === false && (count !== 0 || (written.value ?? 0) > 0);
+  });
 }
 
 interface ImageParts {
@@ -105,13 +109,26 @@ function isPlaceholder(image: string): boolean {
   return /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
 }
 
-const movingTags =
-  /^(latest|main|master|dev|devel|develop|edge|canary|head|stable|nightly|snapshot|current|gpu|cuda)$/i;
+/** Names of branches and channels, which follow their newest build. */
+const channels =
+  /^(?:latest|main|master|trunk|dev|devel|develop|development|edge|canary|head|stable|unstable|nightly|snapshot|current|rolling)$/i;
+/** Words that name only the hardware, the base or the variant of an image. */
+const variants =
+  /^(?:gpu|cuda|nvidia|amd|rocm|intel|xpu|hpu|gaudi|tensorrt|trt|onnx|openvino|vulkan|full|light|slim|base|runtime|server|alpine|jammy|noble|bookworm)$/i;
+/** A toolkit or a system with its version, which says nothing about the build: `cuda-12.4`, `py311`, `ubuntu22.04`. */
+const platforms =
+  /(?:^|(?<=[._-]))(?:cuda|cu|cudnn|rocm|tensorrt|trt|python|py|ubuntu|ub|debian|jetpack|jp|sm|gfx)[._-]?\d+(?:\.\d+)*(?![^._-])/gi;
 
 /** A date or a commit in the tag pins the build; `nightly` alone does not. */
 function isMoving(tag: string): boolean {
-  if (movingTags.test(tag)) return true;
-  return /(^|[._-])(latest|nightly)([._-]|$)/i.test(tag) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag);
+  const words = tag
+    .replace(platforms, '')
+    .split(/[._-]+/)
+    .filter((word) => word !== '');
+  if (words.some((word) => /^(?:latest|nightly)$/i.test(word)) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag))
+    return true;
+  if (words.length === 0 || words.some((word) => /\d/.test(word))) return false;
+  return words.some((word) => channels.test(word)) || (!/\d/.test(tag) && words.every((word) => variants.test(word)));
 }
 
 function tagSpan(text: string, { at, value }: Located<string>, tag: string): Span {

@@ -65,13 +65,17 @@ export default defineRule({
   container(container, context) {
     const privileged = getIn(securityContextOf(container), 'privileged');
     if (privileged === undefined || asBoolean(privileged) !== true || isExempt(context.workload)) return;
-    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    const requests = knownRequests(container).filter(({ resource }) =>
+      /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//.test(resource),
+    );
     if (requests.length === 0 || takesWholeNode(context)) return;
     // Jobs that train on several GPUs take whole nodes more often than not.
     const usual = hasRole(context.workload, 'training') ? 2 : 8;
     const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= usual);
+    // Most nodes with a GPU of Intel have only one.
+    const single = requests.every(({ resource }) => resource.startsWith('gpu.intel.com/'));
     context.report({
-      severity: whole || usesRdma(context) || mountsDevices(container, context) ? 'info' : 'warning',
+      severity: whole || single || usesRdma(context) || mountsDevices(container, context) ? 'info' : 'warning',
       message: `privileged: true exposes every GPU of the node to the container, not only the ${requestWords(requests)} that it requests`,
       span: keySpanOf(privileged),
     });

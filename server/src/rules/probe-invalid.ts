@@ -1,19 +1,32 @@
-import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
-import { isSet, isUnknown, placesAt, writtenNumber } from '../evidence/written.ts';
+import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
+import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asNumber, type Cursor, entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A probe or a lifecycle hook that the API server rejects.
+ * A probe or a lifecycle hook that the API server rejects, or a probe that can only fail.
  *
  * ## Why
  *
  * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at once
  * (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to their end and have no probes,
- * unless they are sidecars.
+ * unless they are sidecars. A probe of a named port fails if the container declares no port of that name.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -55,7 +68,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe: 1 is the only valid threshold, and a field that is not allowed had no effect.
+ * Safe: 1 is the only valid threshold, and a field that is not allowed had no effect. Another port is unsafe.
  *
  * ## Sources
  *
@@ -74,6 +87,9 @@ export default defineRule({
       return;
     }
     for (const probe of probes) checkProbe(probe, context);
+    if (isWholePod(context.podSet, context.workload)) {
+      for (const probe of probes) checkPort(probe, container, context);
+    }
     for (const hook of placesAt(container.at, 'lifecycle.*')) {
       if (/^(postStart|preStop)$/.test(keyOf(hook))) checkHandler(hook, hookHandlers, context);
     }
@@ -120,6 +136,25 @@ function checkProbe(probe: Cursor, context: PodSetContext): void {
     report({
       message: `terminationGracePeriodSeconds of a probe must be at least 1: ${rejectionOf(workload)}`,
       span: spanOf(grace),
+    });
+  }
+}
+
+/** A port by a name that the container does not declare: the kubelet finds no port to ask. */
+function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSetContext): void {
+  const ports = getIn(at, 'ports');
+  const names = items(ports).map((port) => getIn(port, 'name'));
+  if (isIncomplete(at) || isIncomplete(ports) || isTemplated(ports) || names.some(isUnknown)) return;
+  const known = names.flatMap((name) => asText(name) ?? []);
+  for (const place of ['httpGet', 'tcpSocket'].flatMap((handler) => getIn(probe, handler, 'port') ?? [])) {
+    const port = writtenText(place);
+    // A number in quotes is a number, and name-invalid reports what is not a name.
+    if (port === undefined || !/^(?=.{1,15}$)(?=.*[a-z])[a-z0-9-]+$/.test(port) || known.includes(port)) continue;
+    const has = known.length === 0 ? 'names no port' : `has only ${shorten(known.join(', '), 40)}`;
+    report({
+      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the pod cannot be ready`,
+      span: spanOf(place),
+      fixes: () => known.map((name) => fix(`Use port ${name}`, 'unsafe', replaceScalar(document, place, name))),
     });
   }
 }

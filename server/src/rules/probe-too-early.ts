@@ -4,13 +4,13 @@ import { lowerCount } from '../model/pod.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
 import { type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { insertKey } from '../yaml/edit.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A liveness probe kills a model server before its model is loaded.
+ * A liveness or startup probe kills a model server before its model is loaded.
  *
  * ## Why
  *
@@ -71,9 +71,9 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe, for patches and definitions, and for servers other than those of language models. The estimate is a lower bound: 1
- * minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of up
- * to 8 files at 50 MiB/s each if nothing is mounted that keeps the weights.
+ * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models. The estimate
+ * is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of up to 8 files
+ * at 50 MiB/s each if nothing is mounted that keeps the weights.
  *
  * ## Sources
  *
@@ -86,9 +86,11 @@ export default defineRule({
   severity: 'warning',
   wasteful: true,
   container(container, { workload, podSet, document, report }) {
-    const probe = getIn(container.at, 'livenessProbe');
+    const [startup, liveness] = ['startupProbe', 'livenessProbe'].map((key) => getIn(container.at, key));
+    // A startup probe suspends the other probes until it succeeds.
+    const probe = startup ?? liveness;
     if (probe?.node.kind !== 'map' || workload.partial || !requestsAccelerators(container)) return;
-    if (getIn(container.at, 'startupProbe') !== undefined || isIncomplete(container.at) || isIncomplete(probe)) return;
+    if (isIncomplete(container.at) || isIncomplete(probe)) return;
     const budget = budgetOf(probe);
     const loader = budget === undefined ? undefined : modelLoader(container, podSet);
     if (budget === undefined || loader === undefined) return;
@@ -100,17 +102,22 @@ export default defineRule({
         ? 'a model'
         : shorten(loader.model.slice(loader.model.lastIndexOf('/') + 1), 40);
     report({
-      message: `livenessProbe kills the container ${budget} s after its start, but ${loader.downloads ? 'downloading and loading' : 'loading'} ${what} takes ${least} s or more: it may never become ready`,
+      message: `${keyOf(probe)} kills the container ${budget} s after its start, but ${loader.downloads ? 'downloading and loading' : 'loading'} ${what} takes ${least} s or more: it may never become ready`,
       span: keySpanOf(probe),
-      fixes: () => [addStartupProbe(probe, container.at, document)],
+      fixes: () => [
+        startup === undefined ? addStartupProbe(probe, container.at, document) : waitLonger(probe, document),
+      ],
     });
   },
 });
 
 const maxMinutes = 20;
+const handlers = ['httpGet', 'tcpSocket', 'grpc', 'exec'];
 
 /** The time in seconds after which the probe restarts a server that never answers; undefined if unknown. Kubernetes' defaults. */
 function budgetOf(probe: Cursor): number | undefined {
+  // Operators have forms of their own.
+  if (!handlers.some((key) => getIn(probe, key) !== undefined)) return undefined;
   const [delay, period, failures] = [
     lowerCount(getIn(probe, 'initialDelaySeconds'), 0),
     lowerCount(getIn(probe, 'periodSeconds'), 10),
@@ -121,11 +128,21 @@ function budgetOf(probe: Cursor): number | undefined {
   return delay + (period || 10) * (failures || 3);
 }
 
+/** More attempts, at the written period. */
+function waitLonger(probe: Cursor, document: YamlDocument): Fix | undefined {
+  const failures = getIn(probe, 'failureThreshold');
+  const period = lowerCount(getIn(probe, 'periodSeconds'), 10) || 10;
+  const enough = Math.ceil((maxMinutes * 60) / period);
+  const edits =
+    failures === undefined
+      ? insertKey(document, probe, 'failureThreshold', enough)
+      : replaceScalar(document, failures, enough);
+  return fix(`Wait up to ${maxMinutes} min (failureThreshold ${enough})`, 'unsafe', edits);
+}
+
 /** A startup probe with the same handler and more time. */
 function addStartupProbe(probe: Cursor, container: Cursor, document: YamlDocument): Fix | undefined {
-  const handler = ['httpGet', 'tcpSocket', 'grpc', 'exec']
-    .map((key) => getIn(probe, key))
-    .find((one) => one !== undefined);
+  const handler = handlers.map((key) => getIn(probe, key)).find((one) => one !== undefined);
   const plain = handler && plainValue(handler);
   if (handler === undefined || plain === undefined) return undefined;
   const value = { [keyOf(handler)]: plain, periodSeconds: 10, failureThreshold: maxMinutes * 6 };

@@ -147,7 +147,20 @@ function addressOf(container: Container, { name }: Workload, { document }: PodSe
 }
 
 const hostWords: ReadonlySet<string> = new Set([
-  ...['addr', 'address', 'host', 'hosts', 'master', 'coordinator', 'endpoint', 'rdzv', 'server', 'servers', 'leader'],
+  ...[
+    'addr',
+    'address',
+    'host',
+    'hosts',
+    'master',
+    'coordinator',
+    'endpoint',
+    'rdzv',
+    'server',
+    'servers',
+    'leader',
+    'ip',
+  ],
 ]);
 
 function isHostName(name: string): boolean {

@@ -62,8 +62,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the job runs in an existing cluster (`clusterSelector`), if a `deletionStrategy` is set, and if the entrypoint is a model server, which
- * does not end. For clusters without accelerators, or whose accelerators the autoscaler removes.
+ * If the job runs in an existing cluster (`clusterSelector`), and if a `deletionStrategy` is set. For clusters without accelerators, or whose
+ * accelerators the autoscaler removes.
  *
  * ## Sources
  *
@@ -78,7 +78,6 @@ export default defineRule({
     const spec = getIn(workload.manifest.root, 'spec');
     if (spec === undefined || isIncomplete(spec) || getIn(spec, 'clusterSelector') !== undefined) return;
     if (getIn(spec, 'deletionStrategy') !== undefined || getIn(spec, 'deletionPolicy') !== undefined) return;
-    if (isServer(asText(getIn(spec, 'entrypoint')) ?? '')) return;
     const shutdown = getIn(spec, 'shutdownAfterJobFinishes');
     if (isTemplated(shutdown) || asBoolean(shutdown) === true) return;
     if (shutdown !== undefined && !isNull(shutdown) && asBoolean(shutdown) !== false) return;
@@ -88,8 +87,11 @@ export default defineRule({
     const idle = context.costOf(workload).cost?.idleHourly ?? 0;
     const amount = idle === 0 ? '' : ` (${formatHourly(idle)})`;
     const state = shutdown === undefined ? 'not set' : (asText(shutdown) ?? 'empty');
+    const ends = isServer(asText(getIn(spec, 'entrypoint')) ?? '')
+      ? 'when its server stops or fails'
+      : 'after the job ends';
     context.report({
-      message: `shutdownAfterJobFinishes is ${state}: the cluster keeps its accelerators after the job ends${amount}`,
+      message: `shutdownAfterJobFinishes is ${state}: the cluster keeps its accelerators ${ends}${amount}`,
       span: shutdown === undefined ? keySpanOf(spec) : spanOf(shutdown),
       fixes: () => [shutDown(context)],
     });

@@ -1,16 +1,18 @@
-import { gpus, gpusByLabel, isGpuLabel, labelCandidates } from '../catalog/index.ts';
+import { gpus, gpusByLabel, isGpuLabel, labelCandidates, meantNodeLabel } from '../catalog/index.ts';
+import { placesAt } from '../evidence/written.ts';
 import { fix } from '../rewrite/fix.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
-import { defineRule } from './rule.ts';
+import { asText, type Cursor, getIn, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { renameKey, replaceScalar } from '../yaml/edit.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A GPU name in a node selector that no node label has.
+ * A node selector with a GPU name that no node label has, or with a misspelled label.
  *
  * ## Why
  *
  * Label values must match exactly. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the full product name,
- * `NVIDIA-H100-80GB-HBM3`. With a short name, or the name of another form factor, the pod stays Pending.
+ * `NVIDIA-H100-80GB-HBM3`. With a short name, the name of another form factor, or a label such as `nvidia.com/gpu-product`, the pod stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -46,7 +48,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe if only one known value fits: no node has the written one. If several GPUs fit, each is offered as an unsafe fix.
+ * Safe if only one known value fits: no node has the written one. If several GPUs fit, each is offered as an unsafe fix. Another label is unsafe:
+ * someone may have added the written one to the nodes.
  *
  * ## When it is silent
  *
@@ -60,8 +63,17 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  manifest({ kind, root }, context) {
+    const path = volumePaths[kind];
+    if (path === undefined) return;
+    for (const place of placesAt(root, `${path}.required.nodeSelectorTerms.*.matchExpressions.*.key`)) {
+      checkKey(asText(place) ?? '', place, false, 'The volume is on no node', context);
+    }
+  },
   podSet({ selectors }, context) {
-    for (const { key, values } of selectors) {
+    for (const { key, values, at, from } of selectors) {
+      const place = from === 'nodeSelector' ? at : getIn(at, 'key');
+      if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
       if (!isGpuLabel(key) || values.some(({ value, at }) => isTemplated(at) || gpusByLabel(key, value).length > 0))
         continue;
       for (const { value, at } of values) {
@@ -80,6 +92,26 @@ export default defineRule({
       }
     }
   },
+});
+
+/** Reports a label that is one slip away from a known one. A label of a nodeSelector is itself a key. */
+function checkKey(key: string, place: Cursor, isKey: boolean, consequence: string, context: RuleContext): void {
+  const meant = isTemplated(place) ? undefined : meantNodeLabel(key);
+  if (meant === undefined) return;
+  context.report({
+    message: `No node has the label ${key} by itself; did you mean ${meant}? ${consequence}`,
+    span: isKey ? keySpanOf(place) : spanOf(place),
+    fixes: () => {
+      const edits = isKey ? renameKey(context.document, place, meant) : replaceScalar(context.document, place, meant);
+      return [fix(`Select by ${meant}`, 'unsafe', edits)];
+    },
+  });
+}
+
+/** The required node affinity of objects without pods. */
+const volumePaths = table<string>({
+  PersistentVolume: 'spec.nodeAffinity',
+  LocalModelNodeGroup: 'spec.persistentVolumeSpec.nodeAffinity',
 });
 
 /** Known values that a certainly wrong one may mean: those of the same card, in the form factor that it names. */

@@ -1,13 +1,17 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import { findSharding, type Sharding } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isRequested } from '../model/accelerators.ts';
-import type { Container } from '../model/workload.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { lowerCount } from '../model/pod.ts';
+import { resourceName } from '../model/requested-resource.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -63,9 +67,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For servers that span several pods (LeaderWorkerSet, Ray, multi-node KServe, `--nnodes`), for several servers in one container, if
- * CUDA_VISIBLE_DEVICES assigns the GPUs, if the container may see other GPUs than its own (privileged, NVIDIA_VISIBLE_DEVICES), for shares of
- * GPUs, and if a factor of the product is unknown.
+ * For servers that span several pods (multi-node KServe, `--nnodes`; in a LeaderWorkerSet or a Ray cluster, unless they need more than the
+ * whole group has), for several servers in one container, if CUDA_VISIBLE_DEVICES assigns the GPUs, if the container may see other GPUs than
+ * its own (privileged, NVIDIA_VISIBLE_DEVICES), for shares of GPUs, and if a factor of the product is unknown.
  *
  * ## Sources
  *
@@ -96,6 +100,7 @@ export default defineRule({
     }
   },
   container: eachLaunch((container, context: PodSetContext) => {
+    if (container.type !== 'init' && kindOf(context.workload).spansPods === true) checkGroup(container, context);
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
@@ -116,6 +121,50 @@ export default defineRule({
     });
   }),
 });
+
+/** A server whose parallel sizes span the pods of its group. */
+function checkGroup(container: Container, context: PodSetContext): void {
+  const gpus = gpusOfGroup(context.workload);
+  const sharding = gpus === null ? undefined : findSharding(processInput(container));
+  if (gpus === null || gpus === 0 || sharding === undefined || assignsGpus(container)) return;
+  const used = Math.max(sharding.tensor, sharding.devices ?? sharding.tensor);
+  const place = used > gpus ? placeOf(sharding, container, context) : undefined;
+  if (place === undefined || hasRun(context.workload.manifest) || mayUseOtherGpus(container)) return;
+  const product = used === sharding.tensor ? '' : ` (${used} processes in total)`;
+  context.report({
+    message: mismatch(`${shorten(sharding.text)}${product}`, used, gpus, 'the group'),
+    span: place.span,
+  });
+}
+
+/** The whole GPUs of one group of pods of a LeaderWorkerSet, or of the one Ray cluster; null if unknown. */
+function gpusOfGroup({ kind, apiVersion, podSets, manifest, partial }: Workload): number | null {
+  const isGroup = kind === 'LeaderWorkerSet';
+  if (partial || (!isGroup && kindOf({ kind, apiVersion }).rayCluster === undefined)) return null;
+  let all = 0;
+  for (const { name, pods, accelerators, containers } of podSets) {
+    const [only, ...others] = accelerators.filter(isRequested);
+    if (only === undefined) {
+      // Ray needs none in the head. Elsewhere, a request is missing, empty or misspelled.
+      if (name === 'head' && !containers.some(requestsDevices)) continue;
+      return null;
+    }
+    const vendor = knownAccelerator(resourceName(only.requested) ?? '')?.vendor;
+    // Some devices of others have several processors.
+    if (others.length > 0 || only.form !== 'whole' || (vendor !== 'nvidia' && vendor !== 'amd')) return null;
+    if (only.perPod === null || only.devices !== only.perPod || pods.max === null) return null;
+    all += only.perPod * pods.max;
+  }
+  if (!isGroup) return all;
+  const groups = lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1);
+  return groups === null || groups === 0 ? null : all / groups;
+}
+
+/** Whether a container requests anything but the resources of every node. */
+function requestsDevices({ resources }: Container): boolean {
+  const written = [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
+  return written.some((entry) => !/^(?:cpu|memory|ephemeral-storage|hugepages-\S+)$/.test(keyOf(entry)));
+}
 
 function mismatch(text: string, used: number, gpus: number, holder: string): string {
   if (used > gpus) return `${text} needs ${plural(used, 'GPU')}, but ${holder} has ${gpus}: the server does not start`;

@@ -1,6 +1,7 @@
 import { apiKind } from '../catalog/index.ts';
 import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -75,7 +76,8 @@ export default defineRule({
   },
   podSet(podSet, context) {
     const { workload, document } = context;
-    if (workload.byShape || !isPodSpec(podSet) || !namesAccelerators(workload)) return;
+    const isChart = isValues(workload);
+    if (workload.byShape || !namesAccelerators(workload) || !(isChart || isPodSpec(podSet))) return;
     // Checked as a whole, above.
     if (apiKind(workload.apiVersion, workload.kind) !== undefined) return;
     const values = [
@@ -84,15 +86,17 @@ export default defineRule({
         value,
       })),
       ...podSet.tolerations.map(({ at: one }) => ({ subject: 'The toleration value', value: getIn(one, 'value') })),
-      ...podSet.containers.flatMap(environment),
-      ...stringsOf('Annotation', podSet.annotations),
-      ...stringsOf('Label', podSet.labels),
+      // Charts make texts of other values themselves.
+      ...(isChart ? [] : podSet.containers.flatMap(environment)),
+      ...(isChart ? [] : stringsOf('Annotation', podSet.annotations)),
+      ...(isChart ? [] : stringsOf('Label', podSet.labels)),
     ];
     for (const { subject, value } of values) {
       const text = value && unquoted(value);
       if (value === undefined || text === undefined) continue;
       context.report({
-        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
+        severity: isChart ? 'warning' : 'error',
+        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object${isChart ? ', unless the chart quotes it' : ''}`,
         span: spanOf(value),
         fixes: () => [quote(document, value, text)],
       });

@@ -6,6 +6,7 @@ import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type {
   BudgetFacts,
+  DeviceSharing,
   LlmConfigFacts,
   LlmRoleFacts,
   PodsFacts,
@@ -22,6 +23,7 @@ import type {
 } from '../model/cross-references.ts';
 import type { ImplicitDevices } from '../model/implicit-devices.ts';
 import { llmReplicas } from '../model/kinds/kserve-llm.ts';
+import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
@@ -59,6 +61,7 @@ export type Facts =
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'flavor'; readonly facts: Table<string> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
+  | { readonly type: 'sharing'; readonly facts: readonly DeviceSharing[] }
   | { readonly type: 'limits'; readonly facts: readonly string[] }
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
   | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
@@ -118,6 +121,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'cloud.google.com/ComputeClass':
       return { type: 'pools', facts: poolsOf(manifest) };
     default:
+      if (isPoolOfFields(groupOf(manifest.apiVersion), kind)) return { type: 'pools', facts: poolsOf(manifest) };
       return workloadFacts(manifest, options);
   }
 }

@@ -5,8 +5,12 @@ export function kindsIn(text: string): ReadonlySet<string> {
   const kinds = new Set(valuesOf(text, 'kind').filter((kind) => namedKinds.has(kind)));
   // Pods that share a claim must find each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
+  if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
   return kinds;
 }
+
+/** A pseudo-kind for configs of the device plugin that share GPUs. */
+export const sharingKind = 'DeviceSharing';
 
 /** A pseudo-kind for files that reference a ResourceClaim. */
 export const claimUse = 'resourceClaimName';

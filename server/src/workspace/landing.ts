@@ -1,12 +1,14 @@
+import { isGpuLabel } from '../catalog/index.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
+import { terraformKind } from './terraform.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
-export const poolKinds = kindsFor('pool');
+export const poolKinds = [...kindsFor('pool'), terraformKind];
 
 /**
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
@@ -29,7 +31,7 @@ interface Pool extends Found {
 interface PoolGroup {
   readonly places: PlaceIndex<Pool>;
   /** What all of them have in common; undefined if one of them is incomplete. */
-  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus'> | undefined;
+  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus' | 'terms'> | undefined;
 }
 
 interface Pools {
@@ -42,8 +44,22 @@ function landing(scope: Scope, { places, alike }: PoolGroup): Landing | undefine
   const common = alike();
   if (first === undefined || common === undefined) return undefined;
   const siblingFolder = places.isAnyInSiblingFolder(scope);
-  return { ...common, first: referenced(scope, first, null), others: places.all.length - 1, siblingFolder };
+  const near = places.nearest(scope);
+  const { gpus, terms } = (near.length < places.all.length ? machinesOf(near) : undefined) ?? common;
+  const shown = { ...common, gpus, terms };
+  return { ...shown, first: referenced(scope, near[0] ?? first, null), others: places.all.length - 1, siblingFolder };
 }
+
+/** What the nearest pools have in common: those of other folders may be other examples. */
+function machinesOf(near: readonly Pool[]): ReturnType<PoolGroup['alike']> {
+  const before = machinesNear.get(near);
+  if (before !== undefined) return before;
+  const found = alike(near.map(({ pool }) => pool));
+  if (found !== undefined) machinesNear.set(near, found);
+  return found;
+}
+
+const machinesNear = new WeakMap<readonly Pool[], NonNullable<ReturnType<PoolGroup['alike']>>>();
 
 const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: Pools }>();
 
@@ -60,7 +76,7 @@ function poolsIn(workspace: Workspace): Pools {
   const byLabel = new Map<string, Pool[]>();
   for (const one of all) {
     for (const [key, value] of Object.entries(one.pool.labels)) {
-      if (!isPoolLabel(key)) continue;
+      if (!isPoolLabel(key) && !isGpuLabel(key)) continue;
       const word = JSON.stringify([key, value]);
       const same = byLabel.get(word);
       if (same === undefined) byLabel.set(word, [one]);
@@ -75,10 +91,14 @@ function poolsIn(workspace: Workspace): Pools {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);
       if (answer !== undefined) return answer;
-      const named = wanted.flatMap(({ key, values }) =>
-        values.length === 1 ? (byLabel.get(JSON.stringify([key, values[0]])) ?? []) : [],
+      const under = (isKey: (key: string) => boolean) =>
+        wanted.flatMap(({ key, values }) =>
+          isKey(key) && values.length === 1 ? (byLabel.get(JSON.stringify([key, values[0]])) ?? []) : [],
+        );
+      const named = under(isPoolLabel);
+      const linked = [...new Set(named.length > 0 ? named : inOneFolder(under(isGpuLabel)))].filter(({ pool }) =>
+        wanted.every((label) => canHave(pool, label)),
       );
-      const linked = [...new Set(named)].filter(({ pool }) => wanted.every((label) => canHave(pool, label)));
       const made = poolGroup(linked.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)));
       answers.set(question, made);
       return made;
@@ -88,6 +108,13 @@ function poolsIn(workspace: Workspace): Pools {
   return pools;
 }
 
+/** Pools with the same cards are those of the pods only if they are all of one project. */
+function inOneFolder(pools: readonly Pool[]): readonly Pool[] {
+  const open = pools.filter(({ pool }) => pool.needsSelector !== true);
+  const folders = new Set(open.map(({ key }) => key.slice(0, key.lastIndexOf('/'))));
+  return folders.size === 1 ? open : [];
+}
+
 function poolGroup(pools: readonly Pool[]): PoolGroup {
   return { places: indexByPlace(pools), alike: lazy(() => alike(pools.map(({ pool }) => pool))) };
 }
@@ -95,6 +122,7 @@ function poolGroup(pools: readonly Pool[]): PoolGroup {
 function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
   const [first, ...others] = pools;
   if (first === undefined || pools.some(({ incomplete }) => incomplete === true)) return undefined;
+  const terms = pools.map((pool) => pool.terms ?? []);
   const shared = (taint: NodeTaint) => others.every(({ taints }) => taints?.some((one) => same(one, taint)) === true);
   const taints = first.taints?.filter(shared) ?? [];
   const gpus = pools.map((pool) => pool.gpus ?? []);
@@ -102,6 +130,7 @@ function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
     taints,
     toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true),
     gpus: gpus.every((ids) => ids.length > 0) ? [...new Set(gpus.flat())] : [],
+    terms: terms.every((some) => some.length > 0) ? terms.flat() : [],
   };
 }
 
@@ -115,7 +144,10 @@ function isPoolLabel(key: string): boolean {
     /^(?:karpenter\.sh\/(?:nodepool|provisioner-name)|(?:alpha\.eksctl\.io|eks\.amazonaws\.com)\/nodegroup)/.test(
       key,
     ) ||
-    !/(?:^|\.)(?:kubernetes\.io|k8s\.io|k8s\.aws|azure\.com|karpenter\.sh|nvidia\.com|amd\.com|amazonaws\.com)\//.test(
+    /^(?:kubernetes\.azure\.com\/agentpool|node-role\.kubernetes\.io\/.*|nvidia\.com\/gpu|amd\.com\/gpu)$/.test(key) ||
+    key === 'cloud.google.com/gke-nodepool' ||
+    key === 'cloud.google.com/compute-class' ||
+    !/(?:^|\.)(?:google\.com|kubernetes\.io|k8s\.io|k8s\.aws|azure\.com|karpenter\.sh|nvidia\.com|amd\.com|amazonaws\.com)\//.test(
       key,
     )
   );

@@ -13,6 +13,8 @@ import type { RelatedFiles } from '../model/related-files.ts';
 import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
+import { deviceSharing } from './device-sharing.ts';
+import { sharingKind } from './kinds.ts';
 import { landingOf, poolKinds } from './landing.ts';
 import { agreed, candidates, factsAs, factsNamed, type Group, oncePerGroup, referenced, type Scope } from './named.ts';
 import { isInSiblingFolder, placeAt } from './place.ts';
@@ -114,6 +116,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['LocalQueue', 'ClusterQueue', 'ResourceFlavor'], ['flavorsOf', namespace, name], () =>
         flavorsOf(scope, namespace, name),
       ),
+    deviceSharing: (config) => read([sharingKind], ['deviceSharing', config], () => deviceSharing(scope, config)),
     landingOf: (wanted, isFree) =>
       read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(scope, wanted, isFree)),
   };

@@ -5,8 +5,9 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { checkLimits, parseDocument, splitDocuments } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
+import { sharingConfigs } from './device-sharing-configs.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
-import { kindsIn } from './kinds.ts';
+import { kindsIn, sharingKind } from './kinds.ts';
 import { type Reference, referencesOf } from './references.ts';
 
 /** What other files can look up about an object. */
@@ -62,7 +63,13 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
         const slash = apiVersion.indexOf('/');
         const group = slash < 0 ? '' : apiVersion.slice(0, slash);
         const facts = lazy(() => factsOf(manifest, options));
-        return [{ group, kind, namespace, name: manifest.name, span: spanOf(name), facts }];
+        const own = { group, namespace, name: manifest.name, span: spanOf(name) };
+        const sharing = kind === 'ConfigMap' && kinds().has(sharingKind) ? sharingConfigs(manifest) : [];
+        if (sharing.length === 0) return [{ ...own, kind, facts }];
+        return [
+          { ...own, kind, facts },
+          { ...own, kind: sharingKind, facts: () => ({ type: 'sharing', facts: sharing }) },
+        ];
       }),
     ),
     references: lazy(() => manifests().flatMap(referencesOf)),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { runCommand, until } from '../../../scripts/vscode/launch.mjs';
-import { hoverBox, lens, open, pickerRow, type Step, sees, showsText } from './stage.ts';
+import { caretBehind, hoverAtCaret, hoverBox, lens, open, pickerRow, type Step, sees, showsText } from './stage.ts';
 
 export const commanding: readonly Step[] = [
   {
@@ -67,6 +67,37 @@ export const commanding: readonly Step[] = [
     },
   },
   {
+    feature: 'GPU range',
+    shows: 'if nothing names the GPU, lens and hover show the range over those that fit',
+    picture: 'gpu-range',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'unknown/which.yaml');
+      await sees(page, lens, /4 GPUs · \$3\.91\/h on T4 … \$71\.21\/h on B300 · Set…/);
+      await caretBehind(stage, 'unknown/which.yaml', 'kind: Deploy');
+      await hoverAtCaret(page, /Cheapest: T4, \$3\.91\/h, AWS us-east-1 g4dn\.12xlarge[\s\S]*Most expensive: B300/);
+    },
+  },
+  {
+    feature: 'GPU range',
+    shows: 'Set… asks for the GPU with its price at the provider of the config, and writes the answer there',
+    picture: 'gpu-range-set',
+    async run(stage) {
+      const { page, workspace, shot } = stage;
+      const config = path.join(workspace, 'unknown', '.gpulint.yaml');
+      const before = fs.readFileSync(config, 'utf8');
+      await open(stage, 'unknown/which.yaml');
+      await (await sees(page, lens, /Set…/)).locator('a').first().click();
+      const row = await sees(page, pickerRow, /^L40S.*48 GB.*\$1\.86\/h at AWS/);
+      await shot();
+      await row.click();
+      await sees(page, lens, /4 × L40S · \$[\d.]+\/h on demand/);
+      assert.equal(fs.readFileSync(config, 'utf8'), `${before}gpu: l40s\n`);
+      fs.writeFileSync(config, before);
+      await sees(page, lens, /4 GPUs · \$3\.91\/h on T4/);
+    },
+  },
+  {
     feature: 'Cost of the file',
     shows: 'the command lists the workloads and opens the hover of the selected one',
     picture: 'show-cost',
@@ -94,6 +125,18 @@ export const commanding: readonly Step[] = [
       const media = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
       await media.locator('h1', { hasText: 'Where do your GPUs run?' }).waitFor();
       await shot();
+    },
+  },
+  {
+    feature: 'Refresh prices',
+    shows: 'the command lists the hosts of the sources, and connects to none of them before the user agrees',
+    picture: 'refresh-prices',
+    async run({ page, shot }) {
+      await runCommand(page, 'gpulint: Refresh Prices…');
+      await sees(page, '.quick-input-title', /Refresh prices from public sources/);
+      await sees(page, pickerRow, /Azure Retail Prices.*prices\.azure\.com/);
+      await shot();
+      await page.keyboard.press('Escape');
     },
   },
   {

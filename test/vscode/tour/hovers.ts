@@ -1,5 +1,5 @@
 // The hover of each thing that has one, opened by its keys.
-import { caretBehind, hoverAtCaret, open, type Step } from './stage.ts';
+import { caretBehind, hoverAtCaret, menuRow, open, type Step, showsText } from './stage.ts';
 
 interface Hover {
   readonly on: string;
@@ -42,7 +42,7 @@ const hovers: readonly Hover[] = [
   },
 ];
 
-export const hovering: readonly Step[] = hovers.map(({ on, file, at, says }) => ({
+const numbers: readonly Step[] = hovers.map(({ on, file, at, says }) => ({
   feature: 'Hover',
   shows: `the hover of ${on} starts with the numbers`,
   picture: `hover-${on.toLowerCase().replace(/^\w+ /, '').replaceAll(' ', '-')}`,
@@ -52,3 +52,22 @@ export const hovering: readonly Step[] = hovers.map(({ on, file, at, says }) => 
     await hoverAtCaret(stage.page, says);
   },
 }));
+
+export const hovering: readonly Step[] = [
+  ...numbers,
+  {
+    feature: 'Hover',
+    shows: 'the second line has a link to the fix that selects a cheaper machine',
+    picture: 'hover-action',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'machine.yaml');
+      await caretBehind(stage, 'machine.yaml', 'g2-standard-48');
+      const hover = await hoverAtCaret(page, /Select g2-standard-4: \$0\.71\/h per pod, 29% less[\s\S]*Same GPU at/);
+      await shot();
+      await hover.locator('a', { hasText: 'Change…' }).first().click();
+      await page.locator(menuRow, { hasText: 'Select g2-standard-4 instead' }).first().click();
+      await showsText(page, /instance-type: g2-standard-4\n/);
+    },
+  },
+];

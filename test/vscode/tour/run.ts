@@ -1,7 +1,13 @@
 // Runs a tour: one workbench, step after step, each with a picture. A step that fails does not keep the others from being run.
 import fs from 'node:fs';
 import path from 'node:path';
-import { launchWorkbench, takeRetries, testSettings, triedAgain } from '../../../scripts/vscode/launch.mjs';
+import {
+  fixedPrices,
+  launchWorkbench,
+  takeRetries,
+  testSettings,
+  triedAgain,
+} from '../../../scripts/vscode/launch.mjs';
 import { notifications, type Stage, type Step, tidy } from './stage.ts';
 
 export interface Tour {
@@ -48,7 +54,7 @@ export async function runTour(
   const opened = tour.prepare?.(workspace) ?? workspace;
   const workbench = await launchWorkbench({
     vsix,
-    ...(env && { env }),
+    env: { ...fixedPrices, ...env },
     settings: { ...testSettings, ...tourSettings, ...tour.settings },
     args: tour.args ?? ['--disable-workspace-trust'],
   });

@@ -18,6 +18,9 @@ const state = z
       .describe(
         'US dollars per hour with replicas at their floor; null for workloads that are not servers, and without a price.',
       ),
+    possibleHourly: range('US dollars per hour')
+      .nullable()
+      .describe('Without a price because nothing names the GPU: from the cheapest to the most expensive one.'),
     problem: z.string().nullable().describe('Why there is no price.'),
     team: z.string().nullable().optional().describe('The value of a label that names the owner. Absent with a base.'),
     cards: z
@@ -34,6 +37,9 @@ const total = z.object({
   unpriced: z.int().describe('Workloads without a price; the amounts do not include them.'),
   gpus: range('devices'),
   hourly: range('US dollars per hour'),
+  ranged: z
+    .object({ workloads: z.int(), hourly: range('US dollars per hour') })
+    .describe('The workloads without a price that have a range, and the sum of their ranges.'),
   idleHourly: z.number(),
 });
 

@@ -1,17 +1,19 @@
 import fs from 'node:fs';
 import process from 'node:process';
+import { exceededBudgets } from '../../features/cost/budgets.ts';
 import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
 import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
+import { warnOfOldPrices } from '../prices/in-use.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
 import { systemReason, UsageError } from '../usage-error.ts';
 import { withTreeOf } from './git-tree.ts';
 import { reportedCosts } from './reported-costs.ts';
-import { costsInFiles, type WorkloadCost, workloadCosts } from './workload-costs.ts';
+import { costsInFiles, type PlacedCost, type WorkloadCost, workloadCosts } from './workload-costs.ts';
 
 /** Options of `gpulint cost`. */
 export interface CostOptions {
@@ -63,6 +65,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   }
   const how = config === undefined ? {} : { config };
   const files = await checkPaths(paths, how);
+  warnOfOldPrices(files);
   const after = costsInFiles(files);
   const before =
     base !== undefined
@@ -81,12 +84,12 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
 
 function createReport(
   before: readonly WorkloadCost[] | undefined,
-  after: readonly WorkloadCost[],
+  after: readonly PlacedCost[],
   current: ReportedCosts,
   { base, compare, output, maxHourly, maxIncrease }: CostOptions,
 ): CostReport {
   const totals = { before: before === undefined ? null : totalOf(before), after: totalOf(after) };
-  const exceeded: string[] = [];
+  const exceeded: string[] = [...exceededBudgets(after)];
   const { hourly } = totals.after;
   if (maxHourly !== undefined && hourly.max > maxHourly) {
     exceeded.push(`the workloads cost up to $${hourly.max.toFixed(2)}/h, more than --max-hourly ${maxHourly}`);
@@ -97,7 +100,10 @@ function createReport(
   }
   return {
     base: base ?? compare ?? null,
-    changes: before === undefined ? after.map((one) => ({ before: null, after: one })) : pairWorkloads(before, after),
+    changes:
+      before === undefined
+        ? after.map((one) => ({ before: null, after: one }))
+        : pairWorkloads<WorkloadCost>(before, after),
     ...totals,
     current,
     output,

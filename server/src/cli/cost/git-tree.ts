@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { configName } from '../../config/places.ts';
+import { isTerraform } from '../../workspace/terraform.ts';
 import { maxFileBytes } from '../file-content.ts';
 import { isManifestName } from '../files.ts';
 import { realPath } from '../reach.ts';
@@ -108,7 +109,7 @@ function isWanted(name: string): boolean {
   const isSafe = steps.every((step) => step !== '' && step !== '.' && step !== '..' && !step.includes('\\'));
   if (!isSafe || steps.some((step) => step.toLowerCase() === '.git' || step === 'node_modules')) return false;
   const last = steps.at(-1) ?? '';
-  return last === configName || isManifestName(last);
+  return last === configName || isManifestName(last) || isTerraform(last);
 }
 
 function writeFiles(repository: string, blobs: readonly Blob[], root: string): void {

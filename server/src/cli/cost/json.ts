@@ -29,6 +29,6 @@ function toJson(change: CostChange<WorkloadCost>, isCompared: boolean): CostJson
 
 function stateOf(workload: WorkloadCost | null): CostJson['workloads'][number]['before'] {
   if (workload === null) return null;
-  const { path, line, gpus, hourly, idleHourly, problem } = workload;
-  return { path, line, gpus, hourly, idleHourly, problem };
+  const { path, line, gpus, hourly, possibleHourly, idleHourly, problem } = workload;
+  return { path, line, gpus, hourly, possibleHourly, idleHourly, problem };
 }

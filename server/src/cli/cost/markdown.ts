@@ -1,10 +1,11 @@
 import { formatCount, formatHourly, plural } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { codeSpan } from '../reports/markdown.ts';
 import type { CostReport } from './cost.ts';
-import { hourlyWords, monthlyIncreaseWords } from './words.ts';
+import { hourlyWords, monthlyIncreaseWords, unpricedWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** A comment longer than this helps nobody; GitHub rejects 65,536 characters. */
@@ -29,7 +30,10 @@ export function* renderChangeMarkdown({ base, before, after, changes, priceBasis
   for (const change of shown.slice(0, maxRows)) yield row(change, base !== null);
   if (shown.length > maxRows) yield `\n… and ${plural(shown.length - maxRows, 'more workload')}\n`;
   const notes = [
-    after.unpriced === 0 ? '' : `${plural(after.unpriced, 'workload')} without a price not included.`,
+    after.ranged.workloads === 0
+      ? ''
+      : `Not included: ${spreadWords(after.ranged.hourly)} for ${plural(after.ranged.workloads, 'workload')} of unknown GPU model.`,
+    unpricedWords(after, (count) => `${count} not included.`),
     priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h a month.`,
   ].filter((note) => note !== '');
   if (notes.length > 0) yield `\n${plainMarkdown(notes.join(' '))}\n`;

@@ -1,9 +1,10 @@
 import { formatCount, formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { rangedWords, spreadWords } from '../../cost/possible-cost-words.ts';
 import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
-import { hourlyWords, monthlyIncreaseWords } from './words.ts';
+import { hourlyWords, monthlyIncreaseWords, unpricedWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** The costs as aligned columns: what changed, or without a base all workloads; then the total. */
@@ -51,17 +52,22 @@ function changeRow(change: CostChange<WorkloadCost>): readonly string[] {
 
 function* totalLines({ base, before, after, changes, priceBasis }: CostReport, style: Style): Generator<string> {
   if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h a month`)}\n`;
-  const unpriced = after.unpriced === 0 ? '' : `, and ${plural(after.unpriced, 'workload')} without a price`;
+  const unpriced = unpricedWords(after, (count) => `, and ${count}`);
   if (base === null || before === null) {
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;
-    const amount = `${formatHourly(after.hourly)} (${formatMonthly(after.hourly)})${idle}`;
+    const amount = `${rangedWords(after.hourly, after.ranged, (sum) => `${formatHourly(sum)} (${formatMonthly(sum)})`)}${idle}`;
     yield `${plural(after.workloads, 'workload')}, ${formatCount(after.gpus)} GPUs: ${style.bold(amount)}${unpriced}\n`;
     return;
   }
+  const { ranged: open } = after;
+  const ranged =
+    open.workloads === 0
+      ? ''
+      : `, and ${spreadWords(open.hourly)} for ${plural(open.workloads, 'workload')} of unknown GPU model`;
   const increase = difference(before.hourly, after.hourly);
   const unchanged = changes.filter((change) => !isChanged(change)).length;
   const amounts = `${formatHourly(before.hourly)} → ${formatHourly(after.hourly)}`;
   const grown = `${increaseWords(increase)} (${monthlyIncreaseWords(increase)})`;
-  yield `Against ${printable(base)}: ${formatCount(before.gpus)} → ${formatCount(after.gpus)} GPUs, ${amounts}: ${style.bold(grown)}${unpriced}\n`;
+  yield `Against ${printable(base)}: ${formatCount(before.gpus)} → ${formatCount(after.gpus)} GPUs, ${amounts}: ${style.bold(grown)}${ranged}${unpriced}\n`;
   if (unchanged > 0) yield `${plural(unchanged, 'workload')} unchanged\n`;
 }

@@ -21,6 +21,8 @@ export interface CheckedFile {
   readonly rows: readonly (CostRow & { readonly line: number })[];
   /** What its workloads cost, for what the amounts of the report rest on. */
   readonly costs: readonly CostEstimate[];
+  /** The age in days of its oldest list price, if that is old. */
+  readonly oldPrices?: number;
   readonly outcome: Outcome;
   /** For a kustomization, the URIs of the files that contribute to its workloads. */
   readonly parts?: ReadonlySet<string>;

@@ -3,6 +3,8 @@ import { catalogInfo } from '../../catalog/index.ts';
 import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import type { PossibleCost } from '../../cost/possible-cost.ts';
+import { runBasis } from '../../cost/run-cost.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
 import {
@@ -78,7 +80,13 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
     ...(baselined === 0 ? {} : { baselined }),
     gpus: sumOfRanges(workloads.map((workload) => countedCost(workload).gpus)),
     hourly: sumOfRanges(workloads.map((workload) => countedCost(workload).hourly ?? nothing)),
+    ...rangedTotal(workloads),
   };
+}
+
+function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {
+  const ranges = workloads.flatMap((workload) => countedCost(workload).possibleHourly ?? []);
+  return ranges.length === 0 ? {} : { ranged: { workloads: ranges.length, hourly: sumOfRanges(ranges) } };
 }
 
 /** The workloads that the totals include: each runs once per entry. */
@@ -88,11 +96,19 @@ export function countedWorkloads(files: readonly ReportFile[]): readonly ReportW
 
 /** What totals count of a workload: for values, their release. */
 export function countedCost(workload: ReportWorkload): CountedAmounts & { readonly problem: string | null } {
-  const { release, gpus, cost, costProblem, role, roleConfidence } = workload;
-  if (release !== undefined) return { ...release, problem: release.costProblem ?? null };
+  const { release, gpus, cost, costRange, costProblem, role, roleConfidence } = workload;
+  if (release !== undefined)
+    return { ...release, possibleHourly: release.costRange?.hourly ?? null, problem: release.costProblem ?? null };
+  const possibleHourly = costRange?.hourly ?? null;
   const isServer = role === 'serving' && roleConfidence !== 'guess';
   const idleHourly = isServer ? (cost?.idleHourly ?? null) : null;
-  return { gpus, hourly: cost?.hourly ?? null, idleHourly, problem: cost === null ? (costProblem ?? null) : null };
+  return {
+    gpus,
+    hourly: cost?.hourly ?? null,
+    possibleHourly,
+    idleHourly,
+    problem: cost === null ? (costProblem ?? null) : null,
+  };
 }
 
 /** One JSON document with one line per file, which both sides can stream. Includes hints; readers choose. */
@@ -132,6 +148,7 @@ function toReportWorkload(
     providerFrom: provider === null ? null : (placements[0]?.providerFrom ?? null),
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
+    costRange: toCostRange(document.rangeOf(workload)),
     memory: [],
     ...releaseOf(workload, document),
   };
@@ -139,8 +156,9 @@ function toReportWorkload(
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
   if (release === undefined) return {};
-  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '');
-  return { release: { gpus, hourly, idleHourly, ...(problem === null ? {} : { costProblem: problem }) } };
+  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '', []);
+  const costRange = toCostRange(document.rangeOf(release));
+  return { release: { gpus, hourly, idleHourly, costRange, ...(problem === null ? {} : { costProblem: problem }) } };
 }
 
 function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['podSets'][number] {
@@ -170,11 +188,24 @@ function reportedSource(
   return hint?.basis === 'node' || hint?.basis === 'pool' || hint?.basis === 'queue' ? 'node-pool' : 'annotation';
 }
 
-function toReportCost({ basis, assumptions, ...amounts }: CostEstimate): NonNullable<ReportWorkload['cost']> {
+function toCostRange(range: PossibleCost | undefined): ReportWorkload['costRange'] {
+  if (range === undefined) return null;
+  const { hourly, from, to, provider } = range;
   return {
-    ...amounts,
+    hourly: { min: withoutNoise(hourly.min), max: withoutNoise(hourly.max) },
+    from: from.model,
+    to: to.model,
+    provider,
+  };
+}
+
+function toReportCost(cost: CostEstimate): NonNullable<ReportWorkload['cost']> {
+  const { currency, hourly, monthly, idleHourly, spotHourly, basis, assumptions, run } = cost;
+  const runs = run && runBasis(run);
+  return {
+    ...{ currency, hourly, monthly, idleHourly, spotHourly },
     basis: basis.map((one) => ({ ...one, provider: one.provider ?? 'own', source: one.source ?? ownPriceWords })),
-    assumptions: [...assumptionLines(assumptions)],
+    assumptions: [...assumptionLines(assumptions), ...(runs === undefined ? [] : [runs])],
   };
 }
 

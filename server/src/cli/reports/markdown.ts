@@ -1,4 +1,5 @@
-import { formatHourly, formatMonthly } from '../../cost/money.ts';
+import { formatHourly, formatMonthly, notCounted } from '../../cost/money.ts';
+import { rangedWords } from '../../cost/possible-cost-words.ts';
 import { priceBasis } from '../../features/cost/price-basis.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
@@ -52,10 +53,12 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   }
   yield* more(rows.length - maxRows, 'workload');
   const reported = files.map(({ file }) => file);
-  const { hourly } = summarizeReport(reported);
-  if (hourly.max === 0) return;
-  const total = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files.flatMap(({ costs }) => costs)) ?? '')}.\n`;
+  const { hourly, ranged } = summarizeReport(reported);
+  if (hourly.max === 0 && ranged === undefined) return;
+  const total = rangedWords(hourly, ranged, (amount) => `${formatHourly(amount)} (${formatMonthly(amount)})`);
+  const basis = priceBasis(files.flatMap(({ costs }) => costs));
+  const prices = basis === undefined ? '' : ` Prices: ${plainMarkdown(basis)}.`;
+  yield `\nTotal of known prices: **${plainMarkdown(total)}**.${prices} Not included: ${notCounted}.\n`;
 }
 
 interface Found {

@@ -78,6 +78,15 @@ const cost = z.object({
   assumptions: z.array(z.string()),
 });
 
+const costRange = z
+  .object({
+    hourly: range('US dollars per hour'),
+    from: z.string().describe('The cheapest model; an id in the catalog.'),
+    to: z.string().describe('The most expensive model.'),
+    provider: z.string().nullable().describe('null: the range covers every provider.'),
+  })
+  .describe('The cost on the cheapest and on the most expensive accelerator on which the workload can run.');
+
 const memory = z.object({
   container: z.string(),
   model: z.string(),
@@ -116,6 +125,7 @@ const workloadSchema = z.object({
   providerFrom: z.enum(['nodeSelector', 'affinity', 'instance-type', 'config']).nullable(),
   cost: cost.nullable().describe('null without a price; costProblem gives the reason.'),
   costProblem: z.string().optional(),
+  costRange: costRange.nullable().optional().describe('Only if nothing names the accelerator; otherwise null.'),
   memory: z.array(memory),
   release: z
     .object({
@@ -123,6 +133,7 @@ const workloadSchema = z.object({
       hourly: range('US dollars per hour').nullable(),
       idleHourly: z.number().nullable().describe('null for values that are not a server, and without a price.'),
       costProblem: z.string().optional(),
+      costRange: costRange.nullable().optional(),
     })
     .optional()
     .describe('For values: what one release of them runs. The totals include it.'),
@@ -193,7 +204,11 @@ export const reportSchema = z
       findings: z.object({ error: z.int(), warning: z.int(), info: z.int(), hint: z.int() }),
       baselined: z.int().optional().describe('Findings excluded because they are in the baseline.'),
       gpus: range('devices; excludes workloads with an unknown number'),
-      hourly: range('US dollars per hour; excludes workloads without a price'),
+      hourly: range('US dollars per hour; excludes workloads without a price and those in ranged'),
+      ranged: z
+        .object({ workloads: z.int(), hourly: range('US dollars per hour') })
+        .optional()
+        .describe('Workloads with a costRange instead of a cost, and the sum of their ranges.'),
     }),
     catalog: z.object({ pricesAsOf: z.string(), sources: z.array(z.string()) }),
     files: z.array(fileSchema),

@@ -1,7 +1,8 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { formatHourly, plural } from '../../cost/money.ts';
+import { notCounted, plural } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import { rangedWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { costWords } from '../../features/code-lens.ts';
 import {
@@ -43,13 +44,15 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
   const lineStarts = lineStartsOf(file.text);
   return acceleratedWorkloads(file).map(({ workload, document }) => {
     const result = document.costOf(workload);
+    const range = document.rangeOf(workload);
+    const isKnown = result.unknown === null || range !== undefined;
     return {
       ...positionAt(lineStarts, document.base + spanOf(workload.manifest.root).start),
       name: printable(describeWorkload(workload)),
       accelerators: printable(
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
-      cost: printable(result.unknown === null ? costWords(workload, result) : noEstimateWords(result.unknown)),
+      cost: printable(isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown)),
       lacksModel: missingFor(result.unknown) === 'gpu',
     };
   });
@@ -111,10 +114,11 @@ export function renderSummary(
   // Workloads without an upper bound count with what is sure.
   const open = workloads.map(countedCost).some(({ gpus }) => gpus.min !== null && gpus.max === null);
   if (summary.gpus.max > 0) seen.push(`${plural(rounded(summary.gpus), noun)}${open ? ' or more' : ''}`);
-  const unpriced = workloads.filter((one) => countedCost(one).hourly === null && !isDefinition(one)).length;
-  if (summary.hourly.max > 0) {
+  const without = workloads.filter((one) => countedCost(one).hourly === null && !isDefinition(one));
+  const unpriced = without.filter((one) => countedCost(one).possibleHourly === null).length;
+  if (summary.hourly.max > 0 || summary.ranged !== undefined) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
-    seen.push(`${formatHourly(summary.hourly)}${missing}`);
+    seen.push(`${rangedWords(summary.hourly, summary.ranged)}${missing}`);
   }
   const findings = files.flatMap((file) => file.findings);
   const found = severities.flatMap((severity) => {
@@ -128,7 +132,9 @@ export function renderSummary(
   if (summary.baselined !== undefined) found.push(`${summary.baselined} in the baseline`);
   const fixable = findings.filter(({ fixes }) => fixes.some(({ safe }) => safe)).length;
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
-  const prices = basis && style.dim(`Prices: ${basis}; 730 h a month; --format json has what each rests on`);
+  const prices =
+    basis &&
+    style.dim(`Prices: ${basis}; 730 h a month; not included: ${notCounted}; --format json has what each rests on`);
   return `${prices ? `${prices}\n` : ''}${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
 }
 

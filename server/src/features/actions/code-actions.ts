@@ -2,6 +2,7 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit, touches } from '../../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
+import { leverFixes } from './lever-fixes.ts';
 import {
   describeSlice,
   heldModel,
@@ -47,7 +48,7 @@ export interface ActionQuery {
   readonly picker: boolean;
 }
 
-/** The actions at a place: the fixes of its findings, all safe fixes of the file, and other forms of a GPU request. */
+/** The actions at a place: the fixes of its findings, all safe fixes of the file, cheaper machines, and other forms of a GPU request. */
 export function codeActions(file: FileAnalysis, query: ActionQuery): readonly Action[] {
   const actions: Action[] = [];
   if (isRequested(query, 'quickfix')) actions.push(...quickFixes(file, query));
@@ -182,10 +183,14 @@ function fixAll(file: FileAnalysis): readonly Action[] {
 
 function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
   const budget = budgetOfAnswer();
-  return sliceableRequests(file, query.span).flatMap((sliceable) => [
+  const parts = sliceableRequests(file, query.span).flatMap((sliceable) => [
     ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable, budget)),
     ...share(sliceable, budget),
   ]);
+  const cheaper = leverFixes(file, query.span, budget).map(
+    ({ title, edits }): Action => ({ title, kind: 'refactor.rewrite', preferred: false, edits }),
+  );
+  return [...cheaper, ...parts];
 }
 
 /** A shared GPU, if the config declares GPU sharing on the nodes. */

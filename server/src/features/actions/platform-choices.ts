@@ -1,4 +1,4 @@
-import { type Provider, platforms, regionsOf } from '../../catalog/index.ts';
+import { type PriceSheet, type Provider, platforms, regionsOf } from '../../catalog/index.ts';
 import { platformName } from '../../config/schema.ts';
 
 /** A platform for clusters. */
@@ -11,13 +11,13 @@ export interface PlatformChoice {
 }
 
 /** The platforms by name; self-managed clusters come last. */
-export function platformChoices(): readonly PlatformChoice[] {
+export function platformChoices(sheet: PriceSheet): readonly PlatformChoice[] {
   return [...platforms.values()]
     .map(({ id, provider }) => ({
       id,
       name: platformName(id),
       provider,
-      regions: provider === null ? [] : regionsOf(provider),
+      regions: provider === null ? [] : regionsOf(provider, sheet),
     }))
     .sort((a, b) => Number(a.provider === null) - Number(b.provider === null) || (a.name < b.name ? -1 : 1));
 }

@@ -7,7 +7,7 @@ import { applyEdits, shiftSpan, type TextEdit } from '../../yaml/span.ts';
 
 /** The values that a user chose; null and missing values are not written. */
 export type ChosenValues = Readonly<
-  Partial<Record<'platform' | 'provider' | 'region' | 'gpu' | 'capacity', string | null>>
+  Partial<Record<'platform' | 'provider' | 'region' | 'gpu' | 'neuron' | 'tpu' | 'gaudi' | 'capacity', string | null>>
 >;
 
 type Values = readonly (readonly [key: string, value: string])[];

@@ -1,5 +1,6 @@
-import { gpus, platforms } from '../../catalog/index.ts';
+import { catalogPrices, gpus, type PriceSheet, platforms } from '../../catalog/index.ts';
 import { type ConfigKey, configKeys, platformName } from '../../config/schema.ts';
+import { listPrices } from '../../cost/custom-prices.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
 import type { Span } from '../../yaml/span.ts';
@@ -9,13 +10,15 @@ import type { Completion, Word } from './completion-item.ts';
 import { yamlPosition } from './yaml-position.ts';
 
 /** Completions at an offset of a `.gpulint.yaml`, from its schema. */
-export function completeConfig(text: string, offset: number): readonly Completion[] {
+export function completeConfig(text: string, offset: number, sheet: PriceSheet = catalogPrices): readonly Completion[] {
   const position = yamlPosition(text, offset);
   if (position === undefined || position.part === 'comment') return [];
   const keys = configKeys(position.path);
   if (position.part === 'key') {
     const described = (key: ConfigKey) =>
-      key.description === '' && gpus.has(key.name) ? { ...key, description: describeValue('gpu', key.name) } : key;
+      key.description === '' && gpus.has(key.name)
+        ? { ...key, description: describeValue('gpu', key.name, sheet) }
+        : key;
     return asKeys(
       position,
       keys.map((key, rank) => keyWord(described(key), rank)),
@@ -24,7 +27,7 @@ export function completeConfig(text: string, offset: number): readonly Completio
   const values = keys.find(({ name }) => name === position.key)?.values ?? [];
   return asValues(
     position,
-    values.map((value) => ({ text: value, detail: describeValue(position.key ?? '', value) })),
+    values.map((value) => ({ text: value, detail: describeValue(position.key ?? '', value, sheet) })),
   );
 }
 
@@ -58,10 +61,12 @@ function keyWord({ name, description, shape }: ConfigKey, rank: number): Word {
   return { text: name, detail: description, rank, value: value.startsWith('\n') ? '' : value };
 }
 
-function describeValue(key: string, value: string): string {
+const modelKeys: ReadonlySet<string> = new Set(['gpu', 'neuron', 'tpu', 'gaudi']);
+
+function describeValue(key: string, value: string, sheet: PriceSheet): string {
   if (key === 'platform' && platforms.has(value)) return platformName(value);
-  const gpu = key === 'gpu' ? gpus.get(value) : undefined;
+  const gpu = modelKeys.has(key) ? gpus.get(value) : undefined;
   if (gpu === undefined) return '';
-  const range = priceRange(gpuPrices(gpu));
+  const range = priceRange(gpuPrices(gpu, undefined, { ...listPrices, sheet }));
   return range === null ? gpu.name : `${gpu.name}, ${formatHourly(range)} on demand`;
 }

@@ -1,14 +1,20 @@
 import {
   allInstanceTypes,
+  defaultRegion,
   gpus,
   gpusByLabel,
   isInstanceTypeLabel,
   labelCandidates,
+  offers,
+  type PriceSheet,
+  type Provider,
   providerName,
   providerOfLabel,
   spotSelector,
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
+import { ownInstancePrice } from '../../cost/custom-prices.ts';
+import { formatHourly } from '../../cost/money.ts';
 import type { Word } from './completion-item.ts';
 import { spotLabels } from './scheduling-words.ts';
 
@@ -77,11 +83,23 @@ const capacityWords = [
   'true',
 ] as const;
 
-function instanceTypes({ provider }: ProjectConfig): readonly Word[] {
+/** With the on-demand price in the config's region, or in the provider's default region. */
+function instanceTypes({ provider, region, prices }: ProjectConfig): readonly Word[] {
   return allInstanceTypes()
     .filter((type) => provider === null || type.provider === provider)
-    .map(({ name, gpu, gpuCount, provider: owner }) => ({
-      text: name,
-      detail: `${providerName(owner)}: ${gpuCount ?? '?'} × ${gpus.get(gpu ?? '')?.name ?? 'GPU'}`,
-    }));
+    .map(({ name, gpu, gpuCount, provider: owner }) => {
+      const price =
+        ownInstancePrice(prices, name) ?? listPrice(name, owner, owner === provider ? region : null, prices.sheet);
+      const cards = `${providerName(owner)}: ${gpuCount ?? '?'} × ${gpus.get(gpu ?? '')?.name ?? 'GPU'}`;
+      return { text: name, detail: price === null ? cards : `${cards}, ${formatHourly(price)}` };
+    });
+}
+
+/** US dollars per hour; null without a dated price. */
+function listPrice(instanceType: string, provider: Provider, region: string | null, sheet: PriceSheet): number | null {
+  const known = offers({ instanceType, provider }, sheet).filter(
+    ({ date, onDemand }) => date !== null && onDemand !== null,
+  );
+  const at = (place: string) => known.find((offer) => offer.region === place);
+  return (at(region ?? '') ?? at(defaultRegion(provider)) ?? known[0])?.onDemand ?? null;
 }

@@ -1,6 +1,9 @@
-/** Text from files as HTML, valid in elements and in quoted attributes: markup is escaped, and all characters are visible. */
+/**
+ * Text from files as HTML, valid in elements and in quoted attributes: markup is escaped, all characters are visible, and logs of CI find no
+ * command.
+ */
 export function escapeHtml(text: string): string {
-  return visible(text).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return visible(text).replace(/[&<>"'`#]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** The same as an element whose writing direction does not affect the text around it. Lines break after slashes. */

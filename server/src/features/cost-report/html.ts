@@ -4,8 +4,10 @@ import {
   formatHourly,
   formatMonthly,
   formatMonthlyAmount,
+  notCounted,
   plural,
 } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
 import { chartsOf } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
@@ -88,11 +90,20 @@ const actions = `<p class="actions" hidden><button type="button" data-action="re
   )
   .join('')}</p>`;
 
-function totalsSection({ workloads, unpriced, gpus, hourly, idleHourly }: CostTotal): string {
+function totalsSection({ workloads, unpriced, ranged, gpus, hourly, idleHourly }: CostTotal): string {
   const figures = [
     ['Per hour', formatAmount(hourly), ''],
     ['Per month', formatMonthlyAmount(hourly), '730 h'],
     ['Idle per hour', formatAmount(idleHourly), 'servers at their floor'],
+    ...(ranged.workloads === 0
+      ? []
+      : [
+          [
+            'Not included',
+            spreadWords(ranged.hourly),
+            `${plural(ranged.workloads, 'workload')} of unknown GPU model`,
+          ] as const,
+        ]),
     ['GPUs', countWords(gpus), ''],
     ['Workloads', formatCount({ min: workloads, max: workloads }), unpriced === 0 ? '' : `${unpriced} without a price`],
   ];
@@ -104,14 +115,12 @@ function totalsSection({ workloads, unpriced, gpus, hourly, idleHourly }: CostTo
     .join('')}</dl>`;
 }
 
-/** What no amount includes. */
-export const notCounted = 'Not included: storage, egress, control planes, and pods without GPUs';
-
-function notes({ unpriced }: CostTotal, basis: string | undefined): string {
+function notes({ workloads, unpriced }: CostTotal, basis: string | undefined): string {
   const sentences = [
+    workloads === 0 ? 'No workload requests GPUs.' : '',
     basis === undefined ? '' : `Prices: ${isolated(basis)}.`,
     unpriced === 0 ? '' : `The totals do not include ${plural(unpriced, 'workload')} without a price.`,
-    `${notCounted}.`,
+    `Not included: ${notCounted}.`,
   ];
   return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;
 }

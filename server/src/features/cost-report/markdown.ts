@@ -1,8 +1,8 @@
-import { formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { formatHourly, formatMonthly, notCounted, plural } from '../../cost/money.ts';
+import { type RangedTotal, spreadWords } from '../../cost/possible-cost-words.ts';
 import { totalOf } from '../cost/cost-totals.ts';
 import { plainMarkdown } from '../hover/render.ts';
 import { workloadName } from './charts.ts';
-import { notCounted } from './html.ts';
 import { largestSavings, type ReportedCosts } from './report.ts';
 import { shownColumns } from './workload-table.ts';
 
@@ -15,10 +15,10 @@ export function* renderMarkdown(
   maxRows = Number.POSITIVE_INFINITY,
 ): Generator<string> {
   const total = totalOf(rows);
-  const { hourly, idleHourly, gpus, workloads, unpriced } = total;
+  const { hourly, idleHourly, gpus, workloads, unpriced, ranged } = total;
   yield `### GPU cost of ${plainMarkdown(title)}: ${formatHourly(hourly)}\n`;
   const idle = idleHourly === 0 ? '' : ` ${formatHourly(idleHourly)} of it is idle: servers at their floor.`;
-  yield `\n${plural(workloads, 'workload')} with ${plural(gpus, 'GPU')}, **${formatMonthly(hourly)}**.${idle}\n`;
+  yield `\n${plural(workloads, 'workload')} with ${plural(gpus, 'GPU')}, **${formatMonthly(hourly)}**.${idle}${openSentence(ranged)}\n`;
   if (savings.length > 0) yield '\n| Saving | Workload | Advice | File |\n| ---: | :--- | :--- | :--- |\n';
   for (const saving of largestSavings(savings)) {
     const { workload, message, path, line } = saving;
@@ -40,7 +40,12 @@ export function* renderMarkdown(
   if (unpriced > 0) yield `\nNot in the totals, because they have no price:\n\n`;
   yield* problems.slice(0, maxRows);
   const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h a month. `;
-  yield `\n${plainMarkdown(`${prices}${notCounted}.`)}\n`;
+  yield `\n${plainMarkdown(`${prices}Not included: ${notCounted}.`)}\n`;
+}
+
+function openSentence({ workloads, hourly }: RangedTotal): string {
+  if (workloads === 0) return '';
+  return ` Not included: ${spreadWords(hourly)} for ${plural(workloads, 'workload')} of unknown GPU model.`;
 }
 
 function row(cells: readonly string[]): string {

@@ -32,9 +32,9 @@ export const pageScript = `
       else head.removeAttribute('aria-sort');
     });
     const isNumber = 'number' in heads[column].dataset;
+    for (const row of rows) row.key = keyOf(row, column);
     // Unknown values come last in both directions.
-    rows.sort((a, b) => {
-      const [x, y] = [keyOf(a, column), keyOf(b, column)];
+    rows.sort(({ key: x }, { key: y }) => {
       if (x === '' || y === '') return (x === '') - (y === '');
       const order = isNumber ? x - y : collator.compare(x, y);
       return down ? -order : order;

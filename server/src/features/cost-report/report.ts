@@ -34,6 +34,7 @@ export interface ReportedCost
       | 'capacity'
       | 'hourly'
       | 'monthly'
+      | 'possibleHourly'
       | 'idleHourly'
       | 'problem'
     > {}

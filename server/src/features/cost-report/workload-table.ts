@@ -1,4 +1,5 @@
 import { formatAmount, formatCount, formatMonthlyAmount } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import type { CostTotal } from '../cost/cost-totals.ts';
 import { workloadName } from './charts.ts';
@@ -43,7 +44,12 @@ const columns: readonly Column[] = [
   },
   {
     title: '$/h',
-    value: ({ hourly }) => (hourly === null ? null : formatAmount(hourly)),
+    value: ({ hourly, possibleHourly }) =>
+      hourly !== null
+        ? formatAmount(hourly)
+        : possibleHourly === null
+          ? null
+          : spreadWords(possibleHourly, formatAmount),
     number: true,
     key: ({ hourly }) => hourly?.max ?? null,
     sum: { name: 'hourly', of: ({ hourly }) => formatAmount(hourly) },

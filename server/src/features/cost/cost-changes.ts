@@ -4,7 +4,8 @@ import type { CostRow } from './cost-rows.ts';
 import { withoutNoise } from './cost-totals.ts';
 
 /** What identifies a workload in two states, and what it costs in one. */
-export interface ComparedCost extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'gpus' | 'hourly'> {
+export interface ComparedCost
+  extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'gpus' | 'hourly' | 'possibleHourly'> {
   readonly path: string;
   readonly line: number;
 }

@@ -1,5 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { gpus, providerName } from '../../catalog/index.ts';
+import { type Budget, covers } from '../../cost/budget.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { Range } from '../../cost/types.ts';
@@ -31,6 +32,8 @@ export interface CostRow {
   /** null without a price. */
   readonly hourly: Range | null;
   readonly monthly: Range | null;
+  /** US dollars per hour from the cheapest to the most expensive GPU, if nothing names the GPU; otherwise null. */
+  readonly possibleHourly: Range | null;
   /** Per hour with replicas at their floor, for servers; null for others and without a price. */
   readonly idleHourly: number | null;
   readonly spotHourly: Range | null;
@@ -40,6 +43,8 @@ export interface CostRow {
   readonly release: string | null;
   /** Another file that fills in values of this one: `values.yaml`. */
   readonly readWith: string | null;
+  /** The budgets of the config that cover it. */
+  readonly budgets: readonly Budget[];
   /** Where its object starts, in the file. */
   readonly start: number;
   /** Where the hover with the details opens, in the file. */
@@ -49,14 +54,18 @@ export interface CostRow {
 /** The rows of a file, in file order: of each workload that runs on its own, and of each release of values. */
 export function costRows(file: FileAnalysis): readonly CostRow[] {
   const name = fileName(file.uri);
-  return runningWorkloads(file).map(({ workload, document }) => costRow(workload, document, name));
+  return runningWorkloads(file).map(({ workload, document }) => costRow(workload, document, name, file.config.budgets));
 }
 
-/** @param fileName the name of the file, for releases of values */
+/**
+ * @param fileName the name of the file, for releases of values
+ * @param budgets of the file's config
+ */
 export function costRow(
   workload: Workload,
-  { base, costOf }: Pick<DocumentAnalysis, 'base' | 'costOf'>,
+  { base, costOf, rangeOf }: Pick<DocumentAnalysis, 'base' | 'costOf' | 'rangeOf'>,
   fileName: string,
+  budgets: readonly Budget[],
 ): CostRow {
   const { cost, unknown } = costOf(workload);
   const accelerators = workload.podSets.flatMap(requestedDevices);
@@ -77,11 +86,13 @@ export function costRow(
     providers: sorted(providers),
     hourly: cost?.hourly ?? null,
     monthly: cost?.monthly ?? null,
+    possibleHourly: rangeOf(workload)?.hourly ?? null,
     idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
     spotHourly: cost?.spotHourly ?? null,
     problem: unknown === null ? null : noEstimateWords(unknown),
     release: isValues(workload) ? fileName : null,
     readWith: workload.readWith ?? null,
+    budgets: budgets.filter((budget) => covers(budget, workload)),
     start: base + workload.manifest.root.node.span.start,
     span: shiftSpan(detailsAt(workload), base),
   };

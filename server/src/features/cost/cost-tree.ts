@@ -1,4 +1,5 @@
 import { formatCount, formatHourly, formatMonthly, plural, spokenHourly } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { shorten } from '../../yaml/shorten.ts';
 import type { CostRow } from './cost-rows.ts';
 import { type CostTotal, totalOf } from './cost-totals.ts';
@@ -50,12 +51,15 @@ export function costTree<T extends TreeRow>(
 
 /** `2 workloads, 4 GPUs: $27.52/h ($20,090/month), $13.76/h idle`. */
 export function totalWords(total: CostTotal): string {
-  const { workloads, unpriced, hourly, idleHourly } = total;
+  const { workloads, unpriced, ranged, hourly, idleHourly } = total;
   const [min, max] = [total.gpus.min, total.gpus.max].map((count) => Math.round(count * 10) / 10);
   const start = `${plural(workloads, 'workload')}, ${plural({ min: min ?? 0, max: max ?? 0 }, 'GPU')}`;
-  if (unpriced === workloads) return `${start}: no price`;
+  const open =
+    ranged.workloads === 0 ? '' : `, ${spreadWords(ranged.hourly)} for ${ranged.workloads} of unknown GPU model`;
+  if (unpriced === workloads) return `${start}: no price${open}`;
   const idle = idleHourly === 0 ? '' : `, ${formatHourly(idleHourly)} idle`;
-  const missing = unpriced === 0 ? '' : `, ${unpriced} without a price`;
+  const left = unpriced - ranged.workloads;
+  const missing = `${open}${left === 0 ? '' : `, ${left} without a price`}`;
   return `${start}: ${amountWords(total)} (${formatMonthly(hourly)})${idle}${missing}`;
 }
 
@@ -82,9 +86,10 @@ function sorted<T>(all: readonly T[], sortable: (one: T) => Sortable, sort: Tree
 
 function leafNode<T extends TreeRow>(one: T, group: TreeGroup): TreeNode<T> {
   const { row, path, basis } = one;
-  const { hourly, idleHourly, problem, accelerators, namespace, team, release } = row;
+  const { hourly, possibleHourly, idleHourly, problem, accelerators, namespace, team, release } = row;
   const label = labelOf(row);
-  const amount = hourly === null ? 'no price' : formatHourly(hourly);
+  const amount =
+    hourly !== null ? formatHourly(hourly) : possibleHourly === null ? 'no price' : spreadWords(possibleHourly);
   const idle = idleHourly === null || idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   return {
     id: JSON.stringify([path, label, shorten(namespace ?? '', maxLabel)]),

@@ -5,6 +5,7 @@ import { dateWords } from '../../cost/assumption-words.ts';
 import { type CapacityPrices, capacityPrices } from '../../cost/capacity-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
 import type { PodSet } from '../../model/workload.ts';
+import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
 /**
@@ -42,7 +43,7 @@ function notices(podSet: PodSet, key: string, config: ProjectConfig): readonly s
   const fitting = narrower.map((fits) => known.filter(fits)).find((some) => some.length > 0) ?? [];
   return fitting.map(({ id, spotNoticeSeconds, sources }) => {
     const source = sources.spotNoticeSeconds;
-    const basis = source === undefined || source.startsWith('unsourced') ? 'no source' : source;
+    const basis = source === undefined || source.startsWith('unsourced') ? 'no source' : sourceName(source);
     return `${platformName(id)}: ${spotNoticeSeconds} s notice (${basis})`;
   });
 }
@@ -55,7 +56,7 @@ function isAt({ placement }: PodSet, provider: string | null): boolean {
 function interruptionLines({ interruptions }: CapacityPrices): readonly string[] {
   const lines = interruptions.map(({ provider, instanceType, region, band, date, source }) => {
     const nodes = `${instanceType} spot nodes in ${region}`;
-    return `${providerName(provider)} reclaimed ${band} of ${nodes} within a month, ${dateWords(date)} (${source})`;
+    return `${providerName(provider)} reclaimed ${band} of ${nodes} within a month, ${dateWords(date)} (${sourceName(source)})`;
   });
   return [...new Set(lines)];
 }

@@ -1,8 +1,9 @@
+import type { DocumentAnalysis } from '../../analysis.ts';
 import { instanceType, providerName } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import type { Assumption } from '../../cost/assumption.ts';
 import { assumptionLines, dateWords, ownPriceWords } from '../../cost/assumption-words.ts';
-import { amountOf, inheritedBy } from '../../cost/estimate.ts';
+import { amountOf, inheritedBy, unbounded } from '../../cost/estimate.ts';
 import {
   formatAmount,
   formatCount,
@@ -13,40 +14,71 @@ import {
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
-import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
+import { oldPriceAge, oldPriceWords } from '../../cost/price-age.ts';
+import { timesCount } from '../../cost/range.ts';
+import { runBasis } from '../../cost/run-cost.ts';
+import type { CostBasis, CostEstimate, Range, RunCost } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
+import { shiftSpan } from '../../yaml/span.ts';
 import { costWords } from '../code-lens.ts';
+import { breakEvenLines } from '../levers.ts';
 import {
   describeAccelerators,
+  detailsAt,
   deviceNoun,
   formatShare,
   isRegion,
   nounOfDevices,
   requestedDevices,
 } from './gpu-words.ts';
+import { leverBlocks, leversOfWorkload } from './lever-blocks.ts';
+import { nextStep, setGpu } from './next-step.ts';
 import { whatItWouldCost } from './price-range.ts';
 import type { Block } from './render.ts';
 
-/**
- * The amounts first, then their basis; without a price, the missing fact and the possible prices.
- * @param between blocks between the amounts and their basis
- */
-export function costBlocks(
-  workload: Workload,
-  result: CostResult,
-  config: ProjectConfig,
-  between: readonly Block[] = [],
-): readonly Block[] {
+/** The parts of a hover about money, in the order in which it shows them. */
+export interface CostBlocks {
+  /** The amounts, in one line. */
+  readonly lead: readonly Block[];
+  readonly action: readonly Block[];
+  /** The amounts of each pod set; without a price, the possible prices. */
+  readonly table: readonly Block[];
+  readonly levers: readonly Block[];
+  /** What the amounts rest on, one line each. */
+  readonly basis: readonly string[];
+}
+
+/** The amounts, the next step, other ways to pay, and the basis; without a price, the missing fact and the possible prices. */
+export function costBlocks(workload: Workload, document: DocumentAnalysis, config: ProjectConfig): CostBlocks {
+  const result = document.costOf(workload);
+  const range = document.rangeOf(workload);
   const { cost, unknown } = result;
-  const lead: Block = { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result)}` };
+  const lead: readonly Block[] = [
+    { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result, range)}` },
+  ];
   // Without a price, only the assumptions behind the counts apply.
-  const assumptions = [...(cost?.assumptions ?? inheritedBy(workload.podSets)), ...fromConfig(workload, config)];
-  const items = assumptionLines(assumptions, config.origins ?? {});
-  const rest: readonly Block[] = items.length === 0 ? [] : [{ kind: 'list', title: 'Assumptions', items }];
-  if (cost !== null) return [lead, costTable(workload, cost), ...between, priceList(cost, config), ...rest];
-  const why: Block = { kind: 'text', text: `${noEstimateWords(unknown)}.` };
-  const range = missingFor(unknown) === 'gpu' ? whatItWouldCost(workload) : [why];
-  return rest.length === 0 ? [lead, ...range, ...between] : [lead, ...range, ...between, ...rest];
+  const others = [
+    ...inheritedBy(workload.podSets),
+    ...(range === undefined ? [] : workload.podSets.flatMap(unbounded)),
+  ];
+  const assumptions = [...(cost?.assumptions ?? others), ...fromConfig(workload, config)];
+  const runs = cost?.run === undefined ? undefined : runBasis(cost.run);
+  const basis = [...assumptionLines(assumptions, config.origins ?? {}), ...(runs === undefined ? [] : [runs])];
+  const target = shiftSpan(detailsAt(workload), document.base);
+  if (cost === null) {
+    const isGpuMissing = missingFor(unknown) === 'gpu';
+    const why: Block = { kind: 'text', text: `${noEstimateWords(unknown)}.` };
+    const table = [why, ...(isGpuMissing ? whatItWouldCost(range) : [])];
+    return { lead, action: isGpuMissing ? [setGpu(target)] : [], table, levers: [], basis };
+  }
+  const levers = leversOfWorkload(workload, document, config);
+  return {
+    lead,
+    action: nextStep(levers, cost, { document, workload, target }),
+    table: [costTable(workload, cost)],
+    levers: leverBlocks(levers, breakEvenLines(workload, config)),
+    basis: [...priceLines(cost, config), ...basis],
+  };
 }
 
 /** Values that come from the config, not from the manifest, and affect the price. */
@@ -80,16 +112,23 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
   const requested = priced.flatMap(({ podSet }) => requestedDevices(podSet));
   const devices = requested.every(({ form }) => form === 'whole') ? `${nounOfDevices(requested)}s` : 'devices';
   const providers = new Set(cost.basis.map(({ provider }) => provider)).size;
+  const { run } = cost;
+  const amounts = (hourly: Range) => [formatAmount(hourly), longAmount(hourly, run)];
   const total =
     new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['Total', '', '', ...amounts(cost.hourly)]] : [];
   return {
     kind: 'table',
-    head: ['Pod set', 'Instance', `Pods × ${devices}`, '$/h', '$/month'],
-    rows: [...priced.map(({ podSet, basis }) => costRow(podSet, basis, providers)), ...total],
+    head: ['Pod set', 'Instance', `Pods × ${devices}`, '$/h', isOnce(run) ? '$/run' : '$/month'],
+    rows: [...priced.map(({ podSet, basis }) => costRow(podSet, basis, providers, amounts)), ...total],
   };
 }
 
-function costRow(podSet: PodSet, basis: CostBasis, providers: number): readonly string[] {
+function costRow(
+  podSet: PodSet,
+  basis: CostBasis,
+  providers: number,
+  amounts: (hourly: Range) => readonly string[],
+): readonly string[] {
   const hourly = amountOf(basis, podSet);
   const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
@@ -106,14 +145,22 @@ function instanceWords({ provider, instanceType: type, share }: CostBasis, provi
 /** Shares of an instance are fractions up to 16 devices with 8 slices each. */
 const maxParts = 128;
 
-/** The table header has the units. */
-function amounts(hourly: Range): readonly string[] {
-  return [formatAmount(hourly), formatMonthlyAmount(hourly)];
+/** Whether the last column is the price of one run: its length is known, and nothing repeats it. */
+function isOnce(run: RunCost | undefined): boolean {
+  return run !== undefined && run.hours !== null && run.perMonth === undefined;
 }
 
-function priceList({ basis }: CostEstimate, { origins }: ProjectConfig): Block {
+/** The price of a run or of a month; a scheduled workload runs only a part of a month. The table header has the unit. */
+function longAmount(hourly: Range, run: RunCost | undefined): string {
+  if (run === undefined || (run.hours === null && run.perMonth === undefined)) return formatMonthlyAmount(hourly);
+  if (run.hours === null || run.perMonth === null) return '–';
+  return formatAmount(timesCount(hourly, run.hours * (run.perMonth ?? 1)));
+}
+
+function priceLines({ basis }: CostEstimate, { origins, prices }: ProjectConfig): readonly string[] {
   const paid = `${ownPriceWords} from ${origins?.prices ?? 'the config'}`;
-  return { kind: 'list', title: 'Prices', items: [...new Set(basis.map((one) => priceLine(one, paid)))] };
+  const age = oldPriceAge(basis, prices);
+  return [...new Set(basis.map((one) => priceLine(one, paid))), ...(age === null ? [] : [oldPriceWords(age)])];
 }
 
 function priceLine(basis: CostBasis, paid: string): string {

@@ -128,6 +128,11 @@ export function describeGpu(gpu: GpuModel): string {
     .join(', ');
 }
 
+/** `Lightning-AI/litgpt` for `Lightning-AI/litgpt@commit:path (date)`, `learn.microsoft.com` for a page: a name, not an address to type. */
+export function sourceName(source: string): string {
+  return /^[\w.-]+\/[\w.-]+(?=@)/.exec(source)?.[0] ?? /^https?:\/\/([^/]+)/.exec(source)?.[1] ?? source;
+}
+
 /** Some providers have one price for all regions; the catalog then names no region. */
 export function isRegion(region: string): boolean {
   return region !== '' && region !== 'all' && region !== 'global';

@@ -28,9 +28,10 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { isAt, type Span, shiftSpan } from '../../yaml/span.ts';
 import { roleWords } from '../completion/role-words.ts';
+import { poolHover } from '../pool-lens.ts';
 import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
-import { costBlocks } from './cost-blocks.ts';
+import { type CostBlocks, costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWorkFacts } from './lost-work.ts';
@@ -49,19 +50,53 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     if (!isAt(spanOf(workload.manifest.root), inside)) continue;
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
-    const { facts, cost, first = [], between = [] } = hit;
-    const paid = cost ? costBlocks(workload, document.costOf(workload), file.config, between) : between;
-    const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
+    const blocks = arranged(hit, cost(hit, workload, document, file.config), guessed(workload));
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
-  return scalerHover(file, offset);
+  return scalerHover(file, offset) ?? poolHover(file, offset);
+}
+
+function cost(
+  { cost: shown }: Hit,
+  workload: Workload,
+  document: DocumentAnalysis,
+  config: ProjectConfig,
+): CostBlocks | undefined {
+  return shown ? costBlocks(workload, document, config) : undefined;
+}
+
+/** The answer, the next step, the table, other facts, and the basis last. */
+function arranged(
+  { facts, first = [], between = [], basis = [] }: Hit,
+  paid: CostBlocks | undefined,
+  notes: readonly string[],
+): readonly Block[] {
+  const isLead = ({ kind }: Block) => kind === 'lead';
+  const isAnswered = first.some(isLead);
+  const items = [...(paid?.basis ?? []), ...basis, ...notes];
+  return [
+    ...first.filter(isLead),
+    ...(isAnswered ? [] : [...(paid?.lead ?? []), ...(paid?.action ?? [])]),
+    ...first.filter((block) => !isLead(block)),
+    ...(isAnswered ? (paid?.lead ?? []).map(asText) : []),
+    ...(paid?.table ?? []),
+    ...between,
+    // The answer to another question than what the workload costs leaves no room for levers.
+    ...(isAnswered ? [] : (paid?.levers ?? [])),
+    ...facts,
+    ...(items.length === 0 ? [] : [{ kind: 'list', title: 'Basis', items } as const]),
+  ];
+}
+
+function asText(block: Block): Block {
+  return block.kind === 'lead' ? { ...block, kind: 'text' } : block;
 }
 
 /** A note that the pods of an unknown kind were recognized by shape, because the amounts depend on it. */
-function guessed({ byShape, kind }: Workload): readonly Block[] {
-  if (!byShape) return [];
-  const text = `Unknown kind ${kind}: gpulint recognizes its pods by their shape and counts them by the replicas and sizes above them.`;
-  return [{ kind: 'text', text }];
+function guessed({ byShape, kind }: Workload): readonly string[] {
+  return byShape
+    ? [`Unknown kind ${kind}: pods recognized by their shape, counted by the replicas and sizes above them`]
+    : [];
 }
 
 interface Hit {
@@ -72,8 +107,10 @@ interface Hit {
   readonly cost: boolean;
   /** Blocks before the cost. */
   readonly first?: readonly Block[];
-  /** Blocks between the amounts and their basis. */
+  /** Blocks after the amounts. */
   readonly between?: readonly Block[];
+  /** What these blocks rest on, one line each. */
+  readonly basis?: readonly string[];
 }
 
 function firstHit(
@@ -88,8 +125,8 @@ function firstHit(
       const span = quantity && entryAt(quantity.at, offset);
       if (span === undefined) continue;
       const memory = memoryFacts(workload, podSet, container, request, config);
-      const facts = [...sliceFacts(podSet.accelerators, request), ...memory.basis];
-      return { span, facts, cost: true, between: memory.total };
+      const facts = sliceFacts(podSet.accelerators, request);
+      return { span, facts, cost: true, between: memory.total, basis: memory.basis };
     }
   }
   const { manifest, scaling, podSets } = workload;
@@ -120,7 +157,7 @@ function firstHit(
       ...(role === undefined ? [] : [{ kind: 'text', text: role } as const]),
       ...budgetFacts(workload, document.crossReferences),
     ];
-    return { span: onKind, facts, cost: true, first: text === undefined ? [] : [{ kind: 'lead', text }] };
+    return { span: onKind, facts, cost: true, first: text === undefined ? [] : [{ kind: 'text', text }] };
   }
   const onFloor = scaling?.min && entryAt(scaling.min, offset);
   if (scaling && onFloor !== undefined)

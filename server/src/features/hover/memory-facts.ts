@@ -6,14 +6,15 @@ import { estimateServing, type NoMemoryEstimate } from '../../memory/serving.ts'
 import { servedModel } from '../../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
 import { shorten } from '../../yaml/shorten.ts';
+import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
 /** The memory need of a served model. */
 export interface MemoryFacts {
   /** The total, in one line. */
   readonly total: readonly Block[];
-  /** The basis of the total. */
-  readonly basis: readonly Block[];
+  /** The basis of the total, one line each. */
+  readonly basis: readonly string[];
 }
 
 /** The memory that a container's model needs, compared with the memory of one of its requests; empty if the model is unknown. */
@@ -34,10 +35,10 @@ export function memoryFacts(
   const items = [
     `Weights in ${bits} bits, shape from ${sourceName(model.source)}, ${dateWords(model.date)}`,
     `One request of ${formatNumber(context)} tokens (${contextFrom === 'flag' ? 'from a flag' : "the model's maximum"}); concurrent requests need more cache`,
-    `${overheadGiB} GiB for the runtime and the server's buffers (assumed)`,
+    `${overheadGiB} GiB of memory for the runtime and the server's buffers (assumed)`,
     `${Math.round(config.headroom * 100)}% of a GPU slice stays free (headroom, ${config.origins?.headroom ?? 'default'})`,
   ];
-  return { total: [{ kind: 'text', text }], basis: [{ kind: 'list', title: 'Memory', items }] };
+  return { total: [{ kind: 'text', text }], basis: items };
 }
 
 /** Empty if the container does not serve, or runs a server with unknown flags. */
@@ -61,9 +62,4 @@ function whyUnknown(unknown: NoMemoryEstimate): string | undefined {
 
 function tenth(gib: number): string {
   return formatNumber(Math.round(gib * 10) / 10);
-}
-
-/** `Lightning-AI/litgpt` for `Lightning-AI/litgpt@commit:path (date)`. */
-function sourceName(source: string): string {
-  return /^[^@\s]+/.exec(source)?.[0] ?? source;
 }

@@ -1,56 +1,69 @@
 import { providerName } from '../../catalog/index.ts';
-import { type PossiblePrice, possiblePrices } from '../../cost/gpu-prices.ts';
-import { formatHourly } from '../../cost/money.ts';
-import { resourceName } from '../../model/requested-resource.ts';
-import type { Workload } from '../../model/workload.ts';
-import { requestedDevices } from './gpu-words.ts';
+import { formatAmount, formatHourly, plural } from '../../cost/money.ts';
+import type { CardCost, PossibleCost, ProviderCost } from '../../cost/possible-cost.ts';
+import { boundLines } from '../../cost/possible-cost-words.ts';
 import type { Block } from './render.ts';
 
-/** If the GPU model is unknown: the price range of one unit of the resource over the catalog, and how to set the model. */
-export function whatItWouldCost(workload: Workload): readonly Block[] {
-  const advice: Block = {
-    kind: 'text',
-    text: 'To get a price, select the GPU model with a nodeSelector, for example nvidia.com/gpu.product, or set gpu in .gpulint.yaml.',
+/** If nothing names the GPU model: the price of the workload on the models on which it can run. */
+export function whatItWouldCost(range: PossibleCost | undefined): readonly Block[] {
+  if (range === undefined) return [];
+  const { cards, provider, pricing } = range;
+  const models = cards.length === 1 ? 'the only model' : `the ${plural(cards.length, 'model')}`;
+  const where = provider === null ? 'any provider' : providerName(provider);
+  const text = `The range covers ${models} with a price on which the pods can run, ${pricing === 'spot' ? 'on spot' : 'on demand'} at ${where}.`;
+  return [
+    { kind: 'text', text },
+    { kind: 'list', title: 'Ends of the range', items: boundLines(range) },
+    ...(cards.length < 2 ? [] : [provider === null ? priceTable(cards) : machineTable(cards)]),
+  ];
+}
+
+/** The prices at the only provider, with the machines. */
+function machineTable(cards: readonly CardCost[]): Block {
+  return {
+    kind: 'table',
+    head: ['GPU', 'Instance', '$/h'],
+    rows: mostAvailable(cards).map(({ gpu, byProvider: [price] }) => [
+      gpu.name,
+      price?.instanceType ?? '–',
+      price === undefined ? '–' : formatAmount(price.hourly),
+    ]),
   };
-  const unknown = workload.podSets.flatMap(requestedDevices).find(({ model }) => model === null);
-  const prices = unknown === undefined ? [] : possiblePrices(unknown);
-  const [cheapest] = prices;
-  const mostExpensive = [...prices].sort((a, b) => b.hourly.max - a.hourly.max)[0];
-  if (unknown === undefined || cheapest === undefined || mostExpensive === undefined) return [advice];
-  const range = formatHourly({ min: cheapest.hourly.min, max: mostExpensive.hourly.max });
-  const one = resourceName(unknown.requested) ?? 'device';
-  const text = `One ${one} costs ${range} on demand, from ${cheapest.gpu.name} to ${mostExpensive.gpu.name}.`;
-  return [{ kind: 'text', text }, priceTable(prices), advice];
 }
 
 const largeProviders = ['aws', 'azure', 'gcp'] as const;
 const maxRows = 8;
 
-/** The most widely available of the possible models. */
-function priceTable(prices: readonly PossiblePrice[]): Block {
-  const shown = new Set([...prices].sort((a, b) => availability(b) - availability(a)).slice(0, maxRows));
+/** The most widely available of the possible models, with the price of the whole workload. */
+function priceTable(cards: readonly CardCost[]): Block {
   return {
     kind: 'table',
     head: ['GPU', ...largeProviders.map(providerName), 'Cheapest'],
-    rows: prices
-      .filter((price) => shown.has(price))
-      .map(({ gpu, byProvider }) => [
-        gpu.name,
-        ...largeProviders.map((provider) => priceAt(byProvider, provider)),
-        byProvider[0] === undefined
-          ? '–'
-          : `${formatHourly(byProvider[0].hourly)} ${providerName(byProvider[0].provider)}`,
-      ]),
+    rows: mostAvailable(cards).map(({ gpu, byProvider }) => [
+      gpu.name,
+      ...largeProviders.map((provider) => priceAt(byProvider, provider)),
+      cheapest(byProvider),
+    ]),
   };
 }
 
+function mostAvailable(cards: readonly CardCost[]): readonly CardCost[] {
+  const shown = new Set([...cards].sort((a, b) => availability(b) - availability(a)).slice(0, maxRows));
+  return cards.filter((card) => shown.has(card));
+}
+
 /** How many providers sell a model. Large clouds count twice, because most clusters run there. */
-function availability({ byProvider }: PossiblePrice): number {
+function availability({ byProvider }: CardCost): number {
   const large = byProvider.filter(({ provider }) => largeProviders.some((shown) => shown === provider));
   return byProvider.length + large.length;
 }
 
-function priceAt(byProvider: PossiblePrice['byProvider'], provider: string): string {
+function priceAt(byProvider: readonly ProviderCost[], provider: string): string {
   const found = byProvider.find((one) => one.provider === provider);
   return found === undefined ? '–' : formatHourly(found.hourly);
+}
+
+function cheapest([first]: readonly ProviderCost[]): string {
+  if (first === undefined) return '–';
+  return `${formatHourly(first.hourly)} ${first.provider === null ? 'your price' : providerName(first.provider)}`;
 }

@@ -5,8 +5,26 @@ import type { Span } from '../../yaml/span.ts';
 export type Block =
   | { readonly kind: 'lead'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
+  | HoverAction
   | { readonly kind: 'list'; readonly title: string; readonly items: readonly string[] }
   | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
+
+/** What the user can do, as a link where the client has our commands, else as text. */
+export interface HoverAction {
+  readonly kind: 'action';
+  /** Why to do it; empty if the label says it. */
+  readonly why: string;
+  /** `Change the machine…`. */
+  readonly label: string;
+  readonly command: 'set-gpu' | 'set-up' | 'show-fixes';
+  /** Where in the file the command applies. */
+  readonly target: Span;
+  /** The same without a link. */
+  readonly text: string;
+}
+
+/** The address of an action's link; undefined: no link. */
+export type LinkOf = (action: HoverAction) => string | undefined;
 
 /** A hover and its span in the file. */
 export interface HoverContent {
@@ -15,8 +33,8 @@ export interface HoverContent {
 }
 
 /** GitHub Flavored Markdown. */
-export function renderMarkdown(blocks: readonly Block[]): string {
-  return blocks.map(blockToMarkdown).join('\n\n');
+export function renderMarkdown(blocks: readonly Block[], linkOf: LinkOf = () => undefined): string {
+  return blocks.map((block) => blockToMarkdown(block, linkOf)).join('\n\n');
 }
 
 /** For clients and readers without Markdown. */
@@ -47,7 +65,12 @@ export function plainMarkdown(text: string): string {
   return escapeMarkdown(text).replace(/\\([@#])/g, '$1<!-- -->');
 }
 
-function blockToMarkdown(block: Block): string {
+function blockToMarkdown(block: Block, linkOf: LinkOf): string {
+  if (block.kind === 'action') {
+    const link = linkOf(block);
+    if (link === undefined) return escapeMarkdown(block.text);
+    return `${escapeMarkdown(block.why)} [${escapeMarkdown(block.label)}](${link})`.trim();
+  }
   if (block.kind === 'lead') return `**${escapeMarkdown(block.text)}**`;
   if (block.kind === 'text') return escapeMarkdown(block.text);
   if (block.kind === 'list') {
@@ -61,7 +84,7 @@ function blockToMarkdown(block: Block): string {
 }
 
 function blockToPlain(block: Block): string {
-  if (block.kind === 'lead' || block.kind === 'text') return oneLine(block.text);
+  if (block.kind === 'lead' || block.kind === 'text' || block.kind === 'action') return oneLine(block.text);
   if (block.kind === 'list') return [`${block.title}:`, ...block.items.map((item) => `- ${oneLine(item)}`)].join('\n');
   const rows = [block.head, ...block.rows].map((cells) => cells.map(oneLine));
   const widths = block.head.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
@@ -75,7 +98,7 @@ const columnGap = '&emsp;';
 
 /** Amounts and counts are right-aligned. */
 function isNumeric(rows: readonly (readonly string[])[], column: number): boolean {
-  return rows.every((cells) => /^[$\d<?–.,/h]*$/.test(cells[column] ?? ''));
+  return rows.every((cells) => /^[$\d<?–.,/h%]*$/.test(cells[column] ?? ''));
 }
 
 const maxLength = 200;

@@ -58,14 +58,19 @@ function forkOf(manifest: Manifest, pods: readonly ShapePods[], context: ShapeCo
   return undefined;
 }
 
-/** @param hasSize whether the pods are the members of a group: then a number of GPUs may be for one of them or for all */
+/**
+ * @param hasSize whether the pods are the members of a group: then a number of GPUs may be for one of them or for all. Amounts of Kubernetes
+ *   resources are always those of one pod.
+ */
 function sourceOf(
   { name, pod, containers, implicitDevices }: ShapePods,
   hasSize: boolean,
 ): Omit<PodSetSource, 'pods' | 'replicas'> {
   const metadata = getIn(pod.parent, 'metadata');
   const devices = implicitDevices?.map((one) =>
-    hasSize && !/per/i.test(keyOf(one.at ?? pod)) && !/per/i.test(one.requested.name) ? { ...one, perPod: null } : one,
+    hasSize && one.requested.kind === 'field' && !/per/i.test(keyOf(one.at ?? pod)) && !/per/i.test(one.requested.name)
+      ? { ...one, perPod: null }
+      : one,
   );
   return { name, pod, metadata, containers, ...(devices && { implicitDevices: devices }) };
 }

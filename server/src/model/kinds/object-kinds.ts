@@ -17,6 +17,8 @@ export interface ObjectKind {
   readonly group: string;
   readonly kinds: readonly string[];
   readonly use: ObjectUse;
+  /** The pool is read by the meaning of its fields, as in Terraform. */
+  readonly byFields?: true;
   /** The kind is cluster-scoped. */
   readonly cluster?: true;
 }
@@ -30,6 +32,25 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'karpenter.sh', kinds: ['NodePool', 'Provisioner'], use: 'pool', cluster: true },
   { group: 'eksctl.io', kinds: ['ClusterConfig'], use: 'pool' },
   { group: 'cloud.google.com', kinds: ['ComputeClass'], use: 'pool', cluster: true },
+  { group: 'machine.openshift.io', kinds: ['MachineSet'], use: 'pool', byFields: true },
+  {
+    group: 'infrastructure.cluster.x-k8s.io',
+    kinds: ['AWSMachinePool', 'AWSManagedMachinePool', 'AzureManagedMachinePool', 'GCPManagedMachinePool'],
+    use: 'pool',
+    byFields: true,
+  },
+  { group: 'container.cnrm.cloud.google.com', kinds: ['ContainerNodePool'], use: 'pool', byFields: true },
+  { group: 'container.gcp.upbound.io', kinds: ['NodePool'], use: 'pool', cluster: true, byFields: true },
+  { group: 'eks.services.k8s.aws', kinds: ['Nodegroup'], use: 'pool', byFields: true },
+  { group: 'eks.aws.upbound.io', kinds: ['NodeGroup'], use: 'pool', cluster: true, byFields: true },
+  {
+    group: 'containerservice.azure.upbound.io',
+    kinds: ['KubernetesClusterNodePool'],
+    use: 'pool',
+    cluster: true,
+    byFields: true,
+  },
+  { group: 'containerservice.azure.com', kinds: ['ManagedClustersAgentPool'], use: 'pool', byFields: true },
   { group: 'karpenter.sh', kinds: ['NodeClaim'], use: 'nodes', cluster: true },
   { group: 'karpenter.k8s.aws', kinds: ['EC2NodeClass'], use: 'nodes', cluster: true },
   { group: 'karpenter.azure.com', kinds: ['AKSNodeClass'], use: 'nodes', cluster: true },
@@ -56,7 +77,12 @@ export const objectKinds: readonly ObjectKind[] = [
 
 /** The kinds (without groups) with a use. */
 export function kindsFor(use: ObjectUse): readonly string[] {
-  return objectKinds.flatMap((entry) => (entry.use === use ? entry.kinds : []));
+  return [...new Set(objectKinds.flatMap((entry) => (entry.use === use ? entry.kinds : [])))];
+}
+
+/** Whether an object is a pool that is read by the meaning of its fields. */
+export function isPoolOfFields(group: string, kind: string): boolean {
+  return objectKinds.some((entry) => entry.byFields === true && entry.group === group && entry.kinds.includes(kind));
 }
 
 /** Whether objects of a kind affect accelerators even if they name none: they scale workloads or describe nodes. */

@@ -46,6 +46,10 @@ export function countsIn(mapping: Cursor, taken: ReadonlySet<YamlNode>): Mapping
 
 /** The members of a replica according to a block next to the pods: `multinode: {nodeCount: 2}`; undefined if there is none. */
 function besides(mapping: Cursor, taken: ReadonlySet<YamlNode>): PodCount | undefined {
+  // Roles with a size each: `worker: {size: 8}` next to `login: {size: 2}`.
+  const isSized = (block: Cursor) =>
+    entries(block).some((entry) => keyOf(entry) === 'size' && numberIn(entry) !== undefined);
+  if (entries(mapping).some((block) => taken.has(block.node) && isSized(block))) return undefined;
   for (const block of entries(mapping)) {
     if (block.node.kind !== 'map' || taken.has(block.node) || asBoolean(getIn(block, 'enabled')) === false) continue;
     const [size] = entries(block)

@@ -1,0 +1,67 @@
+import { instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { modelsOfMachines } from '../model/machine-terms.ts';
+import type { NodePool } from '../model/node-pool.ts';
+import { allowedValues } from '../model/node-terms.ts';
+import type { Placement } from '../model/workload.ts';
+import type { OwnPrices } from './custom-prices.ts';
+import { type PricedOffer, type Pricing, pricesOfMachines } from './offers.ts';
+import { rangeOf } from './range.ts';
+import type { Range } from './types.ts';
+
+/** What the nodes of a pool cost. */
+export interface PoolCost {
+  /** The machines that it may add, cheapest first. */
+  readonly machines: readonly PricedOffer[];
+  readonly pricing: Pricing;
+  /** US dollars per hour for one node. */
+  readonly node: Range;
+  /** The number of nodes at the pool's limit; null: it has no limit, or it is unknown. */
+  readonly nodes: Range | null;
+  /** US dollars per hour at the limit; null if there is none. */
+  readonly limit: Range | null;
+}
+
+/**
+ * The price of the nodes that a pool adds, and of all nodes at its limit: its maximum size, or the nodes that its limits of CPU, memory and devices
+ * allow. Undefined if a machine or its price is unknown.
+ * @param placement of a pod on the pool, without needs
+ */
+export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices): PoolCost | undefined {
+  const { terms = [] } = pool;
+  const models = pool.gpus?.length ? pool.gpus : modelsOfMachines(terms).map(({ id }) => id);
+  const pricing = placement.capacity === 'spot' ? 'spot' : 'on-demand';
+  const { capacity } = placement;
+  if (models.length === 0 || capacity === 'reserved' || capacity === 'flex' || placement.autopilot === 'pods')
+    return undefined;
+  const machines = pricesOfMachines(models, placement, pricing, prices);
+  const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
+  const known = new Set(machines.map((offer) => offer.instanceType.split(' + ')[0]));
+  if (named.some((name) => !known.has(name))) return undefined;
+  const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0;
+  const node = rangeOf(machines.map(hourly));
+  if (node === undefined) return undefined;
+  const counts = machines.map((offer) => ({ count: nodesAt(pool, offer), hourly: hourly(offer) }));
+  const most = counts.flatMap(({ count }) => count ?? []);
+  const isLimited = most.length === machines.length;
+  return {
+    machines,
+    pricing,
+    node,
+    nodes: isLimited ? (rangeOf(most) ?? null) : null,
+    limit: isLimited ? (rangeOf(counts.map(({ count, hourly: each }) => (count ?? 0) * each)) ?? null) : null,
+  };
+}
+
+/** How many nodes of one machine the pool may have; null: unknown. */
+function nodesAt({ size, limits }: NodePool, { gpuCount, instanceType: name }: PricedOffer): number | null {
+  const { vcpu = null, memoryGiB = null } = instanceType(name) ?? {};
+  if (size !== undefined) return size.max;
+  if (!limits) return null;
+  const bounds = Object.entries(limits).flatMap(([resource, limit]): number[] => {
+    if (resource === 'cpu') return vcpu ? [limit / vcpu] : [];
+    if (resource === 'memory') return memoryGiB ? [limit / 2 ** 30 / memoryGiB] : [];
+    if (resource === 'nodes') return [limit];
+    return /^(?:nvidia|amd)\.com\/gpu$/.test(resource) ? [limit / gpuCount] : [];
+  });
+  return bounds.length === 0 ? null : Math.floor(Math.min(...bounds));
+}

@@ -1,0 +1,96 @@
+import {
+  cardLabel,
+  deviceGiB,
+  type GpuModel,
+  gpus,
+  hasArmHost,
+  isCardLabel,
+  isCurrent,
+  migByResource,
+  sliceGiB,
+} from '../catalog/index.ts';
+import { leastServedGiB } from '../memory/least-served.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
+import { resourceName } from '../model/requested-resource.ts';
+import type { OpenModel, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+
+// The cards on which pods can run, if nothing names the card.
+
+/** A request whose model nothing names. */
+export interface OpenAccelerator extends PodAccelerator {
+  readonly open: OpenModel;
+}
+
+export function isOpen(accelerator: PodAccelerator): accelerator is OpenAccelerator {
+  return accelerator.open !== undefined;
+}
+
+/** The cards of the catalog that a request can be for: of its vendor, with its slices, and supported by current software. */
+export function cardsFor({ open: { vendor, among, memoryMiB } }: OpenAccelerator): readonly GpuModel[] {
+  return [...gpus.values()].filter(
+    (gpu) =>
+      gpu.vendor === vendor &&
+      (among.length === 0 || among.includes(gpu.id)) &&
+      isCurrent(gpu) &&
+      // Vendors round the memory of their cards up.
+      (deviceGiB(gpu) ?? Infinity) * 1024 >= memoryMiB * 0.95,
+  );
+}
+
+/** The node selector terms that nodes with a card can meet; empty if the pods cannot run on it. Only nodes with ARM processors need `kubernetes.io/arch`. */
+export function termsOn(gpu: GpuModel, { placement: { terms } }: PodSet): readonly NodeTerm[] {
+  const all = terms.length === 0 ? [[]] : terms;
+  return all
+    .filter((term) => {
+      const about = term.filter(({ key }) => isCardLabel(key));
+      const namesArch = about.some(({ key }) => key === 'kubernetes.io/arch');
+      return (namesArch || !hasArmHost(gpu)) && about.every((requirement) => mayMeet(requirement, gpu));
+    })
+    .map((term) => term.filter(({ key }) => !isCardLabel(key)));
+}
+
+/** A label without a known value may have any. */
+function mayMeet({ key, operator, values }: NodeRequirement, gpu: GpuModel): boolean {
+  const known = cardLabel(gpu, key);
+  if (known.length === 0) return true;
+  switch (operator) {
+    case 'In':
+      return known.some((value) => values.includes(value));
+    case 'NotIn':
+      return !known.every((value) => values.includes(value));
+    case 'Gt':
+      return known.some((value) => !(Number(value) <= Number(values[0])));
+    case 'Lt':
+      return known.some((value) => !(Number(value) >= Number(values[0])));
+    case 'Exists':
+      return true;
+    case 'DoesNotExist':
+      return false;
+  }
+}
+
+/** The least memory in GiB that the models of one pod need on all its devices; 0 if no model is known. */
+export function leastGiB(podSet: PodSet, workload: Workload): number {
+  return Math.max(0, ...podSet.containers.map((container) => leastServedGiB(container, workload)));
+}
+
+/**
+ * Whether the weights of the models fit: on the devices of one pod, or of all pods if they serve one model together.
+ * @param neededGiB the result of `leastGiB`
+ */
+export function holds(gpu: GpuModel, accelerator: OpenAccelerator, neededGiB: number, workload: Workload): boolean {
+  if (neededGiB === 0 || accelerator.open.memoryMiB > 0) return true;
+  const slice = migByResource(resourceName(accelerator.requested) ?? '').find((one) => one.gpu.id === gpu.id);
+  // No server spans several slices.
+  if (slice !== undefined) return neededGiB <= sliceGiB(slice.profile);
+  const devices = accelerator.open.devicesOn(gpu.id);
+  const memory = deviceGiB(gpu);
+  if (devices === null || memory === null) return true;
+  return neededGiB <= memory * Math.ceil(devices) * podsPerModel(workload);
+}
+
+function podsPerModel(workload: Workload): number {
+  if (kindOf(workload).spansPods !== true) return 1;
+  return workload.podSets.reduce((sum, { pods }) => sum + (pods.max ?? Infinity), 0);
+}

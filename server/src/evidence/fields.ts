@@ -1,0 +1,21 @@
+import { asText, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+
+/** A value from YAML or HCL without its position: a text, a list, a mapping, or null for what is computed elsewhere. */
+export type Field = string | null | readonly Field[] | Fields;
+
+export type Fields = ReadonlyMap<string, Field>;
+
+export function isFields(field: Field | undefined): field is Fields {
+  return field instanceof Map;
+}
+
+/** Deeper values describe no nodes. */
+export const maxDepth = 24;
+
+/** The fields below a cursor. */
+export function fieldOf(at: Cursor, depth = 0): Field {
+  if (isTemplated(at) || depth > maxDepth) return null;
+  if (at.node.kind === 'seq') return items(at).map((item) => fieldOf(item, depth + 1));
+  if (at.node.kind === 'map') return new Map(entries(at).map((entry) => [keyOf(entry), fieldOf(entry, depth + 1)]));
+  return asText(at) ?? null;
+}

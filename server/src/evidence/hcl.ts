@@ -1,0 +1,143 @@
+import { type Field, type Fields, maxDepth } from './fields.ts';
+
+// A small reader of HCL, the language of Terraform, for plain values. https://github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md
+// Nothing is evaluated: references, functions and templates are unknown. It reads each character a bounded number of times and never fails.
+
+/** `resource "aws_eks_node_group" "gpu" {…}`. */
+export interface HclBlock {
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly body: Fields;
+}
+
+/** Longer files are generated. */
+const maxLength = 500_000;
+
+/** The blocks of a file; of a block within a block, the field named after it has a list of their bodies. */
+export function readHcl(text: string): readonly HclBlock[] {
+  if (text.length > maxLength) return [];
+  const blocks: HclBlock[] = [];
+  const tokens = tokensOf(text);
+  readBody({ tokens, at: 0 }, 0, (type, labels, body) => blocks.push({ type, labels, body }));
+  return blocks;
+}
+
+type Token = { readonly kind: 'word' | 'text' | 'mark' | 'line'; readonly text: string; readonly known: boolean };
+
+interface Reader {
+  readonly tokens: readonly Token[];
+  at: number;
+}
+
+const token =
+  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)(?<closed>")?|<<-?(?<end>\w+)\n|(?<mark>[^\n])/gy;
+
+function tokensOf(text: string): readonly Token[] {
+  const found: Token[] = [];
+  token.lastIndex = 0;
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const { space, line, word, text: quoted, closed, end, mark } = match.groups ?? {};
+    if (space !== undefined) continue;
+    if (line !== undefined) found.push({ kind: 'line', text: '\n', known: true });
+    else if (word !== undefined) found.push({ kind: 'word', text: word, known: true });
+    else if (quoted !== undefined)
+      found.push({ kind: 'text', text: quoted, known: closed !== undefined && !/[$%]\{|\\/.test(quoted) });
+    else if (mark !== undefined) found.push({ kind: 'mark', text: mark, known: true });
+    else if (end !== undefined) {
+      // A here-document ends at a line with its word.
+      const last = new RegExp(`^[ \\t]*${end}[ \\t]*$`, 'gm');
+      last.lastIndex = token.lastIndex;
+      const close = last.exec(text);
+      found.push({ kind: 'text', text: '', known: false });
+      token.lastIndex = close === null ? text.length : close.index + close[0].length;
+    }
+  }
+  return found;
+}
+
+function readBody(
+  reader: Reader,
+  depth: number,
+  onBlock: (type: string, labels: readonly string[], body: Fields) => void,
+): Fields {
+  const body = new Map<string, Field>();
+  const { tokens } = reader;
+  // Nothing useful is that deep; the rest of the file is not read.
+  if (depth > maxDepth) reader.at = tokens.length;
+  while (reader.at < tokens.length) {
+    const first = tokens[reader.at++];
+    if (isMark(first, '}')) break;
+    if (first === undefined || (first.kind !== 'word' && first.kind !== 'text')) continue;
+    if (isMark(tokens[reader.at], '=') || isMark(tokens[reader.at], ':')) {
+      reader.at += 1;
+      body.set(first.text, readValue(reader, depth));
+      continue;
+    }
+    const labels: string[] = [];
+    for (let next = tokens[reader.at]; next?.kind === 'word' || next?.kind === 'text'; next = tokens[reader.at]) {
+      labels.push(next.text);
+      reader.at += 1;
+    }
+    if (!isMark(tokens[reader.at], '{')) continue;
+    reader.at += 1;
+    const inner = readBody(reader, depth + 1, () => undefined);
+    const before = body.get(first.text);
+    body.set(first.text, [...(Array.isArray(before) ? before : []), inner]);
+    onBlock(first.text, labels, inner);
+  }
+  return body;
+}
+
+/** Reads a value up to the end of its line, or to the mark after it in a list. */
+function readValue(reader: Reader, depth: number): Field {
+  const first = reader.tokens[reader.at];
+  let value: Field = null;
+  if (isMark(first, '[')) {
+    reader.at += 1;
+    value = readList(reader, depth + 1);
+  } else if (isMark(first, '{')) {
+    reader.at += 1;
+    value = readBody(reader, depth + 1, () => undefined);
+  } else if (first?.kind === 'text' || first?.kind === 'word') {
+    reader.at += 1;
+    const isPlain = first.kind === 'text' || /^(?:true|false|-?\d[\d.]*)$/.test(first.text);
+    value = first.known && isPlain ? first.text : null;
+  }
+  return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
+}
+
+function readList(reader: Reader, depth: number): Field {
+  const list: Field[] = [];
+  if (depth > maxDepth) reader.at = reader.tokens.length;
+  while (reader.at < reader.tokens.length) {
+    const next = reader.tokens[reader.at];
+    if (isMark(next, ']')) {
+      reader.at += 1;
+      break;
+    }
+    if (next?.kind === 'line' || isMark(next, ',')) reader.at += 1;
+    else if (isMark(next, '}') || isMark(next, ')')) break;
+    else list.push(readValue(reader, depth));
+  }
+  return list;
+}
+
+/** Skips the rest of an expression, which is unknown. */
+function skipRest(reader: Reader): null {
+  let open = 0;
+  for (let next = reader.tokens[reader.at]; next !== undefined; next = reader.tokens[reader.at]) {
+    if (open === 0 && isEnd(next)) break;
+    if (next.kind === 'mark' && '([{'.includes(next.text)) open += 1;
+    if (next.kind === 'mark' && ')]}'.includes(next.text)) open -= 1;
+    reader.at += 1;
+  }
+  return null;
+}
+
+function isEnd(next: Token | undefined): boolean {
+  return next === undefined || next.kind === 'line' || (next.kind === 'mark' && ',]})'.includes(next.text));
+}
+
+function isMark(next: Token | undefined, text: string): boolean {
+  return next?.kind === 'mark' && next.text === text;
+}

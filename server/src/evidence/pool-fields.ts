@@ -1,0 +1,169 @@
+import { type GpuModel, gpusByLabel, instanceType, type Provider } from '../catalog/index.ts';
+import { countIn } from '../model/count.ts';
+import { modelsOfMachines } from '../model/machine-terms.ts';
+import type { NodePool } from '../model/node-pool.ts';
+import type { NodeRequirement } from '../model/node-terms.ts';
+import { table, tableOf } from '../yaml/table.ts';
+import { type Field, type Fields, isFields } from './fields.ts';
+
+// Pools of nodes in the words of many tools: Terraform, Cluster API, OpenShift, Crossplane, Config Connector. They are read by the meaning of their
+// fields, whatever the case: `machine_type`, `instanceTypes`, `vmSize`.
+
+/** The pool that fields describe; undefined unless all its nodes have accelerators. `name`: of the object or block, if the fields have none. */
+export function poolInFields(fields: Fields, name: string | null): NodePool | undefined {
+  const found = new Map<string, Field>();
+  collect(fields, found, 0);
+  const of = (...keys: readonly string[]): Field | undefined =>
+    keys.map((key) => found.get(key)).find((field) => field !== undefined);
+  const types = textsIn(
+    of('instancetypes', 'instancetype', 'machinetype', 'vmsize', 'nodemachinetype', 'nodeshape', 'sku'),
+  );
+  const machines = types.map((type) => instanceType(type ?? ''));
+  const provider =
+    machines[0]?.provider ?? (found.has('guestaccelerator') || found.has('acceleratortype') ? 'gcp' : null);
+  const cards = of('guestaccelerator', 'guestaccelerators', 'accelerator', 'gpuaccelerator');
+  const card = new Map<string, Field>();
+  collect(cards ?? found, card, 0);
+  const model = textOf(card.get('acceleratortype') ?? (cards === undefined ? undefined : card.get('type')));
+  const hasCards = model !== undefined && model !== null;
+  if (!hasCards && (machines.length === 0 || machines.some((one) => one === undefined || one.gpu === null)))
+    return undefined;
+  const count = textOf(card.get('acceleratorcount') ?? (cards === undefined ? undefined : card.get('count')));
+  const own = textOf([...fields].find(([key]) => /^(?:node_?(?:group|pool)_?)?name$/i.test(key))?.[1]);
+  const called = own === undefined ? name : own;
+  const labels = tableOf([
+    ...labelsIn(of('nodelabels', 'kuberneteslabels', 'k8slabels', 'labels')),
+    ...nameLabels(provider).flatMap((key) => (called === null ? [] : [[key, called] as const])),
+    ...(hasCards ? [[accelerator, model] as const] : []),
+  ]);
+  const region = regionIn(
+    textsIn(of('region', 'location', 'zone', 'zones', 'availabilityzones', 'nodelocations', 'nodezones')),
+  );
+  const sharing = textOf(of('maxsharedclientspergpu'));
+  const partition = textOf(of('gpupartitionsize'));
+  const term: NodeRequirement[] = [
+    ...(types.every((type) => type !== null) && types.length > 0
+      ? [isIn('node.kubernetes.io/instance-type', ...types.map((type) => type ?? ''))]
+      : []),
+    ...Object.entries(labels).map(([key, value]) => isIn(key, value)),
+    ...(hasCards && countIn(count ?? undefined) !== null ? [isIn(`${accelerator}-count`, count ?? '')] : []),
+    ...(region === null ? [] : [isIn('topology.kubernetes.io/region', region)]),
+    ...(sharing ? [isIn('cloud.google.com/gke-max-shared-clients-per-gpu', sharing)] : []),
+    ...(partition ? [isIn('cloud.google.com/gke-gpu-partition-size', partition)] : []),
+    ...capacityOf(found),
+  ];
+  const terms = [term];
+  return {
+    name: called,
+    labels,
+    // Tools add taints of their own.
+    taints: null,
+    gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
+    terms,
+    size: sizeOf(of, provider, region),
+  };
+}
+
+const accelerator = 'cloud.google.com/gke-accelerator';
+
+/** Collects the first field of each meaning, outside before inside. */
+function collect(fields: Field, found: Map<string, Field>, depth: number): void {
+  if (depth > 8) return;
+  if (Array.isArray(fields)) {
+    for (const item of fields.slice(0, 20)) collect(item, found, depth + 1);
+    return;
+  }
+  if (!isFields(fields)) return;
+  for (const [key, value] of fields) {
+    const meaning = meaningOf(key);
+    if (!found.has(meaning)) found.set(meaning, value);
+  }
+  for (const [key, value] of fields) if (!/label|tag|annotation|taint/i.test(key)) collect(value, found, depth + 1);
+}
+
+function meaningOf(key: string): string {
+  return key.replace(/[-_]/g, '').toLowerCase();
+}
+
+function textOf(field: Field | undefined): string | null | undefined {
+  return field === undefined || typeof field === 'string' ? field : null;
+}
+
+/** The texts of one value or a list; null for each that is unknown. */
+function textsIn(field: Field | undefined): readonly (string | null)[] {
+  if (field === undefined) return [];
+  if (Array.isArray(field)) return field.map((item) => textOf(item) ?? null);
+  return [textOf(field) ?? null];
+}
+
+function labelsIn(field: Field | undefined): readonly (readonly [string, string])[] {
+  const map = Array.isArray(field) ? field[0] : field;
+  if (!isFields(map)) return [];
+  return [...map].flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
+}
+
+/** The labels that a provider gives to the nodes of a pool. */
+function nameLabels(provider: Provider | null): readonly string[] {
+  switch (provider) {
+    case 'gcp':
+      return ['cloud.google.com/gke-nodepool'];
+    case 'aws':
+      return ['eks.amazonaws.com/nodegroup'];
+    case 'azure':
+      return ['kubernetes.azure.com/agentpool', 'agentpool'];
+    case 'oci':
+      return ['oci.oraclecloud.com/node-pool'];
+    default:
+      return [];
+  }
+}
+
+function isIn(key: string, ...values: readonly string[]): NodeRequirement {
+  return { key, operator: 'In', values };
+}
+
+const capacities = table<string>({
+  spot: 'spot',
+  low: 'spot',
+  ondemand: 'on-demand',
+  regular: 'on-demand',
+  capacityblock: 'reserved',
+});
+
+function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement[] {
+  const is = (key: string) => found.get(key) === 'true';
+  if (is('flexstart') || is('queuedprovisioning')) return [isIn('cloud.google.com/gke-flex-start', 'true')];
+  if (found.get('consumereservationtype') === 'SPECIFIC_RESERVATION')
+    return [isIn('karpenter.sh/capacity-type', 'reserved')];
+  if (is('spot') || is('preemptible') || found.has('spotmarketoptions') || found.has('spotvmoptions'))
+    return [isIn('karpenter.sh/capacity-type', 'spot')];
+  const written = ['capacitytype', 'scalesetpriority', 'priority'].map((key) => textOf(found.get(key)));
+  const meant = written.flatMap((text) => capacities[meaningOf(text ?? '')] ?? []);
+  return meant.slice(0, 1).map((capacity) => isIn('karpenter.sh/capacity-type', capacity));
+}
+
+/** The region of a location or of zones: `us-central1-a`, `us-east-1b`. */
+function regionIn(places: readonly (string | null)[]): string | null {
+  const regions = places.map((place) =>
+    (place ?? '').replace(/^(.*\d)-?[a-f]$/, '$1').replace(/^([a-z]+\d?)-[1-3]$/, '$1'),
+  );
+  const [first = ''] = regions;
+  return /^[a-z]+(?:-?[a-z\d]+)*\d?$/.test(first) && regions.every((region) => region === first) ? first : null;
+}
+
+function sizeOf(
+  of: (...keys: readonly string[]) => Field | undefined,
+  provider: Provider | null,
+  region: string | null,
+): NonNullable<NodePool['size']> {
+  const number = (...keys: readonly string[]) => {
+    const field = of(...keys);
+    return field === undefined ? undefined : countIn(textOf(field) ?? undefined);
+  };
+  const fixed = number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity') ?? null;
+  // GKE counts per zone, and a regional cluster has several.
+  const isPerZone = provider === 'gcp' && region !== null && region === textOf(of('region', 'location'));
+  const total = number('totalmaxnodecount', ...(isPerZone ? [] : ['maxsize', 'maxcount', 'maxnodecount', 'maxnodes']));
+  const min = number('totalminnodecount', ...(isPerZone ? [] : ['minsize', 'mincount', 'minnodecount', 'minnodes']));
+  return { min: min ?? fixed, max: total === undefined && !isPerZone ? fixed : (total ?? null) };
+}

@@ -1,0 +1,93 @@
+import type { FileAnalysis } from '../analysis.ts';
+import type { ProjectConfig } from '../config.ts';
+import { formatAmount, formatHourly, formatMonthlyAmount, plural } from '../cost/money.ts';
+import { type PoolCost, poolCost } from '../cost/pool-cost.ts';
+import { locatedPools } from '../evidence/gpu-pools.ts';
+import type { NodePool } from '../model/node-pool.ts';
+import { selectorsOfTerms } from '../model/nodes-of-others.ts';
+import { lowerPlacement } from '../model/placement.ts';
+import { noNeeds } from '../model/workload.ts';
+import { type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
+import { isAt, type Span, shiftSpan } from '../yaml/span.ts';
+import { isRegion } from './hover/gpu-words.ts';
+import type { Block, HoverContent } from './hover/render.ts';
+
+// The cost of node pools: above their objects and node groups, and on their kind or name.
+
+interface PricedPool {
+  readonly pool: NodePool;
+  readonly cost: PoolCost;
+  /** The mapping of the pool, and the entry on which the hover opens. */
+  readonly span: Span;
+  readonly target: Span;
+}
+
+/** One line above a pool, and where its hover opens. Spans are of the file. */
+interface PoolLens {
+  readonly span: Span;
+  readonly title: string;
+  readonly target: Span;
+}
+
+/** What a node of each pool costs, and all nodes at the limit. */
+export function poolLenses(file: FileAnalysis): readonly PoolLens[] {
+  return pricedPools(file).map(({ pool, cost, span, target }) => {
+    const title = [pool.name ?? 'Pool', machineWords(cost), nodeWords(cost), limitWords(pool, cost)].join(' · ');
+    return { span, title, target };
+  });
+}
+
+/** The prices of a pool, on its kind or its name. */
+export function poolHover(file: FileAnalysis, offset: number): HoverContent | undefined {
+  const found = pricedPools(file).find(({ target }) => isAt(target, offset));
+  if (found === undefined) return undefined;
+  const { pool, cost, target } = found;
+  const lead: Block = { kind: 'lead', text: `${machineWords(cost)} · ${nodeWords(cost)} · ${limitWords(pool, cost)}` };
+  const rows = cost.machines.slice(0, maxRows).map((offer) => {
+    const hourly = (cost.pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0;
+    const region = isRegion(offer.region) ? offer.region : '';
+    return [offer.instanceType, region, String(offer.gpuCount), formatAmount(hourly), formatMonthlyAmount(hourly)];
+  });
+  const table: Block = {
+    kind: 'table',
+    head: ['Machine', 'Region', 'GPUs', `$/h ${cost.pricing === 'spot' ? 'spot' : 'on demand'}`, '$/month'],
+    rows,
+  };
+  return { span: target, blocks: [lead, table] };
+}
+
+/** A pool that allows more machines shows the cheapest. */
+const maxRows = 8;
+
+function pricedPools({ documents, config }: FileAnalysis): readonly PricedPool[] {
+  return documents.flatMap(({ manifests, base }) =>
+    manifests.flatMap((manifest) =>
+      locatedPools(manifest).flatMap(({ pool, at }): PricedPool[] => {
+        const cost = costOf(pool, at, config);
+        const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;
+        if (cost === undefined) return [];
+        return [{ pool, cost, span: shiftSpan(at.node.span, base), target: shiftSpan(keySpanOf(entry), base) }];
+      }),
+    ),
+  );
+}
+
+function costOf(pool: NodePool, at: Cursor, config: ProjectConfig): PoolCost | undefined {
+  const { terms = [] } = pool;
+  const placement = lowerPlacement(selectorsOfTerms(terms, [], at), config, [], undefined, { terms, needs: noNeeds });
+  return poolCost(pool, placement, config.prices);
+}
+
+function machineWords({ machines }: PoolCost): string {
+  const names = [...new Set(machines.map(({ instanceType }) => instanceType))];
+  return names.length <= 2 ? names.join(' or ') : `${names.length} machines from ${names[0]} to ${names.at(-1)}`;
+}
+
+function nodeWords({ node, pricing }: PoolCost): string {
+  return `${formatHourly(node)}${pricing === 'spot' ? ' spot' : ' on demand'} per node`;
+}
+
+function limitWords({ size, limits }: NodePool, { nodes, limit }: PoolCost): string {
+  if (limit === null || nodes === null) return size === undefined && limits === null ? 'no limit' : 'limit unknown';
+  return `at most ${formatHourly(limit)} for ${plural(nodes, 'node')}`;
+}

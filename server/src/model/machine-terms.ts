@@ -1,0 +1,106 @@
+import {
+  allInstanceTypes,
+  type GpuModel,
+  gpus,
+  gpusByLabel,
+  instanceType,
+  isInstanceTypeLabel,
+  isMachineLabel,
+  type MachineShape,
+  machineLabels,
+  nodeLabelMeaning,
+  providerOfLabel,
+} from '../catalog/index.ts';
+import type { NodeRequirement, NodeTerm } from './node-terms.ts';
+
+// The machines that requirements on node labels allow.
+
+type Labels = ReturnType<typeof machineLabels>;
+
+/**
+ * Whether a machine meets one of the terms, by the rules of the scheduler: a label that the machine does not have meets only `NotIn` and
+ * `DoesNotExist`. Labels that do not follow from the instance type, and values that are unknown, do not exclude it.
+ */
+export function isAllowed(terms: readonly NodeTerm[], machine: MachineShape): boolean {
+  if (terms.length === 0) return true;
+  const labels = machineLabels(machine);
+  return terms.some((term) => term.every((requirement) => meets(requirement, machine, labels)));
+}
+
+function meets(requirement: NodeRequirement, machine: MachineShape, labels: Labels): boolean {
+  const { key, operator, values } = requirement;
+  const value = isMachineLabel(key) ? labels.get(key) : null;
+  if (value !== null) return holds(requirement, value === undefined ? [] : [value]);
+  if (!isDeviceLabel(key)) return operator !== 'DoesNotExist' || !isMachineLabel(key);
+  const owner = providerOfLabel(key);
+  if (owner !== null && owner !== machine.provider) return holds(requirement, []);
+  // Names that the catalog does not have exclude nothing.
+  if (operator === 'In' && !values.some((one) => gpusByLabel(key, one).length > 0)) return true;
+  return holds(requirement, gpus.get(machine.gpu ?? '')?.labels[key] ?? []);
+}
+
+function isDeviceLabel(key: string): boolean {
+  const meaning = nodeLabelMeaning(key);
+  return meaning === 'gpu-model' || meaning === 'gpu-memory';
+}
+
+/** @param actual the values that the label may have; none if the machine does not have it */
+function holds({ key, operator, values }: NodeRequirement, actual: readonly string[]): boolean {
+  const isListed = () => actual.some((value) => values.some((one) => isSame(key, one, value)));
+  switch (operator) {
+    case 'In':
+      return isListed();
+    case 'NotIn':
+      return !isListed();
+    case 'Exists':
+      return actual.length > 0;
+    case 'DoesNotExist':
+      return actual.length === 0;
+    case 'Gt':
+      return actual.some((value) => Number(value) > Number(values[0]));
+    case 'Lt':
+      return actual.some((value) => Number(value) < Number(values[0]));
+  }
+}
+
+/** SageMaker's and Azure's names of instance types have several spellings. */
+function isSame(key: string, written: string, value: string): boolean {
+  return written === value || (key.endsWith('instance-type') && instanceType(written)?.name === value);
+}
+
+/**
+ * The models of the known machines that the terms allow: `instance-category: g` with `instance-generation: 6` are L4 and L40S. Empty if one of the
+ * terms does not limit the machines.
+ */
+export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[] {
+  if (terms.length === 0 || !terms.every((term) => term.some(limits)) || terms.some(namesUnknown)) return [];
+  const question = JSON.stringify(terms);
+  const known = answers.get(question);
+  if (known !== undefined) return known;
+  // Images for Arm are rare, and Karpenter adds such machines only if a requirement names them.
+  const isArm = terms.some((term) => term.some(({ values }) => values.some((value) => arm.test(value))));
+  const ids = allInstanceTypes().flatMap((type) =>
+    type.gpu !== null && (isArm || !arm.test(type.name)) && isAllowed(terms, type) ? [type.gpu] : [],
+  );
+  const models = [...new Set(ids)].flatMap((id) => gpus.get(id) ?? []);
+  if (answers.size >= 200) answers.clear();
+  answers.set(question, models);
+  return models;
+}
+
+const arm = /^(?:arm64|g5g|p6e|a4x|t4g)/;
+
+/** A project has few distinct terms, but each workload repeats them at each keystroke. */
+const answers = new Map<string, readonly GpuModel[]>();
+
+/** Whether a term allows a machine that the catalog does not have. */
+function namesUnknown(term: NodeTerm): boolean {
+  return term.some(
+    ({ key, operator, values }) =>
+      operator === 'In' && isInstanceTypeLabel(key) && values.some((name) => instanceType(name) === undefined),
+  );
+}
+
+function limits({ key, operator }: NodeRequirement): boolean {
+  return operator !== 'NotIn' && operator !== 'DoesNotExist' && (isMachineLabel(key) || isDeviceLabel(key));
+}

@@ -1,0 +1,66 @@
+import { meaningOf } from '../command/flag-meaning.ts';
+import { readFlags } from '../command/flags.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
+import { asBoolean, asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
+import { countIn } from './count.ts';
+import { runsPerMonth } from './cron.ts';
+import { kindOf } from './kinds/index.ts';
+import { processInput } from './process-input.ts';
+import type { Workload } from './workload.ts';
+
+/** How long one run of a workload takes, as far as its object or the config says. */
+export interface RunLength {
+  /** Hours; null: unknown. */
+  readonly hours: number | null;
+  /** `deadline`: the run is stopped then. `steps`: steps × their duration. */
+  readonly from: 'deadline' | 'steps' | null;
+  /** Runs in 730 hours, for scheduled workloads; null: unknown. */
+  readonly perMonth?: number | null;
+}
+
+/**
+ * The length of a run of a workload that ends: the time after which it is stopped, or the steps of its training. Undefined for a workload that
+ * stays up.
+ * @param stepSeconds duration of a training step, from the config
+ */
+export function runLength(workload: Workload, stepSeconds: number | null): RunLength | undefined {
+  const { manifest, role } = workload;
+  const { root } = manifest;
+  const job = kindOf(manifest).job?.(root);
+  const schedule = getIn(root, 'spec', 'schedule');
+  if (job === undefined && role !== 'training' && role !== 'batch') return undefined;
+  const deadline = deadlineOf(workload, job);
+  const steps = deadline === null && stepSeconds !== null ? stepsOf(workload) : null;
+  const seconds = deadline ?? (steps === null || stepSeconds === null ? null : steps * stepSeconds);
+  const run = {
+    hours: seconds === null ? null : seconds / 3600,
+    from: deadline !== null ? ('deadline' as const) : seconds === null ? null : ('steps' as const),
+  };
+  if (schedule === undefined) return run;
+  return { ...run, perMonth: isTemplated(schedule) ? null : runsPerMonth(asText(schedule) ?? '') };
+}
+
+/** The shortest `activeDeadlineSeconds` of the object, its job and its pods. */
+function deadlineOf({ kind, manifest: { root }, podSets }: Workload, job: Cursor | undefined): number | null {
+  const spec = getIn(root, 'spec');
+  // The cluster of a RayJob outlives the job, unless it is shut down.
+  if (kind === 'RayJob' && asBoolean(getIn(spec, 'shutdownAfterJobFinishes')) !== true) return null;
+  const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate'), ...podSets.map(({ pod }) => pod)];
+  const written = owners.flatMap((owner) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? []);
+  return written.length === 0 ? null : Math.min(...written);
+}
+
+/** The steps after which training ends, if all containers that name a number agree. */
+function stepsOf({ podSets }: Workload): number | null {
+  const found = new Set<number | null>();
+  for (const { containers } of podSets) {
+    for (const container of containers) {
+      const { command, args, env } = processInput(container);
+      for (const { words } of allCommands(readCommandLine(command, args, env).statements))
+        for (const flag of readFlags(words))
+          if (meaningOf(flag, 'total-steps') !== undefined) found.add(flag.dynamic ? null : countIn(flag.value));
+    }
+  }
+  const [steps = null, ...others] = found;
+  return others.length === 0 ? steps : null;
+}

@@ -1,0 +1,21 @@
+import type { DeviceSharing } from '../model/cross-references.ts';
+import type { Referenced } from '../model/referenced.ts';
+import { sharingKind } from './kinds.ts';
+import { factsAs, referenced, type Scope } from './named.ts';
+import { anyObject } from './workspace.ts';
+
+/** The names of configs that nodes without the label have. */
+const usual: readonly string[] = ['any', 'default'];
+
+/** The config that nodes have: the one with a name, else the usual one in the folder of the file or above. Undefined if several differ. */
+export function deviceSharing(scope: Scope, config: string | null): Referenced<DeviceSharing> | undefined {
+  const all = scope.workspace.objects(sharingKind, anyObject, '');
+  const found = (config === null ? all.above(scope) : all.all).flatMap((one) =>
+    (factsAs(one.object, 'sharing') ?? [])
+      .filter((facts) => (config === null ? usual.includes(facts.config) : facts.config === config))
+      .map((facts) => ({ one, facts })),
+  );
+  const [first, ...others] = found;
+  if (first === undefined || others.some(({ facts }) => facts.replicas !== first.facts.replicas)) return undefined;
+  return { ...referenced(scope, first.one, first.facts), kind: 'ConfigMap' };
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { parseConfig } from '../../server/src/config.ts';
+import { costWords } from '../../server/src/features/code-lens.ts';
+import { runsPerMonth } from '../../server/src/model/cron.ts';
+
+// g5.12xlarge costs $5.672/h, on spot $2.4575/h.
+
+function lensOf(text: string, config = ''): string {
+  const analysis = new Analysis({ strict: true });
+  analysis.setConfig(parseConfig(config).config);
+  const [document] = analysis.setFile('file:///job.yaml', text).documents;
+  const [workload] = document?.costed ?? [];
+  return document === undefined || workload === undefined
+    ? ''
+    : costWords(workload, document.costOf(workload), document.rangeOf(workload));
+}
+
+const pod = (indent: number, command = '[python, train.py]') =>
+  `
+nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}
+restartPolicy: Never
+containers:
+  - name: main
+    image: registry.example.com/train:1
+    command: ${command}
+    resources: {limits: {nvidia.com/gpu: 4}}`.replaceAll('\n', `\n${' '.repeat(indent)}`);
+
+const job = (fields: string, command?: string) => `apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  ${fields}
+  template:
+    spec:${pod(6, command)}
+`;
+
+const cronJob = (schedule: string, fields: string) => `apiVersion: batch/v1
+kind: CronJob
+metadata: {name: train}
+spec:
+  schedule: ${schedule}
+  jobTemplate:
+    spec:
+      ${fields}
+      template:
+        spec:${pod(10)}
+`;
+
+describe('the cost of a run', () => {
+  test('a deadline bounds the total', () => {
+    expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
+  });
+
+  test('a RayJob that leaves its cluster running has no total', () => {
+    const rayJob = (shutdown: boolean) => `apiVersion: ray.io/v1
+kind: RayJob
+metadata: {name: ray}
+spec:
+  activeDeadlineSeconds: 7200
+  shutdownAfterJobFinishes: ${shutdown}
+  rayClusterSpec:
+    headGroupSpec:
+      template:
+        spec:${pod(10)}
+`;
+    expect(lensOf(rayJob(true))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
+    expect(lensOf(rayJob(false))).toBe('$5.67/h on demand · $2.46/h spot');
+  });
+
+  test('steps of known duration make the total', () => {
+    // 36,000 steps × 2.5 s = 25 h; 25 × $5.672 = $141.80.
+    const text = job('backoffLimit: 0', '[python, train.py, --max_steps=36000]');
+    expect(lensOf(text, 'training: {stepSeconds: 2.5}')).toBe(
+      '$5.67/h on demand · $2.46/h spot · about $141.80 in 25 h',
+    );
+    expect(lensOf(text)).toBe('$5.67/h on demand · $2.46/h spot');
+  });
+
+  test('a schedule multiplies the runs', () => {
+    // A run a day: 730/24 × 2 h × $5.672 = $345.05.
+    expect(lensOf(cronJob('"0 3 * * *"', 'activeDeadlineSeconds: 7200'))).toBe(
+      '$5.67/h on demand while running · $2.46/h spot · at most $11.34 per run, $345.05 a month',
+    );
+  });
+
+  test('a run of unknown length has a price while it runs', () => {
+    expect(lensOf(cronJob('"@hourly"', 'backoffLimit: 0'))).toBe('$5.67/h on demand while running · $2.46/h spot');
+  });
+});
+
+describe('honest ranges', () => {
+  const endpoint = (replicas: string, selector: string) => `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    ${replicas}
+    nodeSelector: {${selector}}
+    containers:
+      - name: kserve-container
+        image: registry.example.com/vllm:1
+        resources: {limits: {nvidia.com/gpu: 1}}
+`;
+
+  test('idle at a range of machines is a lower bound', () => {
+    const lens = lensOf(endpoint('minReplicas: 1', 'nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3'));
+    expect(lens).toMatch(/ · idle from \$[\d,]+\/month$/);
+  });
+
+  test('idle on one machine is a number', () => {
+    const lens = lensOf(endpoint('minReplicas: 1', 'node.kubernetes.io/instance-type: g5.12xlarge'));
+    expect(lens).toMatch(/ · \$1,035\/month idle$/);
+  });
+
+  test('a ceiling that is not set stays open', () => {
+    const text = `apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {name: ray}
+spec:
+  enableInTreeAutoscaling: true
+  headGroupSpec: {template: {spec: {containers: [{name: head, image: registry.example.com/ray:1}]}}}
+  workerGroupSpecs:
+    - groupName: gpu
+      minReplicas: 2
+      template:
+        spec:${pod(10)}
+`;
+    expect(lensOf(text)).toBe('from $11.34/h on demand · from $4.92/h spot');
+  });
+});
+
+test.each([
+  ['0 3 * * *', 730 / 24],
+  ['*/15 * * * *', 730 * 4],
+  ['@weekly', 730 / 168],
+  ['0 9-17 * * 1-5', (9 * 5 * 730) / 168],
+  ['@every 2h30m', 730 / 2.5],
+])('%s runs %f times in 730 hours', (schedule, runs) => {
+  expect(runsPerMonth(schedule)).toBeCloseTo(runs, 0);
+});
+
+test('an invalid schedule has no number of runs', () => {
+  expect(runsPerMonth('61 * * * *')).toBeNull();
+});

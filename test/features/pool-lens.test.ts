@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { codeLenses } from '../../server/src/features/code-lens.ts';
+import { hover } from '../../server/src/features/hover/hover.ts';
+
+function fileAt(path: string) {
+  return new Analysis({ strict: true }).setFile(
+    'file:///pools.yaml',
+    readFileSync(`test/fixtures/cost-by-hand/${path}`, 'utf8'),
+  );
+}
+
+test('pools of several tools have a price per node and at their limit', () => {
+  expect(codeLenses(fileAt('pools-aws/pools.yaml')).map(({ title }) => title)).toEqual([
+    // 16 GPUs are two machines of $21.957642.
+    'big · p4d.24xlarge · $21.96/h on demand per node · at most $43.92/h for 2 nodes',
+    'small · 7 machines from g6e.2xlarge to g6e.48xlarge · $0.99–$11.39/h spot per node · no limit',
+    expect.stringMatching(
+      /^memory · \d+ machines from g6e\.xlarge to g6e\.48xlarge · \$1\.86–\$30\.13\/h on demand per node · no limit$/,
+    ),
+    // 5 × $3.912.
+    't4 · g4dn.12xlarge · $3.91/h on demand per node · at most $19.56/h for 5 nodes',
+    // 2 × $5.672.
+    'cluster-gpu · g5.12xlarge · $5.67/h on demand per node · at most $11.34/h for 2 nodes',
+  ]);
+  expect(codeLenses(fileAt('pools-gke/pools.yaml')).map(({ title }) => title)).toEqual([
+    'l4-class · g2-standard-24 or g2-standard-48 · $2.00–$4.00/h on demand per node · limit unknown',
+    'spot-a100 · a2-highgpu-1g · $2.12/h spot per node · limit unknown',
+    'shared-l4 · g2-standard-4 · $0.71/h on demand per node · at most $2.12/h for 3 nodes',
+  ]);
+});
+
+test('the hover of a pool lists its machines', () => {
+  const file = fileAt('pools-gke/pools.yaml');
+  const shown = hover(file, file.text.indexOf('kind: ComputeClass') + 1);
+  expect(shown?.blocks).toEqual([
+    { kind: 'lead', text: 'g2-standard-24 or g2-standard-48 · $2.00–$4.00/h on demand per node · limit unknown' },
+    {
+      kind: 'table',
+      head: ['Machine', 'Region', 'GPUs', '$/h on demand', '$/month'],
+      rows: [
+        ['g2-standard-24', 'us-central1', '2', '$2.00', '$1,461'],
+        ['g2-standard-48', 'us-central1', '4', '$4.00', '$2,921'],
+      ],
+    },
+  ]);
+});
