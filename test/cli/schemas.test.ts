@@ -20,5 +20,6 @@ test('the schema of the config accepts the same values as the config', () => {
   expect(validate({})).toBe(true);
   expect(validate({ provider: 'aws', gpu: null, rules: { 'gpu-limits-required': 'off' }, ignore: ['a'] })).toBe(true);
   expect(validate({ gpus: 1 })).toBe(false);
-  expect(validate({ gpu: 'H100' })).toBe(false);
+  expect(validate({ gpu: 'H100' })).toBe(true);
+  expect(validate({ gpu: 5 })).toBe(false);
 });

@@ -34,7 +34,8 @@ test.each([
   const { text } = await report(await openFolder(shop), format);
   const written = readFileSync(path.join(fixtures, name), 'utf8')
     .replace('<!-- gpulint cost -->\n', '')
-    .replaceAll('…', nonce)
+    // The report has an ellipsis of its own in ranges.
+    .replaceAll(/(?<=nonce-|nonce=")…/g, nonce)
     .replaceAll('shop/<wbr>', '')
     .replaceAll('./shop/', './')
     .replaceAll(/(?<=[ ,])shop\//g, '')

@@ -45,7 +45,7 @@ function hasNodeToItself({ podSet: { accelerators, selectors } }: ContainerSite)
 
 function visibleDevices(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
-    .filter(({ workload, listed }) => isJudged(workload) && listed)
+    .filter(({ workload, resource, listed }) => isJudged(workload) && listed && resource.startsWith('nvidia.com/'))
     .flatMap((site) => ['all', '0', '0,1'].map((value) => withVariable(site, 'NVIDIA_VISIBLE_DEVICES', value)));
 }
 
