@@ -8,8 +8,16 @@ import type { InstanceType, Provider } from './types.ts';
 /** What is known of an instance type, as far as its labels say it. */
 export type MachineShape = Pick<InstanceType, 'provider' | 'name' | 'gpu' | 'gpuCount' | 'vcpu' | 'memoryGiB'>;
 
-/** The labels of a node of an instance type; null: it has the label, but the value is unknown. */
+const known = new WeakMap<MachineShape, ReadonlyMap<string, string | null>>();
+
+/** The labels of a node of an instance type; null: it has the label, but the value is unknown. Computed once for each record. */
 export function machineLabels(type: MachineShape): ReadonlyMap<string, string | null> {
+  const labels = known.get(type) ?? makeLabels(type);
+  known.set(type, labels);
+  return labels;
+}
+
+function makeLabels(type: MachineShape): ReadonlyMap<string, string | null> {
   // The name of an N1 machine with its accelerators: `n1-standard-4 + 1 x nvidia-tesla-t4`.
   const [name = type.name] = type.name.split(' + ');
   const found: [string, string | number | null | undefined][] = [

@@ -27,6 +27,20 @@ const defaultRegions: Readonly<Record<Provider, string>> = {
  * @param sheet the prices in use
  */
 export function offers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {
+  const { gpu, provider, instanceType, region } = query;
+  if (gpu === undefined || instanceType !== undefined || region !== undefined) return findOffers(query, sheet);
+  const byModel = offersByModel.get(sheet) ?? new Map<string, readonly Offer[]>();
+  offersByModel.set(sheet, byModel);
+  const key = `${gpu} ${provider ?? ''}`;
+  const found = byModel.get(key) ?? findOffers(query, sheet);
+  if (found.length > 0) byModel.set(key, found);
+  return found;
+}
+
+/** By sheet, then by model and provider: each range asks for the same ones. */
+const offersByModel = new WeakMap<PriceSheet, Map<string, readonly Offer[]>>();
+
+function findOffers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {
   const found: Offer[] = [];
   for (const group of groupsOf(sheet)) {
     const [provider, , gpu] = group;

@@ -4,10 +4,18 @@ import type { PodNeeds } from '../model/workload.ts';
 // Which machines can run a pod, and which part of one it takes.
 
 /** The machine of an offer. A machine that the catalog does not describe has an unknown number of CPUs and an unknown amount of memory. */
-export function machineOf({ provider, instanceType: name, gpu, gpuCount }: Offer): MachineShape {
+export function machineOf(offer: Offer): MachineShape {
+  const known = machines.get(offer);
+  if (known !== undefined) return known;
+  const { provider, instanceType: name, gpu, gpuCount } = offer;
   const { vcpu, memoryGiB } = instanceType(name) ?? n1Shape(name);
-  return { provider, name, gpu, gpuCount, vcpu, memoryGiB };
+  const machine = { provider, name, gpu, gpuCount, vcpu, memoryGiB };
+  machines.set(offer, machine);
+  return machine;
 }
+
+/** The offers of a sheet stay the same objects, and each is matched thousands of times. */
+const machines = new WeakMap<Offer, MachineShape>();
 
 /** N1 machines have any number of cards: `n1-standard-4 + 1 x nvidia-tesla-t4`. https://cloud.google.com/compute/docs/general-purpose-machines#n1_machine_types */
 function n1Shape(name: string): Pick<MachineShape, 'vcpu' | 'memoryGiB'> {

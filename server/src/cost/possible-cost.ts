@@ -136,8 +136,41 @@ function added(one: ProviderCost, others: readonly ProviderCost[]): readonly Pro
   return other === undefined ? [] : [{ ...one, hourly: sumOf([one.hourly, other.hourly]) }];
 }
 
-/** The price of one pod's devices at each provider with machines that the pod fits. */
+/** The price of one pod's devices at each provider with machines that the pod fits. Pods with the same needs share it. */
 function pricesOn(
+  gpu: GpuModel,
+  podSet: PodSet,
+  accelerator: PodAccelerator,
+  pricing: Pricing,
+  own: OwnPrices,
+): readonly ProviderCost[] {
+  if (!isOpen(accelerator)) return findPrices(gpu, podSet, accelerator, pricing, own);
+  let known = pricesByKey.get(own) ?? new Map<string, readonly ProviderCost[]>();
+  if (known.size >= maxKnown) known = new Map();
+  pricesByKey.set(own, known);
+  const { perPod, open } = accelerator;
+  const key = [gpu.id, pricing, perPod, open.devicesOn(gpu.id), open.vendor, placementKey(podSet.placement)].join(' ');
+  const found = known.get(key) ?? findPrices(gpu, podSet, accelerator, pricing, own);
+  known.set(key, found);
+  return found;
+}
+
+const pricesByKey = new WeakMap<OwnPrices, Map<string, readonly ProviderCost[]>>();
+
+/** A workspace has few different pods; a session may see many. */
+const maxKnown = 5000;
+
+const placementKeys = new WeakMap<Placement, string>();
+
+/** All of a placement that decides its price. */
+function placementKey(placement: Placement): string {
+  const { capacityAt: _at, ...rest } = placement;
+  const key = placementKeys.get(placement) ?? JSON.stringify(rest);
+  placementKeys.set(placement, key);
+  return key;
+}
+
+function findPrices(
   gpu: GpuModel,
   podSet: PodSet,
   accelerator: PodAccelerator,
