@@ -23,10 +23,12 @@ export function repeatedProblems(): RepeatedProblems {
       const uri = document instanceof vscode.Uri ? document : document.uri;
       const answer = await next(document, previousResultId, token);
       if (answer === null || answer === undefined) return answer;
-      // Unchanged at the server may still be changed here.
-      const all = 'items' in answer ? answer.items : reports.get(uri.toString())?.all;
+      const before = reports.get(uri.toString());
+      const all = 'items' in answer ? answer.items : before?.all;
       if (all === undefined) return answer;
       const shown = withoutRepeated(uri, all);
+      // Unchanged at the server may still be changed here. New marks close menus, so there are none without need.
+      if (!('items' in answer) && shown.length === before?.shown) return answer;
       reports.set(uri.toString(), { all, shown: shown.length, push: undefined });
       return { ...answer, kind: vsdiag.DocumentDiagnosticReportKind.full, items: shown };
     },
@@ -44,9 +46,12 @@ export function repeatedProblems(): RepeatedProblems {
             if (report === undefined) continue;
             const shown = withoutRepeated(uri, report.all);
             if (shown.length === report.shown) continue;
+            if (report.push === undefined) {
+              pullAgain(client, uri);
+              continue;
+            }
             reports.set(uri.toString(), { ...report, shown: shown.length });
-            if (report.push === undefined) pullAgain(client, uri);
-            else report.push(uri, shown);
+            report.push(uri, shown);
           }
         }),
       ),
