@@ -1,6 +1,7 @@
 import { admits, namedNodes } from './labels.ts';
 import type { NodeState } from './node-state.ts';
 import { type AffinityState, affinityState, isAttracted, isRepelled, repelsNode } from './pod-affinity.ts';
+import { classOfResource, devicesOn, type PodDevices } from './pod-devices.ts';
 import { portsTaken, shortages } from './resources-fit.ts';
 import { toleratesCordon, untolerated } from './tolerations.ts';
 import { type SpreadState, spreadProblem, spreadState } from './topology-spread.ts';
@@ -12,6 +13,8 @@ export interface Refusal {
   readonly reasons: readonly string[];
   /** Evicting other pods would not help. */
   readonly forever: boolean;
+  /** The filter failed: the pod runs on no node at all. */
+  readonly fails?: boolean;
 }
 
 /** What the filters compute once for a pod and all nodes. */
@@ -21,18 +24,21 @@ export interface FilterState {
   /** The nodes that `matchFields` names; undefined if it names none. */
   readonly named: ReadonlySet<string> | undefined;
   readonly namespaces: ReadonlyMap<string, Labels>;
+  readonly devices: PodDevices;
 }
 
 export function filterState(
   pod: FleetPod,
   states: readonly NodeState[],
   namespaces: ReadonlyMap<string, Labels>,
+  devices: PodDevices,
 ): FilterState {
   return {
     affinity: affinityState(pod, states, namespaces),
     spread: spreadState(pod, states),
     named: namedNodes(pod),
     namespaces,
+    devices,
   };
 }
 
@@ -46,7 +52,7 @@ export function refusalOf(pod: FleetPod, on: NodeState, state: FilterState): Ref
   if (untolerated(pod.tolerations, node) !== undefined) return never('node(s) had untolerated taint(s)');
   if (!admits(pod, node)) return never("node(s) didn't match Pod's node affinity/selector");
   if (portsTaken(pod, on)) return fornow("node(s) didn't have free ports for the requested pod ports");
-  const short = shortages(pod, on);
+  const short = shortages(pod, on, (name) => classOfResource(name, node, state.devices.supply) !== undefined);
   if (short.length > 0)
     return { reasons: short.map(({ reason }) => reason), forever: short.some(({ forever }) => forever) };
   const spread = spreadProblem(pod, node, state.spread);
@@ -57,7 +63,10 @@ export function refusalOf(pod: FleetPod, on: NodeState, state: FilterState): Ref
     return never("node(s) didn't match pod affinity rules");
   if (isRepelled(pod, node, state.affinity)) return fornow("node(s) didn't match pod anti-affinity rules");
   if (repelsNode(node, state.affinity)) return fornow("node(s) didn't satisfy existing pods anti-affinity rules");
-  return undefined;
+  const devices = devicesOn(pod, node, state.devices);
+  if (devices === 'elsewhere') return never('resourceclaim not available on the node');
+  if (devices === 'impossible') return never('cannot allocate all claims');
+  return typeof devices === 'object' ? { ...never(devices.error), fails: true } : undefined;
 }
 
 function never(reason: string): Refusal {

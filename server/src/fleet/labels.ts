@@ -14,7 +14,7 @@ export function admits(pod: FleetPod, node: FleetNode): boolean {
 }
 
 /** Whether a term matches a node. One that cannot be read, such as `Gt` with a text, matches none. */
-function matchesTerm(term: NodeSelectorTerm, node: FleetNode): boolean {
+export function matchesTerm(term: NodeSelectorTerm, node: FleetNode): boolean {
   if ((term.labels.length === 0 && term.fields.length === 0) || isUnreadable(term)) return false;
   return (
     selects(term.labels, node.labels) &&

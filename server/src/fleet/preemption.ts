@@ -1,6 +1,6 @@
-import { filterState, type Refusal, refusalOf } from './filters.ts';
+import { type FilterState, filterState, type Refusal, refusalOf } from './filters.ts';
 import { type NodeState, withPods } from './node-state.ts';
-import type { FleetPod, Labels } from './types.ts';
+import type { FleetPod } from './types.ts';
 
 // https://github.com/kubernetes/kubernetes/blob/master/pkg/scheduler/framework/preemption/preemption.go
 
@@ -22,16 +22,16 @@ export function preemption(
   pod: FleetPod,
   states: readonly NodeState[],
   refusals: ReadonlyMap<string, Refusal>,
-  namespaces: ReadonlyMap<string, Labels>,
+  state: FilterState,
 ): Preemption {
   const evictions: Eviction[] = [];
   const reasons: (readonly string[])[] = [];
-  for (const state of states) {
-    if (refusals.get(state.node.name)?.forever !== false) {
+  for (const on of states) {
+    if (refusals.get(on.node.name)?.forever !== false) {
       reasons.push(['Preemption is not helpful for scheduling']);
       continue;
     }
-    const tried = evictFrom(pod, state, states, namespaces);
+    const tried = evictFrom(pod, on, states, state);
     if ('victims' in tried) evictions.push(tried);
     else reasons.push(tried.reasons);
   }
@@ -42,14 +42,14 @@ function evictFrom(
   pod: FleetPod,
   on: NodeState,
   states: readonly NodeState[],
-  namespaces: ReadonlyMap<string, Labels>,
+  state: FilterState,
 ): Eviction | { readonly reasons: readonly string[] } {
   const lower = on.pods.filter(({ priority }) => priority < pod.priority);
   if (lower.length === 0) return { reasons: ['No preemption victims found for incoming pod'] };
   const refusalWith = (pods: readonly FleetPod[]): Refusal | undefined => {
     const changed = withPods(on.node, pods);
-    const all = states.map((state) => (state === on ? changed : state));
-    return refusalOf(pod, changed, filterState(pod, all, namespaces));
+    const all = states.map((each) => (each === on ? changed : each));
+    return refusalOf(pod, changed, filterState(pod, all, state.namespaces, state.devices));
   };
   let kept = on.pods.filter(({ priority }) => priority >= pod.priority);
   const refusal = refusalWith(kept);

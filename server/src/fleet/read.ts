@@ -11,6 +11,7 @@ import type {
   PodTerm,
   Requirement,
   SpreadConstraint,
+  Taint,
 } from './types.ts';
 
 // API objects, as JSON, to what the scheduler needs of them. What is missing has the API's default.
@@ -20,11 +21,7 @@ export function readNode(node: unknown): FleetNode {
   return {
     name: text(at(node, 'metadata', 'name')) ?? '',
     labels: textMap(at(node, 'metadata', 'labels')),
-    taints: list(at(node, 'spec', 'taints')).map((taint) => ({
-      key: text(at(taint, 'key')) ?? '',
-      value: text(at(taint, 'value')) ?? '',
-      effect: text(at(taint, 'effect')) ?? '',
-    })),
+    taints: list(at(node, 'spec', 'taints')).map(readTaint),
     unschedulable: at(node, 'spec', 'unschedulable') === true,
     allocatable: amountsOf(at(node, 'status', 'allocatable')),
   };
@@ -64,6 +61,10 @@ export function readPod(pod: unknown, classes: PriorityClasses): FleetPod {
     hostPorts: readHostPorts(spec),
     gates: list(at(spec, 'schedulingGates')).map((gate) => text(at(gate, 'name')) ?? ''),
     schedulerName: text(at(spec, 'schedulerName')) ?? 'default-scheduler',
+    claims: list(at(spec, 'resourceClaims')).map((claim) => ({
+      name: text(at(claim, 'resourceClaimName')) ?? null,
+      template: text(at(claim, 'resourceClaimTemplateName')) ?? null,
+    })),
   };
 }
 
@@ -76,7 +77,17 @@ export function holdsResources(pod: unknown): boolean {
   return (text(at(pod, 'spec', 'nodeName')) ?? '') !== '' && phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-function readToleration(toleration: unknown): FleetPod['tolerations'][number] {
+/** A taint of a node or device. */
+export function readTaint(taint: unknown): Taint {
+  return {
+    key: text(at(taint, 'key')) ?? '',
+    value: text(at(taint, 'value')) ?? '',
+    effect: text(at(taint, 'effect')) ?? '',
+  };
+}
+
+/** A toleration of a pod or a device request. */
+export function readToleration(toleration: unknown): FleetPod['tolerations'][number] {
   return {
     key: text(at(toleration, 'key')) ?? '',
     operator: text(at(toleration, 'operator')) ?? '',
@@ -85,7 +96,8 @@ function readToleration(toleration: unknown): FleetPod['tolerations'][number] {
   };
 }
 
-function readNodeTerm(term: unknown): NodeSelectorTerm {
+/** A term of a node selector. */
+export function readNodeTerm(term: unknown): NodeSelectorTerm {
   return {
     labels: list(at(term, 'matchExpressions')).map(readRequirement),
     fields: list(at(term, 'matchFields')).map(readRequirement),

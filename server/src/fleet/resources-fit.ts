@@ -11,14 +11,21 @@ export interface Shortage {
   readonly forever: boolean;
 }
 
-/** Everything that a node lacks for a pod, most general first. */
-export function shortages({ requests }: FleetPod, { node, pods, used }: NodeState): readonly Shortage[] {
+/**
+ * Everything that a node lacks for a pod, most general first.
+ * @param isDevice whether a resource is served by devices on this node
+ */
+export function shortages(
+  { requests }: FleetPod,
+  { node, pods, used }: NodeState,
+  isDevice: (resource: string) => boolean,
+): readonly Shortage[] {
   const found: Shortage[] = [];
   if (pods.length + 1 > (node.allocatable.get('pods') ?? 0)) found.push({ reason: 'Too many pods', forever: false });
   for (const [name, amount] of requests) {
     const all = node.allocatable.get(name) ?? 0;
     // Nothing is never too much, not even for a node that is overcommitted.
-    if (amount > 0 && amount > all - (used.get(name) ?? 0))
+    if (amount > 0 && amount > all - (used.get(name) ?? 0) && !isDevice(name))
       found.push({ reason: `Insufficient ${name}`, forever: amount > all });
   }
   return found;

@@ -1,3 +1,5 @@
+import type { DeviceSupply } from './devices.ts';
+
 // What the scheduler knows of nodes and pods: the least that decides where a pod can run. Amounts of cpu are in thousandths of a core, all
 // others in whole units (bytes, devices), as the scheduler rounds them.
 
@@ -98,6 +100,13 @@ export interface FleetPod {
   readonly hostPorts: readonly HostPort[];
   readonly gates: readonly string[];
   readonly schedulerName: string;
+  readonly claims: readonly ClaimReference[];
+}
+
+/** A claim that the pod uses: an object, or one made from a template for this pod. */
+export interface ClaimReference {
+  readonly name: string | null;
+  readonly template: string | null;
 }
 
 /** Nodes, bound pods, and the labels of namespaces. */
@@ -106,4 +115,6 @@ export interface FleetSnapshot {
   /** Pods that hold resources: bound, and neither succeeded nor failed. */
   readonly pods: readonly FleetPod[];
   readonly namespaces: ReadonlyMap<string, Labels>;
+  /** Devices, classes and claims, where the cluster serves them. */
+  readonly devices?: DeviceSupply;
 }

@@ -1,6 +1,8 @@
+import type { DeviceMatcher } from './device-allocation.ts';
 import { filterState, type Refusal, refusalOf } from './filters.ts';
 import { isUnreadable } from './labels.ts';
 import { nodeStates } from './node-state.ts';
+import { type DeviceProblem, podDevices } from './pod-devices.ts';
 import { type Eviction, type Preemption, preemption } from './preemption.ts';
 import type { FleetPod, FleetSnapshot } from './types.ts';
 
@@ -10,6 +12,8 @@ export type Verdict =
   | { readonly kind: 'gated'; readonly gates: readonly string[] }
   /** Another scheduler decides. */
   | { readonly kind: 'other-scheduler'; readonly schedulerName: string }
+  /** A claim or a device class is missing: the scheduler does not look at the nodes. */
+  | { readonly kind: 'waits'; readonly problem: DeviceProblem }
   /** A part of the pod fails when the scheduler evaluates it: the pod never runs. */
   | { readonly kind: 'error'; readonly message: string }
   | {
@@ -25,12 +29,14 @@ export type Verdict =
     };
 
 /** Decides as kube-scheduler 1.36 does with its default plugins, except for volumes. */
-export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot): Verdict {
+export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot, matches?: DeviceMatcher): Verdict {
   if (pod.schedulerName !== 'default-scheduler') return { kind: 'other-scheduler', schedulerName: pod.schedulerName };
   if (pod.gates.length > 0) return { kind: 'gated', gates: pod.gates };
   const { namespaces } = snapshot;
   const states = nodeStates(snapshot);
-  const state = filterState(pod, states, namespaces);
+  const devices = podDevices(pod, snapshot.devices, matches);
+  if ('kind' in devices) return { kind: 'waits', problem: devices };
+  const state = filterState(pod, states, namespaces, devices);
   const refusals = new Map<string, Refusal>();
   const fitting: string[] = [];
   for (const each of states) {
@@ -38,6 +44,8 @@ export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot): Verdict {
     if (refusal === undefined) fitting.push(each.node.name);
     else refusals.set(each.node.name, refusal);
   }
+  const failed = [...refusals.values()].find(({ fails }) => fails);
+  if (failed !== undefined) return { kind: 'error', message: failed.reasons.join() };
   if (fitting.length > 0) {
     // Preferences are read only to choose among several nodes.
     const unreadable = fitting.length > 1 && pod.preferredNodes.some(isUnreadable);
@@ -45,7 +53,7 @@ export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot): Verdict {
       ? { kind: 'error', message: 'preferred node affinity cannot be read: Gt and Lt need an integer' }
       : { kind: 'fits', nodes: fitting };
   }
-  const tried = pod.preempts ? preemption(pod, states, refusals, namespaces) : undefined;
+  const tried = pod.preempts ? preemption(pod, states, refusals, state) : undefined;
   return {
     kind: 'refused',
     nodes: states.length,
