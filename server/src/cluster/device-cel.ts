@@ -123,5 +123,6 @@ function byDomain(named: readonly (readonly [string, unknown])[]): ReadonlyMap<s
   }
   const known = new Map(domains);
   // The library accepts only plain maps, so the method of this one is replaced.
-  return Object.assign(domains, { get: (domain: string) => known.get(domain) ?? new Map<string, unknown>() });
+  domains.get = (domain) => known.get(domain) ?? new Map<string, unknown>();
+  return domains;
 }

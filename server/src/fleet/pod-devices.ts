@@ -3,10 +3,14 @@ import type { DeviceClaim, DeviceClass, DeviceSupply } from './devices.ts';
 import { matchesTerm } from './labels.ts';
 import type { FleetNode, FleetPod } from './types.ts';
 
-/** What a pod needs of the devices of a cluster. */
-export interface PodDevices {
+/** The devices of a cluster, and how their selectors are evaluated. */
+export interface ClusterDevices {
   readonly supply: DeviceSupply;
   readonly matches: DeviceMatcher;
+}
+
+/** What a pod needs of them. */
+export interface PodDevices extends ClusterDevices {
   /** Claims with devices, and claims that wait for them. */
   readonly allocated: readonly DeviceClaim[];
   readonly open: readonly DeviceClaim[];
@@ -22,14 +26,14 @@ export interface DeviceProblem {
   readonly words: string | null;
 }
 
-const noSupply: DeviceSupply = { classes: new Map(), slices: [], claims: new Map(), templates: new Map() };
+const noDevices: ClusterDevices = {
+  supply: { classes: new Map(), slices: [], claims: new Map(), templates: new Map() },
+  matches: () => false,
+};
 
 /** The claims of a pod, with those made from templates. */
-export function podDevices(
-  pod: FleetPod,
-  supply: DeviceSupply = noSupply,
-  matches: DeviceMatcher = () => ({ error: 'CEL is not available' }),
-): PodDevices | DeviceProblem {
+export function podDevices(pod: FleetPod, devices = noDevices): PodDevices | DeviceProblem {
+  const { supply, matches } = devices;
   const claims: DeviceClaim[] = [];
   for (const { name, template } of pod.claims) {
     const key = `${pod.namespace}/${name ?? template ?? ''}`;

@@ -1,5 +1,3 @@
-import type { DeviceSupply } from './devices.ts';
-
 // What the scheduler knows of nodes and pods: the least that decides where a pod can run. Amounts of cpu are in thousandths of a core, all
 // others in whole units (bytes, devices), as the scheduler rounds them.
 
@@ -115,6 +113,4 @@ export interface FleetSnapshot {
   /** Pods that hold resources: bound, and neither succeeded nor failed. */
   readonly pods: readonly FleetPod[];
   readonly namespaces: ReadonlyMap<string, Labels>;
-  /** Devices, classes and claims, where the cluster serves them. */
-  readonly devices?: DeviceSupply;
 }

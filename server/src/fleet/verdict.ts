@@ -1,8 +1,7 @@
-import type { DeviceMatcher } from './device-allocation.ts';
 import { filterState, type Refusal, refusalOf } from './filters.ts';
 import { isUnreadable } from './labels.ts';
 import { nodeStates } from './node-state.ts';
-import { type DeviceProblem, podDevices } from './pod-devices.ts';
+import { type ClusterDevices, type DeviceProblem, podDevices } from './pod-devices.ts';
 import { type Eviction, type Preemption, preemption } from './preemption.ts';
 import type { FleetPod, FleetSnapshot } from './types.ts';
 
@@ -28,15 +27,18 @@ export type Verdict =
       readonly unhelpful: ReadonlyMap<string, number> | null;
     };
 
-/** Decides as kube-scheduler 1.36 does with its default plugins, except for volumes. */
-export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot, matches?: DeviceMatcher): Verdict {
+/**
+ * Decides as kube-scheduler 1.36 does with its default plugins, except for volumes.
+ * @param devices what dynamic resource allocation offers; undefined where the cluster does not serve it
+ */
+export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot, devices?: ClusterDevices): Verdict {
   if (pod.schedulerName !== 'default-scheduler') return { kind: 'other-scheduler', schedulerName: pod.schedulerName };
   if (pod.gates.length > 0) return { kind: 'gated', gates: pod.gates };
   const { namespaces } = snapshot;
   const states = nodeStates(snapshot);
-  const devices = podDevices(pod, snapshot.devices, matches);
-  if ('kind' in devices) return { kind: 'waits', problem: devices };
-  const state = filterState(pod, states, namespaces, devices);
+  const needed = podDevices(pod, devices);
+  if ('kind' in needed) return { kind: 'waits', problem: needed };
+  const state = filterState(pod, states, namespaces, needed);
   const refusals = new Map<string, Refusal>();
   const fitting: string[] = [];
   for (const each of states) {
