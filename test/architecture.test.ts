@@ -37,6 +37,7 @@ const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = 
   { name: /^vscode-languageclient/, places: /^client\/src\// },
   { name: /^vscode$/, places: /^client\/src\// },
   { name: /^@kubernetes\/client-node$/, places: /^server\/src\/cluster\// },
+  { name: /^@marcbachmann\/cel-js$/, places: /^server\/src\/cluster\// },
   { name: /^commander$/, places: /^server\/src\/cli\// },
   {
     name: /^node:/,

@@ -1,0 +1,212 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+
+// A substitute for kube-apiserver: lists in pages from one moment, watches with bookmarks, expired versions, rights and tokens. kubectl can read
+// from it. The key is public and only for tests.
+
+const pem = (name: string) => readFileSync(path.join(import.meta.dirname, name));
+/** The authority that signed the server's certificate. */
+export const authority = pem('certificate.pem');
+
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+interface Event {
+  readonly version: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly collection: string;
+  readonly object: KubeObject;
+}
+
+/** What to do with a request instead of answering it; undefined answers it. */
+export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+export interface TestApiServer {
+  readonly url: string;
+  /** The requests so far, as path and query. */
+  readonly requests: readonly string[];
+  /** Creates or replaces an object of a collection, such as `/api/v1/nodes`. */
+  readonly put: (collection: string, object: KubeObject) => void;
+  readonly remove: (collection: string, name: string, namespace?: string) => void;
+  /** Forgets old events and lists: watches and pages from before get 410. */
+  readonly compact: () => void;
+  /** Sends a bookmark to all watches. */
+  readonly bookmark: () => void;
+  /** Closes all connections, as a network that fails does. */
+  readonly drop: () => void;
+  /** Ends all watches in order, as the server does after `timeoutSeconds`. */
+  readonly endWatches: () => void;
+  /** The number of open watches of a collection. */
+  readonly watches: (collection: string) => number;
+  /** Tokens that are accepted; undefined accepts every request. */
+  tokens: ReadonlySet<string> | undefined;
+  /** Called first for each request; true means that it has dealt with it. */
+  fault: Fault | undefined;
+  /** Resolves when something has happened that makes the condition true. */
+  readonly until: (condition: () => boolean) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts a server with empty collections. Collections that were never named do not exist. */
+export async function startApiServer(...collections: readonly string[]): Promise<TestApiServer> {
+  const objects = new Map(collections.map((name) => [name, new Map<string, KubeObject>()]));
+  const lists = new Map<string, { readonly version: number; readonly items: readonly KubeObject[] }>();
+  const watchers = new Set<{ readonly collection: string; readonly response: ServerResponse }>();
+  const waiting = new Set<() => void>();
+  const requests: string[] = [];
+  let events: Event[] = [];
+  let version = 1;
+  let oldest = 0;
+  const changed = () => {
+    for (const check of waiting) check();
+  };
+
+  const listOf = (collection: string, url: URL): { readonly status: number; readonly body: unknown } => {
+    const limit = Number(url.searchParams.get('limit') ?? 0);
+    const token = url.searchParams.get('continue');
+    const [id, from] = token === null ? [`${collection}@${version}`, 0] : splitToken(token);
+    const all = [...(objects.get(collection)?.values() ?? [])];
+    const list = lists.get(id) ?? (token === null ? { version, items: all } : undefined);
+    if (list === undefined) return failure(410, 'Expired', 'The provided continue parameter is too old');
+    lists.set(id, list);
+    const items = limit === 0 ? list.items : list.items.slice(from, from + limit);
+    const rest = list.items.length - from - items.length;
+    const metadata = {
+      resourceVersion: String(list.version),
+      ...(rest > 0 && { continue: `${id}|${from + items.length}`, remainingItemCount: rest }),
+    };
+    return { status: 200, body: { kind: 'List', apiVersion: 'v1', metadata, items } };
+  };
+
+  const watch = (collection: string, url: URL, response: ServerResponse) => {
+    const from = Number(url.searchParams.get('resourceVersion') ?? version);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+    if (from < oldest) {
+      response.end(
+        `${JSON.stringify({ type: 'ERROR', object: failure(410, 'Expired', 'too old resource version').body })}\n`,
+      );
+      return;
+    }
+    for (const event of events) if (event.collection === collection && event.version > from) send(response, event);
+    const watcher = { collection, response };
+    watchers.add(watcher);
+    response.on('close', () => {
+      watchers.delete(watcher);
+      changed();
+    });
+  };
+
+  const server = createServer({ key: pem('key.pem'), cert: authority }, (request, response) => {
+    requests.push(request.url ?? '');
+    const url = new URL(request.url ?? '/', 'https://localhost');
+    const answer = ({ status, body }: { readonly status: number; readonly body: unknown }) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    if (api.fault?.(request, response) !== true) {
+      if (request.method !== 'GET') answer(failure(405, 'MethodNotAllowed', 'only GET'));
+      else if (api.tokens !== undefined && !api.tokens.has(token)) answer(failure(401, 'Unauthorized', 'Unauthorized'));
+      else if (!objects.has(url.pathname))
+        answer(failure(404, 'NotFound', 'the server could not find the requested resource'));
+      else if (url.searchParams.has('watch')) watch(url.pathname, url, response);
+      else answer(listOf(url.pathname, url));
+    }
+    changed();
+  });
+
+  const record = (type: Event['type'], collection: string, object: KubeObject) => {
+    version += 1;
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+    const event = { version, type, collection, object: stored };
+    events.push(event);
+    for (const watcher of watchers) if (watcher.collection === collection) send(watcher.response, event);
+    return stored;
+  };
+
+  const api: TestApiServer = {
+    url: '',
+    requests,
+    tokens: undefined,
+    fault: undefined,
+    put(collection, object) {
+      const all = objects.get(collection) ?? new Map<string, KubeObject>();
+      objects.set(collection, all);
+      const key = keyOf(object.metadata.name, object.metadata.namespace);
+      all.set(key, record(all.has(key) ? 'MODIFIED' : 'ADDED', collection, object));
+    },
+    remove(collection, name, namespace) {
+      const all = objects.get(collection);
+      const object = all?.get(keyOf(name, namespace));
+      if (object === undefined) throw new Error(`no ${name} in ${collection}`);
+      all?.delete(keyOf(name, namespace));
+      record('DELETED', collection, object);
+    },
+    compact() {
+      events = [];
+      lists.clear();
+      oldest = version;
+    },
+    bookmark() {
+      for (const { response } of watchers)
+        response.write(
+          `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } })}\n`,
+        );
+    },
+    drop: () => server.closeAllConnections(),
+    endWatches() {
+      for (const { response } of watchers) response.end();
+    },
+    watches: (collection) => [...watchers].filter((watcher) => watcher.collection === collection).length,
+    until(condition) {
+      return new Promise((resolve) => {
+        const check = () => {
+          if (!condition()) return;
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      });
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(api, { url: `https://localhost:${(server.address() as AddressInfo).port}` });
+}
+
+function send(response: ServerResponse, { type, object }: Event): void {
+  response.write(`${JSON.stringify({ type, object })}\n`);
+}
+
+function keyOf(name: string, namespace = ''): string {
+  return `${namespace}/${name}`;
+}
+
+function splitToken(token: string): readonly [string, number] {
+  const at = token.lastIndexOf('|');
+  return [token.slice(0, at), Number(token.slice(at + 1))];
+}
+
+/** A Status, as the API server sends it. */
+export function failure(
+  code: number,
+  reason: string,
+  message: string,
+): { readonly status: number; readonly body: unknown } {
+  return {
+    status: code,
+    body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code },
+  };
+}
