@@ -199,10 +199,10 @@ describe('hosts', () => {
     const server = await pages(page());
     const closed = new URL(server.mirror);
     closed.port = '1';
-    expect(await problemsOf({ mirror: closed.href, requested: [] })).toEqual(['it refuses connections']);
+    expect(await problemsOf({ mirror: closed.href, requested: [] })).toEqual(['nothing accepts connections there']);
     // Once for all files of the host.
     const { problems } = await resultOf(optionsFor('skypilot', { mirror: closed.href }));
-    expect(problems).toEqual([`https://${skypilotFile('aws')}: it refuses connections`]);
+    expect(problems).toEqual([`https://${skypilotFile('aws')}: nothing accepts connections there`]);
   });
 });
 

@@ -17,7 +17,7 @@ export interface PoolCost {
   readonly node: Range;
   /** The number of nodes at the pool's limit; null: it has no limit, or it is unknown. */
   readonly nodes: Range | null;
-  /** US dollars per hour at the limit; null if there is none. */
+  /** US dollars per hour at the limit; null without a limit. */
   readonly limit: Range | null;
 }
 

@@ -46,7 +46,7 @@ export interface CostReportParams extends WorkspaceCostsParams {
   readonly nonce: string;
 }
 
-/** A file, or a sentence with the reason why there is none. */
+/** A file, or a sentence with the reason that there is no file. */
 export type CostReportResult = CostReportFile | { readonly problem: string };
 
 export interface CostReportFile {

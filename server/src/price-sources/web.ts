@@ -107,7 +107,7 @@ export function isConnectionError(error: unknown): boolean {
 /** Why a connection failed, as a clause. */
 export function connectionReason(error: unknown): string {
   const code = codeOf(error);
-  if (code === 'ECONNREFUSED') return 'it refuses connections';
+  if (code === 'ECONNREFUSED') return 'nothing accepts connections there';
   if (unreachable.has(code)) return 'it cannot be reached: this machine may be offline, or behind a proxy';
   if (code === 'ECONNRESET') return 'the connection broke off';
   if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `its certificate is not valid (${code})`;

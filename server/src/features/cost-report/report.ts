@@ -45,7 +45,7 @@ export interface CostSaving extends CostPlace {
   readonly workload: string | null;
   readonly message: string;
   readonly hourly: number;
-  /** The title of the fix; null if there is none. */
+  /** The title of the fix; null without one. */
   readonly fix: string | null;
 }
 

@@ -21,7 +21,7 @@ export function setGpu(target: Span): HoverAction {
 
 /**
  * The most useful step for a workload with a price: the lever with the largest saving that changes only a selector, else the finding whose
- * fix saves most, else the fact that narrows the price; none if there is none of them.
+ * fix saves most, else the fact that narrows the price; undefined without either.
  * @param target where the workload is, in the file
  */
 export function nextStep(
