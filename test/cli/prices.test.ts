@@ -101,7 +101,9 @@ describe('refresh', () => {
     const { sheet, ...at } = project();
     const { status: code, stderr } = await runCli(['prices', 'refresh', '--provider', 'azure'], at);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^gpulint: https:\/\/prices\.azure\.com\/api\/retail\/prices\S+: nothing accepts connections there$/m);
+    expect(stderr).toMatch(
+      /^gpulint: https:\/\/prices\.azure\.com\/api\/retail\/prices\S+: nothing accepts connections there$/m,
+    );
     expect(stderr).toContain(
       'some sources could not be read. Nothing is lost: the prices of the catalog stay in use.\n',
     );
