@@ -50,4 +50,4 @@ export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } 
 export { shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
-export type { FormatId, WeightFormat } from './weight-formats.ts';
+export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';
