@@ -42,7 +42,7 @@ export function modelLoader(container: Container, podSet: PodSet): ModelLoader |
  */
 export function leastStartSeconds({ weightsGiB, downloads }: ModelLoader): number {
   const start = weightsGiB !== undefined && weightsGiB < smallGiB ? 30 : 60;
-  const gib = weightsGiB ?? 0;
+  const gib = Math.min(weightsGiB ?? 0, ofOneHostGiB);
   return start + Math.floor(gib) + (downloads ? Math.floor(downloadSeconds(gib)) : 0);
 }
 
@@ -61,6 +61,9 @@ function downloadsEachTime(container: Container, podSet: PodSet, model: string):
   const local = /HF_HUB_ENABLE_HF_TRANSFER|HF_XET_HIGH_PERFORMANCE|HF_ENDPOINT|OFFLINE|MODELSCOPE/;
   return !container.env.some(({ name }) => local.test(name)) && getIn(container.at, 'envFrom') === undefined;
 }
+
+/** Several hosts share the weights of larger models, and have faster networks: only this much bounds the time. */
+const ofOneHostGiB = 160;
 
 /** Models of up to about 2 billion parameters. */
 const smallGiB = 4;
