@@ -63,7 +63,7 @@ function downloadsEachTime(container: Container, podSet: PodSet, model: string):
 }
 
 /** Several hosts share the weights of larger models, and have faster networks: only this much bounds the time. */
-const ofOneHostGiB = 160;
+const ofOneHostGiB = 200;
 
 /** Models of up to about 2 billion parameters. */
 const smallGiB = 4;

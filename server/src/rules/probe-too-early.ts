@@ -100,7 +100,13 @@ export default defineRule({
     const what =
       loader.model === undefined || loader.weightsGiB === undefined
         ? 'a model'
-        : shorten(loader.model.split('/').findLast((part) => part !== '') ?? '', 40);
+        : shorten(
+            loader.model
+              .split('/')
+              .filter((part) => part !== '')
+              .at(-1) ?? '',
+            40,
+          );
     report({
       message: `${keyOf(probe)} kills the container ${budget} s after its start, but ${loader.downloads ? 'downloading and loading' : 'loading'} ${what} takes ${least} s or more: it may never become ready`,
       span: keySpanOf(probe),
