@@ -1,7 +1,7 @@
 import { lazy } from '../yaml/lazy.ts';
 import type { ModelKind, ModelShape } from './model-shape.ts';
 import { namedShapes } from './model-shapes.ts';
-import { type ModelWords, modelWords, parameterCount, tuning } from './model-words.ts';
+import { type ModelWords, modelWords, parameterCount, plainWords, sizesOf, tuning } from './model-words.ts';
 import { ggufFormat, type WeightFormat } from './weight-formats.ts';
 
 /** The model that a name stands for. */
@@ -69,8 +69,8 @@ const entriesByWord = lazy(() => {
 });
 
 function toEntry([name, shape]: readonly [name: string, shape: ModelShape]): Entry {
-  const { words, sizes } = modelWords(name.slice(name.indexOf('/') + 1));
-  const numbered = sizes.length > 0;
+  const words = plainWords(name.slice(name.indexOf('/') + 1).toLowerCase());
+  const numbered = sizesOf(words).length > 0;
   const isSoft = (word: string, index: number) =>
     tuning.has(word)
       ? numbered || word !== 'base'
