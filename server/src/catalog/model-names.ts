@@ -47,6 +47,11 @@ export function statedParameters(name: string): StatedParameters | undefined {
   return { least: most * (ofExperts ? 0.75 : 0.9), most: most * (ofExperts ? 0.9 : 1.1), format };
 }
 
+/** The format that the last part of a name states, as in `NamedModel`. */
+export function formatOfName(name: string): NamedModel['format'] {
+  return modelWords(partsOf(name)[0] ?? '').format;
+}
+
 /** A shape by its words. `soft` words distinguish releases of the same shape (`v0.1`, `a22b`) and may be missing in a name. */
 interface Entry {
   readonly shape: ModelShape;

@@ -92,7 +92,7 @@ export default defineRule({
     if (probe?.node.kind !== 'map' || workload.partial || !requestsAccelerators(container)) return;
     if (isIncomplete(container.at) || isIncomplete(probe)) return;
     const budget = budgetOf(probe);
-    const loader = budget === undefined ? undefined : modelLoader(container, podSet);
+    const loader = budget === undefined ? undefined : modelLoader(container, podSet, workload.manifest);
     if (budget === undefined || loader === undefined) return;
     // A lower bound by rules of thumb is not known to the second.
     const least = Math.floor(leastStartSeconds(loader) / 10) * 10;
