@@ -74,7 +74,7 @@ export function quote(
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
   // A project has few distinct requests, but each workload repeats them at each keystroke.
-  if (known.size >= 500) known.clear();
+  if (known.size >= 5000) known.clear();
   known.set(key, found);
   return found;
 }
