@@ -50,4 +50,5 @@ export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } 
 export { shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
+export { usableGiB as usableCardGiB } from './usable-memory.ts';
 export type { FormatId, WeightFormat } from './weight-formats.ts';
