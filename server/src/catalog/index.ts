@@ -51,4 +51,4 @@ export { shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
 export { usableGiB as usableCardGiB } from './usable-memory.ts';
-export type { FormatId, WeightFormat } from './weight-formats.ts';
+export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';

@@ -4,8 +4,8 @@ import type { WeightFormat } from './weight-formats.ts';
 /** The model that a name stands for. */
 export interface NamedModel {
   readonly shape: ModelShape;
-  /** The format that the name states; null: as published. */
-  readonly format: WeightFormat | null;
+  /** The format that the name states; null: as published; `unknown`: quantized in a way that the name leaves open (`-GGUF`). */
+  readonly format: WeightFormat | 'unknown' | null;
   /** `name`: the model, its tuned form or a copy. `family`: a derived model that is named after its base, whose shape it most likely has. */
   readonly basis: 'name' | 'family';
 }

@@ -35,7 +35,9 @@ export interface ModelShape extends Source {
   readonly latent: LatentAttention | null;
   /** What each part of the layers keeps of the tokens of one sequence; empty: nothing (an encoder, a pipeline). */
   readonly cache: readonly CacheLayers[];
-  /** Parameters of vision and audio parts, and of an encoder in front of a decoder. They stay in 16 bits in most quantized copies. */
+  /** Layers of an encoder in front of the decoder, of the same width (T5, Whisper). */
+  readonly encoderLayers: number;
+  /** Parameters of vision and audio parts, which stay in 16 bits in most quantized copies. */
   readonly towerParameters: number;
   /** The checkpoint's format as published. */
   readonly format: FormatId;
