@@ -40,7 +40,8 @@ export function readServerStart(input: ProcessInput, entrypoint: string | undefi
   const [only, ...others] = servers;
   const byImage = only === undefined && entrypoint !== undefined && input.command.length === 0 && !script;
   const words = only?.words ?? (byImage ? commands.flatMap((command) => command.words) : []);
-  const program = only?.program ?? (entrypoint === undefined || !startsByImage(input, byImage) ? undefined : entrypoint);
+  const program =
+    only?.program ?? (entrypoint === undefined || !startsByImage(input, byImage) ? undefined : entrypoint);
   const engine = program === undefined ? undefined : engineOf(program);
   if (program === undefined || engine === undefined) return undefined;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));

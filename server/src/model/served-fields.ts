@@ -58,7 +58,9 @@ const engineWords: readonly (readonly [RegExp, Engine])[] = [
 
 /** The address without its scheme and revision: `hf://org/model:main`. */
 function stored(uri: string | undefined): string | undefined {
-  return uri?.replace(/^(?:hf|huggingface|ollama):\/\//, '').replace(/(?<=^[\w.-]+\/[\w.-]+)(?:[:@](?:main|[0-9a-f]{7,40}))$/, '');
+  return uri
+    ?.replace(/^(?:hf|huggingface|ollama):\/\//, '')
+    .replace(/(?<=^[\w.-]+\/[\w.-]+)(?:[:@](?:main|[0-9a-f]{7,40}))$/, '');
 }
 
 function llmService(spec: Cursor | undefined): FieldModel | undefined {
@@ -107,14 +109,17 @@ function preset(inference: Cursor | undefined): FieldModel | undefined {
 /** The keys and values of a Ray Serve configuration, which may name the model as a field, an engine argument or a variable. */
 function rayModel(config: string): FieldModel | undefined {
   const settings = config.split('\n', maxLines).flatMap((line): readonly Setting[] => {
-    const [, key, value] = /^[\s-]*["']?([A-Za-z_][\w-]{1,60})["']?\s*:\s*["']?([^\s"'#{}]{1,200})["']?,?\s*(?:#.*)?$/.exec(line) ?? [];
+    const [, key, value] =
+      /^[\s-]*["']?([A-Za-z_][\w-]{1,60})["']?\s*:\s*["']?([^\s"'#{}]{1,200})["']?,?\s*(?:#.*)?$/.exec(line) ?? [];
     if (key === undefined || value === undefined) return [];
     const name = key.toLowerCase().replaceAll('_', '-');
     return [{ name: rayNames.get(name) ?? name, written: name, value }];
   });
   const names = settings.filter(({ name }) => name === 'model').map(({ value }) => value);
   const name = names.find((one) => one?.includes('/')) ?? names[0];
-  return name === undefined ? undefined : { name: stored(name), engine: 'vllm', settings: settings.filter((one) => one.name !== 'model') };
+  return name === undefined
+    ? undefined
+    : { name: stored(name), engine: 'vllm', settings: settings.filter((one) => one.name !== 'model') };
 }
 
 const maxLines = 2000;

@@ -3,7 +3,7 @@ import { imageParts } from '../catalog/images.ts';
 import { type Engine, versionOf } from '../command/engines.ts';
 import { tokens } from '../command/model-server.ts';
 import { readServerStart, type ServerStart, type Setting, settingOf } from '../command/serving-settings.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { once } from './once.ts';
 import { imageUseOf, processInput } from './process-input.ts';
 import { fieldModel } from './served-fields.ts';
@@ -108,7 +108,9 @@ function startOf(container: Container, engine: Engine | undefined): ServerStart 
 
 /** KServe's server for models of Hugging Face, which runs vLLM. */
 function entrypointOf({ image }: Container): string | undefined {
-  return image !== undefined && /(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value) ? 'huggingfaceserver' : undefined;
+  return image !== undefined && /(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value)
+    ? 'huggingfaceserver'
+    : undefined;
 }
 
 interface NameFound {
@@ -125,7 +127,9 @@ function nameOf(start: ServerStart, stored: string | undefined, container: Conta
   if (name !== undefined && !/[{$<]|^\/mnt\/models\/?$/.test(name)) {
     return { name: file === undefined ? name : `${name}:${file}`, detail: null };
   }
-  const written = [...container.args, ...container.command].some(({ at }) => isTemplated(at) || isIncomplete(at.parent));
+  const written = [...container.args, ...container.command].some(
+    ({ at }) => isTemplated(at) || isIncomplete(at.parent),
+  );
   if (written || (name !== undefined && /[{$<]/.test(name))) return { name: null, detail: 'a template names it' };
   if (flags.some(({ dynamic, value }) => dynamic === true || value === undefined))
     return { name: null, detail: 'a variable without a known value names it' };
@@ -144,14 +148,21 @@ function openEnds(container: Container, { open, settings }: ServerStart): readon
   const { at, command, args } = container;
   const written: readonly (Cursor | undefined)[] = [...command, ...args].map((one) => one.at);
   const lists = ['command', 'args', 'env'].map((key) => getIn(at, key));
-  const isTemplate = [at, ...lists, ...written.map((one) => one?.parent)].some(isIncomplete) || written.some(isTemplated);
+  const isTemplate =
+    [at, ...lists, ...written.map((one) => one?.parent)].some(isIncomplete) || written.some(isTemplated);
   return [
     ...(open === null ? [] : [open]),
     ...(isTemplate ? ['a template may add flags'] : []),
     ...(getIn(at, 'envFrom') === undefined ? [] : ['envFrom may add settings']),
     ...(getIn(at, 'runtime') === undefined ? [] : ['its runtime may add flags']),
     ...(container.scripts.length === 0 ? [] : ['a script starts the server']),
-    ...(settings.some((one) => settingOf({ engine: 'vllm', program: 'vllm', model: undefined, open: null, settings: [one] }, 'settings-file') !== undefined && one.written !== 'hf-config-path')
+    ...(settings.some(
+      (one) =>
+        settingOf(
+          { engine: 'vllm', program: 'vllm', model: undefined, open: null, settings: [one] },
+          'settings-file',
+        ) !== undefined && one.written !== 'hf-config-path',
+    )
       ? ['a file has more settings']
       : []),
   ];
@@ -162,7 +173,9 @@ type Settings = Omit<ServedModel, 'name' | 'open'>;
 function settingsOf(start: ServerStart, container: Container): Settings | null {
   const value = (means: FlagMeaning) => settingOf(start, means)?.value ?? null;
   const count = (means: FlagMeaning) => countOf(value(means));
-  const formats = start.settings.filter((one) => settingOf({ ...start, settings: [one] }, 'number-format') !== undefined);
+  const formats = start.settings.filter(
+    (one) => settingOf({ ...start, settings: [one] }, 'number-format') !== undefined,
+  );
   const context = contextOf(start);
   if (context === null || settingOf(start, 'context-stretch') !== undefined) return null;
   const offload = settingOf(start, 'offload');
@@ -205,7 +218,9 @@ function contextOf(start: ServerStart): number | null | undefined {
 }
 
 function isOn(setting: Setting | undefined): boolean {
-  return setting !== undefined && !/^(?:0|false|no|off|1?)$/i.test(setting.value ?? 'on') ? true : setting?.value === '1';
+  return setting !== undefined && !/^(?:0|false|no|off|1?)$/i.test(setting.value ?? 'on')
+    ? true
+    : setting?.value === '1';
 }
 
 function countOf(value: string | null): number | null {
@@ -217,7 +232,10 @@ function fractionOf(value: string | null): number | null {
   return Number.isFinite(number) && number >= 0 ? number : null;
 }
 
-/** The text of a field; undefined if a template decides it. */
-export function knownText(cursor: Cursor | undefined): string | undefined {
-  return cursor === undefined || isTemplated(cursor) ? undefined : (asText(cursor) ?? undefined);
+/** Whether all settings are known and none adds memory by an unknown amount, and the server takes most of its device: it may be advised on. */
+export function isWhole({ open, extras, fraction }: ServedModel): boolean {
+  return open.length === 0 && extras.length === 0 && (fraction === null || fraction >= minFraction);
 }
+
+/** A smaller fraction leaves the rest of the card to others on purpose. The servers' own defaults are about 0.9. */
+const minFraction = 0.8;
