@@ -16,7 +16,7 @@ export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.
 export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
-export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shapes.ts';
+export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,

@@ -1,7 +1,7 @@
 /** How weights are stored. `gguf`, `exl2` and `mlx` have variants: `WeightFormat.name` has the one. */
 export type FormatId =
   | ('fp32' | 'bf16' | 'fp16' | 'fp8' | 'int8' | 'w8a16' | 'w4a16' | 'awq' | 'gptq' | 'bnb-8bit' | 'bnb-4bit' | 'hqq')
-  | ('mxfp4' | 'nvfp4' | 'fp8-mxfp4' | 'int4-experts' | 'gguf' | 'exl2' | 'mlx');
+  | ('mxfp4' | 'mxfp4-experts' | 'nvfp4' | 'fp8-mxfp4' | 'int4-experts' | 'gguf' | 'exl2' | 'mlx');
 
 /** The size of weights in one format: bits per weight with scales and zero points. */
 export interface WeightFormat {
@@ -36,7 +36,8 @@ const rows: readonly Row[] = [
   ['bnb-8bit', 'bitsandbytes 8-bit', 8, 8, 16, 'https://huggingface.co/docs/bitsandbytes'],
   ['bnb-4bit', 'bitsandbytes 4-bit', 4.13, 4.13, 16, `${byBits}: 8 / 64 with double quantization; arXiv:2305.14314`],
   ['hqq', 'HQQ 4-bit', 4.5, 4.5, 16, `${byBits}: 32 / 64; https://github.com/mobiusml/hqq`],
-  ['mxfp4', 'MXFP4', 16, 4.25, 16, `${byBits}: 8 / 32; OCP Microscaling Formats 1.0`],
+  ['mxfp4', 'MXFP4', 4.25, 4.25, 16, `${byBits}: 8 / 32; OCP Microscaling Formats 1.0`],
+  ['mxfp4-experts', 'MXFP4 experts', 16, 4.25, 16, `${byBits}: 8 / 32; model card of openai/gpt-oss-120b`],
   ['nvfp4', 'NVFP4', 4.5, 4.5, 16, `${byBits}: 8 / 16; https://github.com/NVIDIA/TensorRT-Model-Optimizer`],
   ['fp8-mxfp4', 'FP8, experts in MXFP4', 8, 4.25, 16, 'config.json of deepseek-ai/DeepSeek-V4-Flash: expert_dtype fp4'],
   ['int4-experts', 'INT4 experts', 16, 4.5, 16, `${byBits}: 16 / 32; config.json of moonshotai/Kimi-K2-Thinking`],
