@@ -1,7 +1,7 @@
 import { lazy } from '../yaml/lazy.ts';
 import type { ModelShape } from './model-shape.ts';
 import { modelShapes } from './model-shapes.ts';
-import { type ModelWords, modelWords, parameterCount } from './model-words.ts';
+import { type ModelWords, modelWords, parameterCount, tuning } from './model-words.ts';
 import { ggufFormat, type WeightFormat } from './weight-formats.ts';
 
 /** The model that a name stands for. */
@@ -94,10 +94,10 @@ function bestMatch({ words, sizes }: ModelWords, ollama: boolean): Pick<NamedMod
   const candidates = [...written].flatMap((word) => entriesByWord().get(word) ?? []);
   let best: { readonly entry: Entry; readonly rank: readonly number[] } | undefined;
   for (const entry of candidates) {
-    if (entry.ollama && (!ollama || words.length > entry.hard.length)) continue;
+    if (entry.ollama && !(ollama && written.size === entry.hard.length + entry.soft.length)) continue;
     if (!entry.hard.every((word) => written.has(word))) continue;
     const soft = entry.soft.filter((word) => written.has(word)).length;
-    const rank = [entry.hard.length, soft, soft - entry.soft.length];
+    const rank = [entry.ollama ? 1 : 0, entry.hard.length, soft, soft - entry.soft.length];
     if (best === undefined || isHigher(rank, best.rank)) best = { entry, rank };
   }
   if (best === undefined) return undefined;
@@ -125,13 +125,6 @@ function sizeWord(words: readonly string[], size: number): string {
 function agrees(size: number, { parameters, active }: ModelShape): boolean {
   return [parameters, active].some((known) => Math.abs(size / known - 1) < 0.13);
 }
-
-/** Words of later training and of publishers, which leave the shape as it is. */
-const tuning = new Set(
-  'instruct instruction instructions inst chat it hf base pt sft dpo rlhf aligned tuned en meta nvidia c4ai nv dense'.split(
-    ' ',
-  ),
-);
 
 const neutralWords = new Set(
   (
