@@ -95,6 +95,7 @@ function servedOf({ model, engine, version, settings }: Measurement): ServedMode
     fraction: settings.fraction ?? null,
     cacheGiB: null,
     cacheType: settings.cacheType ?? null,
+    flash: settings.flash ?? null,
     eager: settings.eager ?? false,
     tensor: settings.tensor ?? null,
     pipeline: settings.pipeline ?? 1,

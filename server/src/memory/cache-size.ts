@@ -8,8 +8,10 @@ export interface CacheLayout {
   readonly pipeline: number;
   /** Bytes of one cached number. */
   readonly bytes: number;
-  /** Every layer keeps all tokens, also those with a window. */
-  readonly ignoresWindows: boolean;
+  /** Tokens that layers with a window keep in addition: those of a step. Infinity: they keep all. */
+  readonly beyondWindow: number;
+  /** Layers are grouped by kind, in groups of one size. */
+  readonly groups: boolean;
 }
 
 /**
@@ -17,18 +19,30 @@ export interface CacheLayout {
  * head on each device. Latent vectors are the same on all devices of a group. States do not depend on the length.
  */
 export function cacheBytes({ cache }: ModelShape, tokens: number, layout: CacheLayout): number {
-  const { tensor, pipeline, bytes, ignoresWindows } = layout;
+  const { tensor, pipeline, bytes, beyondWindow } = layout;
   let sum = 0;
   for (const part of cache) {
-    const layers = Math.ceil(part.layers / pipeline);
+    const layers = Math.ceil(part.layers / pipeline) * paddingOf(part.layers, cache, layout);
     if (part.kind === 'state') sum += (layers * part.numbers * 2) / tensor;
     else if (part.kind === 'latent') sum += layers * tokens * part.width * bytes;
     else {
-      const kept = part.window === null || ignoresWindows ? tokens : Math.min(tokens, part.window);
+      const kept = part.window === null ? tokens : Math.min(tokens, part.window + beyondWindow);
       sum += layers * kept * 2 * Math.max(1, part.kvHeads / tensor) * part.headSize * bytes;
     }
   }
   return sum;
+}
+
+/**
+ * vLLM gives layers of each kind groups of the same size, so some groups have empty places.
+ * https://github.com/vllm-project/vllm/blob/main/vllm/v1/core/kv_cache_utils.py
+ */
+function paddingOf(layers: number, cache: ModelShape['cache'], { groups }: CacheLayout): number {
+  const counts = cache.map((part) => part.layers);
+  if (!groups || counts.length < 2 || cache.some(({ kind }) => kind !== 'attention')) return 1;
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const size = most < 1.25 * least ? most : least;
+  return (Math.ceil(layers / size) * size) / layers;
 }
 
 /** The longest sequence whose cache fits into a number of bytes, in tokens; null: the length does not matter. */

@@ -24,6 +24,7 @@ export const tuned = {
   graphs: 0.38,
   graphsPerLayer: 0.0167,
   graphsOfExperts: 0.45,
+  graphsPerLayerBefore: 0.0075,
   /** Libraries and communication buffers beyond PyTorch: one device; several that share layers; several stages. */
   runtimeAlone: 0.25,
   runtimeAloneBefore: 0.13,
@@ -113,11 +114,15 @@ export function buffersOf(
   const eager = served.eager || !graphEngines.has(engine) || !isLanguage;
   return {
     activationsGiB: (activations + expertBytes(shape, settings)) / gibibyte,
-    graphsGiB: eager
-      ? 0
-      : tuned.graphs + tuned.graphsPerLayer * shape.layers + (shape.experts === null ? 0 : tuned.graphsOfExperts),
+    graphsGiB: eager ? 0 : graphsGiB(served, shape),
     runtimeGiB: runtimeGiB(served, settings.tensor),
   };
+}
+
+function graphsGiB(served: ServedModel, { layers, experts }: ModelShape): number {
+  const ofExperts = experts === null ? 0 : tuned.graphsOfExperts;
+  const isOld = served.engine === 'vllm' && vllmMinor(served) < 17;
+  return ofExperts + (isOld ? tuned.graphsPerLayerBefore * layers : tuned.graphs + tuned.graphsPerLayer * layers);
 }
 
 const graphEngines: ReadonlySet<Engine> = new Set(['vllm', 'nim', 'sglang', 'tgi', 'tensorrt-llm']);
@@ -171,7 +176,8 @@ function runtimeGiB(served: ServedModel, tensor: number): number {
  */
 function ggmlBuffers(served: ServedModel, { vocabulary, heads, hidden }: ModelShape, batch: number): EngineBuffers {
   const logits = batch * (vocabulary + 2 * hidden) * 4;
-  const scores = served.engine === 'ollama' && isBefore(served, 12) ? batch * (served.context ?? 4096) * heads * 4 : 0;
+  const writesScores = served.flash === null ? served.engine === 'ollama' && isBefore(served, 12) : !served.flash;
+  const scores = writesScores ? batch * (served.context ?? 4096) * heads * 4 : 0;
   return { activationsGiB: Math.max(logits, scores) / gibibyte, graphsGiB: 0, runtimeGiB: tuned.context };
 }
 

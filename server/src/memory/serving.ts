@@ -87,14 +87,16 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
   if (bytes === undefined) return without({ kind: 'cacheType', name: served.cacheType ?? '' });
 
   const { tensor, pipeline } = parallelism(served, shape, hardware);
-  const layout: CacheLayout = { tensor, pipeline, bytes, ignoresWindows: keepsWindows(served) };
   const defaults = defaultsOf(served, shape, hardware.cardGiB);
+  const step = served.batchedTokens ?? defaults.batchedTokens;
   const { context, contextFrom, slots } = contextOf(served, shape);
+  const beyondWindow = keepsWindows(served) ? Number.POSITIVE_INFINITY : step / slots;
+  const layout: CacheLayout = { tensor, pipeline, bytes, beyondWindow, groups: served.engine === 'vllm' };
   const buffers = buffersOf(served, shape, {
     sequences: served.sequences ?? defaults.sequences,
-    batchedTokens: served.batchedTokens ?? defaults.batchedTokens,
+    batchedTokens: step,
     tensor,
-    quantizedExperts: (format ?? weightFormat(shape.format))?.id === 'mxfp4',
+    quantizedExperts: isMxfp4(shape, format),
   });
   const share = served.gpuLayers === null ? 1 : Math.min(1, served.gpuLayers / Math.max(1, shape.layers));
   const weightsGiB = Math.max(0, weightsOf(served, shape, format, { tensor, pipeline }) * share - served.offloadGiB);
@@ -137,18 +139,24 @@ function shortName(name: string): string {
 /** The format of the weights: the name's, else the flag's; null: as published. Undefined if the flag is unknown. */
 function formatOf(
   { quantization, dtype, engine }: ServedModel,
-  { format }: NamedModel,
+  { format, shape }: NamedModel,
 ): WeightFormat | null | undefined {
   if (format !== null && format !== 'unknown') return format;
   const flag = quantization?.toLowerCase();
   if (flag === undefined || /^(?:none|null|auto|)$/.test(flag)) {
     if (/^(?:float32|fp32|f32|float)$/i.test(dtype ?? '')) return weightFormat('fp32') ?? null;
     // Tags of Ollama and repositories without a file stand for Q4_K_M.
-    if (engine === 'ollama' || engine === 'llama-cpp') return ggufFormat('Q4_K_M');
-    return format === 'unknown' ? undefined : null;
+    if ((engine === 'ollama' || engine === 'llama-cpp') && !isMxfp4(shape, null)) return ggufFormat('Q4_K_M');
+    if (format === 'unknown') return undefined;
+    // Servers load weights of 32 bits in 16.
+    return shape.format === 'fp32' && engine !== 'transformers' ? (weightFormat('fp16') ?? null) : null;
   }
   const id = quantizations.find(([pattern]) => pattern.test(flag))?.[1];
   return id === undefined ? ggufFormat(flag) : weightFormat(id);
+}
+
+function isMxfp4(shape: ModelShape, format: WeightFormat | null): boolean {
+  return (format?.id ?? shape.format).includes('mxfp4');
 }
 
 /** Values of `--quantization` (vLLM, SGLang), `--quantize` (TGI) and the like. */
@@ -176,7 +184,7 @@ function parallelism(
   return { tensor: tensor ?? all ?? 1, pipeline };
 }
 
-/** vLLM before 0.8, llama.cpp's older versions and Ollama's first engine keep all tokens in layers with a window. */
+/** vLLM before 0.8 and Ollama's first engine keep all tokens in layers with a window. */
 function keepsWindows({ engine, version }: ServedModel): boolean {
   return (engine === 'vllm' || engine === 'ollama') && version !== null && version[0] === 0 && version[1] < 7;
 }
@@ -192,8 +200,13 @@ function weightsOf(
   const isGgml = engine === 'llama-cpp' || engine === 'ollama';
   // llama.cpp leaves the input embedding in the node's memory.
   const embeddings = (isGgml || pipeline > 1) && !shape.tiedEmbeddings ? embeddingsGiB / 2 : embeddingsGiB;
+  // Its files for vision are in 16 bits.
+  const towers = isGgml ? (shape.towerParameters * 2) / gibibyte : towersGiB;
   const spread = engine === 'vllm' || expert ? tensor * data : tensor;
-  return (layersGiB / tensor + expertsGiB / spread) / pipeline + (embeddings + towersGiB) / tensor;
+  // vLLM's kernels for MXFP4 pad the hidden state to a multiple of 256.
+  const isPadded = engine === 'vllm' && isMxfp4(shape, format);
+  const padding = isPadded ? (Math.ceil(shape.hidden / 256) * 256) / shape.hidden : 1;
+  return (layersGiB / tensor + (expertsGiB * padding) / spread) / pipeline + (embeddings + towers) / tensor;
 }
 
 function contextOf(

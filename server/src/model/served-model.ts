@@ -32,6 +32,8 @@ export interface ServedModel {
   readonly cacheGiB: number | null;
   /** The cache's type as written; null: that of the model. */
   readonly cacheType: string | null;
+  /** Flash attention; null: the engine's default. */
+  readonly flash: boolean | null;
   /** No CUDA graphs. */
   readonly eager: boolean;
   readonly tensor: number | null;
@@ -191,6 +193,7 @@ function settingsOf(start: ServerStart, container: Container): Settings | null {
     fraction: fractionOf(value('memory-fraction')),
     cacheGiB: bytes === null ? null : bytes / 2 ** 30,
     cacheType: value('cache-type'),
+    flash: flashOf(settingOf(start, 'flash-attention')),
     eager: isOn(settingOf(start, 'eager')),
     tensor: count('tensor-parallel'),
     pipeline: count('pipeline-parallel') ?? 1,
@@ -221,6 +224,10 @@ function isOn(setting: Setting | undefined): boolean {
   return setting !== undefined && !/^(?:0|false|no|off|1?)$/i.test(setting.value ?? 'on')
     ? true
     : setting?.value === '1';
+}
+
+function flashOf(setting: Setting | undefined): boolean | null {
+  return setting === undefined || setting.value === 'auto' ? null : isOn(setting);
 }
 
 function countOf(value: string | null): number | null {
