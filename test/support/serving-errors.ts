@@ -69,7 +69,10 @@ export interface Evaluated {
 export function evaluate(): readonly Evaluated[] {
   return measurements.map((row) => {
     const cardGiB = cardOf(row.gpu);
-    const { estimate } = estimateServing({ model: servedOf(row), unknown: null }, { cardGiB, gpus: row.settings.tensor ?? 1 });
+    const { estimate } = estimateServing(
+      { model: servedOf(row), unknown: null },
+      { cardGiB, gpus: row.settings.tensor ?? 1 },
+    );
     const half = isTuned(row) ? 'tuned' : 'held out';
     if (estimate === null) return { row, half, estimate, errors: {}, verdict: undefined };
     const verdict = row.measured.fits === undefined || cardGiB === null ? undefined : fitOnCard(estimate, cardGiB).fits;
@@ -123,7 +126,9 @@ function errorsOf({ measured, settings, engine }: Measurement, estimate: MemoryE
     errors.total = (estimated + (graphs === undefined ? 0 : estimate.graphsGiB)) / (total + (graphs ?? 0)) - 1;
     if (cache !== undefined && measured.cacheGiB !== undefined)
       errors.withCache =
-        (estimated + (graphs === undefined ? 0 : estimate.graphsGiB) + cache) / (total + (graphs ?? 0) + measured.cacheGiB) - 1;
+        (estimated + (graphs === undefined ? 0 : estimate.graphsGiB) + cache) /
+          (total + (graphs ?? 0) + measured.cacheGiB) -
+        1;
   } else if (weightsGiB !== undefined && activationGiB !== undefined && (engine === 'ollama' || engine === 'llama-cpp'))
     errors.total = (estimate.weightsGiB + estimate.activationsGiB) / (weightsGiB + activationGiB) - 1;
   return errors;
@@ -144,7 +149,11 @@ function isTuned({ engine, model, settings, source }: Measurement): boolean {
 }
 
 /** The median and the 90th percentile of absolute errors. */
-export function spreadOf(errors: readonly number[]): { readonly median: number; readonly ninetieth: number; readonly worst: number } {
+export function spreadOf(errors: readonly number[]): {
+  readonly median: number;
+  readonly ninetieth: number;
+  readonly worst: number;
+} {
   const sorted = errors.map(Math.abs).sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
   return { median: at(0.5), ninetieth: at(0.9), worst: sorted.at(-1) ?? Number.NaN };
