@@ -101,6 +101,7 @@ function servedOf({ model, engine, version, settings }: Measurement): ServedMode
     flash: settings.flash ?? null,
     eager: settings.eager ?? false,
     tensor: settings.tensor ?? null,
+    allDevices: false,
     pipeline: settings.pipeline ?? 1,
     data: settings.data ?? 1,
     expert: settings.expert ?? false,

@@ -80,6 +80,7 @@ function openEnd(several: boolean, complete: boolean, unknown: boolean, script: 
 
 /** The model that stands without a flag: `vllm serve MODEL`, `lmdeploy serve api_server MODEL`, `trtllm-serve MODEL`. */
 function modelWord(engine: Engine, words: readonly Word[]): Word | undefined {
+  if (engine === 'triton' || engine === 'llama-cpp' || engine === 'embeddings') return undefined;
   if (engine === 'ollama') {
     const at = words.findIndex(({ text }) => /^(?:run|pull)$/.test(text));
     return at < 0 ? undefined : words.slice(at + 1).find(({ text }) => !text.startsWith('-'));

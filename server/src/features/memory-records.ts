@@ -64,12 +64,12 @@ export function memoryRecords(workload: Workload): readonly MemoryRecord[] {
   );
 }
 
-/** `fits 16 of 22 GiB`, for the first model of a workload whose card is known; empty if there is none, or if it is too close to tell. */
+/** `fits 16 of 22 GiB`, for the first model of a workload whose card is known; empty if there is none. */
 export function memoryNote(workload: Workload): readonly string[] {
   for (const podSet of workload.podSets) {
     for (const container of serversOf(workload, podSet)) {
       const { estimate, fit } = memoryOf(workload, podSet, container);
-      if (estimate !== null && fit !== null && fit.fits !== null) return [fitWords(estimate, fit)];
+      if (estimate !== null && fit !== null) return [fitWords(estimate, fit)];
     }
   }
   return [];

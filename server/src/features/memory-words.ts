@@ -13,7 +13,7 @@ export function formatGiB(gib: number): string {
 
 /** `fits 16 of 22 GiB`, `needs 75 of 22 GiB`; with several devices, of each. */
 export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits }: CardFit): string {
-  const verb = fits === true ? 'fits' : 'needs';
+  const verb = fits === true ? 'fits' : fits === null ? 'needs about' : 'needs';
   const amount = `${formatNumber(Math.ceil(neededGiB))} of ${formatNumber(Math.round(haveGiB))} GiB`;
   return `${verb} ${amount}${devices > 1 ? ' per GPU' : ''}${fits === false ? ': too much' : ''}`;
 }

@@ -30,6 +30,8 @@ export const tuned = {
   runtimeAloneBefore: 0.13,
   runtimeTensor: 2.1,
   runtimeTensorBefore: 0.5,
+  /** CUDA graphs of TGI, for batches of up to 32: an assumption. */
+  graphsOfTgi: 0.3,
   /** The CUDA context of a process. */
   context: 0.45,
 };
@@ -120,6 +122,7 @@ export function buffersOf(
 }
 
 function graphsGiB(served: ServedModel, { layers, experts }: ModelShape): number {
+  if (served.engine === 'tgi') return tuned.graphsOfTgi;
   const ofExperts = experts === null ? 0 : tuned.graphsOfExperts;
   const isOld = served.engine === 'vllm' && vllmMinor(served) < 17;
   return ofExperts + (isOld ? tuned.graphsPerLayerBefore * layers : tuned.graphs + tuned.graphsPerLayer * layers);
@@ -165,7 +168,7 @@ function expertBytes(
 }
 
 function runtimeGiB(served: ServedModel, tensor: number): number {
-  const isNew = served.engine !== 'vllm' || vllmMinor(served) >= 17;
+  const isNew = (served.engine === 'vllm' || served.engine === 'nim') && vllmMinor(served) >= 17;
   if (tensor > 1) return isNew ? tuned.runtimeTensor : tuned.runtimeTensorBefore;
   return isNew ? tuned.runtimeAlone : tuned.runtimeAloneBefore;
 }

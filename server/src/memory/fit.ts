@@ -1,4 +1,5 @@
 import { gpus, migByResource, sliceGiB, usableCardGiB } from '../catalog/index.ts';
+import type { Engine } from '../command/engines.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Served } from '../model/served-model.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
@@ -50,19 +51,25 @@ export interface CardFit {
   readonly fits: boolean | null;
 }
 
+/** The engines whose buffers are compared with measurements. */
+const measured: ReadonlySet<Engine> = new Set(['vllm', 'ollama', 'llama-cpp']);
+
 /**
  * Whether a model fits on a device: weights, buffers and the cache of one request must fit into the part that the engine reserves, and the graphs
  * with the CUDA context into the rest.
  */
 export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
-  const { fraction, graphsGiB, neededGiB, cacheGiB, weightsGiB, overheadGiB } = estimate;
+  const { served, fraction, graphsGiB, neededGiB, cacheGiB, weightsGiB, overheadGiB } = estimate;
   const free = haveGiB - tuned.context;
   const limitGiB = fraction === null ? free : Math.min(haveGiB * fraction, free);
   const inside = neededGiB - (fraction === null ? 0 : graphsGiB);
   const margin = limitGiB - inside;
-  const band = 0.015 * weightsGiB + 0.25 * overheadGiB + 0.01 * cacheGiB;
-  const decided = Math.abs(margin) > band;
-  return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: decided ? margin > 0 : null };
+  const band = 0.015 * weightsGiB + (measured.has(served.engine) ? 0.25 : 0.6) * overheadGiB + 0.01 * cacheGiB;
+  // A server that chooses the request length itself fails only if nothing is left for the cache.
+  const lacking = served.engine === 'nim' && served.context === null ? margin + cacheGiB : margin;
+  const isCertain = served.open.length === 0 && served.extras.length === 0;
+  const fits = margin > band ? true : lacking < -band ? false : null;
+  return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: isCertain ? fits : null };
 }
 
 /** The longest request that fits on a device, in tokens; 0 if the weights do not fit; null if the length does not matter. */

@@ -173,14 +173,14 @@ const quantizations: readonly (readonly [RegExp, Parameters<typeof weightFormat>
 ];
 
 function parallelism(
-  { tensor, pipeline, engine }: ServedModel,
+  { tensor, pipeline, engine, allDevices }: ServedModel,
   shape: ModelShape,
   { gpus }: Hardware,
 ): { readonly tensor: number; readonly pipeline: number } {
   if (engine === 'llama-cpp') return { tensor: 1, pipeline: Math.max(1, Math.min(gpus ?? 1, shape.layers)) };
   if (engine === 'ollama') return { tensor: 1, pipeline: 1 };
   // TGI and NIM use all devices of their container.
-  const all = engine === 'tgi' || engine === 'nim' ? gpus : null;
+  const all = engine === 'tgi' || engine === 'nim' || allDevices ? gpus : null;
   return { tensor: tensor ?? all ?? 1, pipeline };
 }
 

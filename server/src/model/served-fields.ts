@@ -1,3 +1,4 @@
+import { modelByName } from '../catalog/index.ts';
 import type { Engine } from '../command/engines.ts';
 import type { Setting } from '../command/serving-settings.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
@@ -9,6 +10,10 @@ export interface FieldModel {
   readonly name: string | undefined;
   readonly engine: Engine | undefined;
   readonly settings: readonly Setting[];
+  /** What the fields leave to a controller or an application, as a phrase. */
+  readonly open?: string;
+  /** The server uses all devices of its pod. */
+  readonly allDevices?: true;
 }
 
 /** The model in the fields of a workload's kind; undefined if its kind has no such field, or the field is not set. */
@@ -44,7 +49,13 @@ function kserveModel({ at }: Container): FieldModel | undefined {
   const runtime = known(getIn(at, 'runtime')) ?? '';
   const words = `${format} ${runtime}`;
   const engine = engineWords.find(([pattern]) => pattern.test(words))?.[1];
-  return uri === undefined && engine === undefined ? undefined : { name: stored(known(uri)), engine, settings: [] };
+  // A volume or a bucket often has another name than the model.
+  const named = [stored(known(uri)), format, runtime].find(
+    (one) => one !== undefined && modelByName(one) !== undefined,
+  );
+  return uri === undefined && engine === undefined
+    ? undefined
+    : { name: named ?? stored(known(uri)), engine, settings: [] };
 }
 
 const engineWords: readonly (readonly [RegExp, Engine])[] = [
@@ -103,7 +114,8 @@ const kubeAiEngines: ReadonlyMap<string, Engine> = new Map([
 /** KAITO's presets run with vLLM and with tensor parallelism over the GPUs of a node. */
 function preset(inference: Cursor | undefined): FieldModel | undefined {
   const name = known(getIn(inference, 'preset', 'name'));
-  return name === undefined ? undefined : { name, engine: 'vllm', settings: [] };
+  const open = 'KAITO chooses the number of nodes and the request length';
+  return name === undefined ? undefined : { name, engine: 'vllm', settings: [], open, allDevices: true };
 }
 
 /** The keys and values of a Ray Serve configuration, which may name the model as a field, an engine argument or a variable. */
@@ -117,9 +129,10 @@ function rayModel(config: string): FieldModel | undefined {
   });
   const names = settings.filter(({ name }) => name === 'model').map(({ value }) => value);
   const name = names.find((one) => one?.includes('/')) ?? names[0];
+  const open = 'the application may set more';
   return name === undefined
     ? undefined
-    : { name: stored(name), engine: 'vllm', settings: settings.filter((one) => one.name !== 'model') };
+    : { name: stored(name), engine: 'vllm', settings: settings.filter((one) => one.name !== 'model'), open };
 }
 
 const maxLines = 2000;

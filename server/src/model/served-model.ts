@@ -1,11 +1,12 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
 import { imageParts } from '../catalog/images.ts';
+import { modelByName } from '../catalog/index.ts';
 import { type Engine, versionOf } from '../command/engines.ts';
 import { tokens } from '../command/model-server.ts';
 import { readServerStart, type ServerStart, type Setting, settingOf } from '../command/serving-settings.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { once } from './once.ts';
-import { imageUseOf, processInput } from './process-input.ts';
+import { imageUseOf, processInput, useOf } from './process-input.ts';
 import { fieldModel } from './served-fields.ts';
 import type { Container, Workload } from './workload.ts';
 
@@ -37,6 +38,8 @@ export interface ServedModel {
   /** No CUDA graphs. */
   readonly eager: boolean;
   readonly tensor: number | null;
+  /** It uses all devices of its pod if no flag says otherwise. */
+  readonly allDevices: boolean;
   readonly pipeline: number;
   readonly data: number;
   readonly expert: boolean;
@@ -86,9 +89,11 @@ function readServed(container: Container, workload: Workload): Served {
   };
   const { name, detail } = nameOf(given, field?.name, container);
   if (name === null) return without({ kind: 'unnamed', detail });
-  const open = [...openEnds(container, given)];
+  const open = [...openEnds(container, given), ...(field?.open === undefined ? [] : [field.open])];
   const settings = settingsOf(given, container);
-  return settings === null ? without({ kind: 'context' }) : { model: { name, ...settings, open }, unknown: null };
+  return settings === null
+    ? without({ kind: 'context' })
+    : { model: { name, ...settings, allDevices: field?.allDevices === true, open }, unknown: null };
 }
 
 function without(unknown: NoServedModel): Served {
@@ -97,9 +102,10 @@ function without(unknown: NoServedModel): Served {
 
 /** The server by the command line, the scripts from ConfigMaps that it runs, or the image. */
 function startOf(container: Container, engine: Engine | undefined): ServerStart | undefined {
-  const input = processInput(container);
+  const own = processInput(container);
+  const input = { ...own, env: [...(container.configEnv ?? []), ...own.env] };
   const byImage = container.image === undefined ? undefined : (imageUseOf(container).program ?? undefined);
-  const entrypoint = entrypointOf(container) ?? byImage ?? engine;
+  const entrypoint = entrypointOf(container) ?? byImage ?? engine ?? useOf(container).program ?? undefined;
   return (
     readServerStart(input, entrypoint) ??
     container.scripts.flatMap(
@@ -129,6 +135,9 @@ function nameOf(start: ServerStart, stored: string | undefined, container: Conta
   if (name !== undefined && !/[{$<]|^\/mnt\/models\/?$/.test(name)) {
     return { name: file === undefined ? name : `${name}:${file}`, detail: null };
   }
+  // The end of an address whose bucket is a placeholder.
+  const end = name === undefined || !/[{$<]/.test(name) ? undefined : name.slice(name.lastIndexOf('/') + 1);
+  if (end !== undefined && !/[{$<]/.test(end) && modelByName(end) !== undefined) return { name: end, detail: null };
   const written = [...container.args, ...container.command].some(
     ({ at }) => isTemplated(at) || isIncomplete(at.parent),
   );
@@ -155,7 +164,7 @@ function openEnds(container: Container, { open, settings }: ServerStart): readon
   return [
     ...(open === null ? [] : [open]),
     ...(isTemplate ? ['a template may add flags'] : []),
-    ...(getIn(at, 'envFrom') === undefined ? [] : ['envFrom may add settings']),
+    ...(getIn(at, 'envFrom') === undefined || container.configEnv !== undefined ? [] : ['envFrom may add settings']),
     ...(getIn(at, 'runtime') === undefined ? [] : ['its runtime may add flags']),
     ...(container.scripts.length === 0 ? [] : ['a script starts the server']),
     ...(settings.some(
@@ -170,7 +179,7 @@ function openEnds(container: Container, { open, settings }: ServerStart): readon
   ];
 }
 
-type Settings = Omit<ServedModel, 'name' | 'open'>;
+type Settings = Omit<ServedModel, 'name' | 'open' | 'allDevices'>;
 
 function settingsOf(start: ServerStart, container: Container): Settings | null {
   const value = (means: FlagMeaning) => settingOf(start, means)?.value ?? null;
