@@ -12,7 +12,7 @@ export interface ModelLoader {
   readonly model: string | undefined;
   /** Whether each new container downloads it again, and it is large enough to matter. */
   readonly downloads: boolean;
-  /** GiB in 16 bits; undefined if unknown. */
+  /** Undefined if unknown. */
   readonly weightsGiB: number | undefined;
 }
 
@@ -28,8 +28,8 @@ export function modelLoader(container: Container, podSet: PodSet): ModelLoader |
   const server = readModelServer(processInput(container), program);
   const model = server?.model;
   // A format of fewer bits makes the weights smaller by an unknown factor.
-  const size = model === undefined || server?.bytes == null ? undefined : weightsSize(model);
-  const weightsGiB = size && (size.gib * (server?.bytes ?? 2)) / 2;
+  const size = model === undefined || server?.bytes == null ? undefined : weightsSize(model, server.bytes);
+  const weightsGiB = size?.gib;
   const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
   const downloads = model !== undefined && isLarge && downloadsEachTime(container, podSet, model);
   return { program, model, downloads, weightsGiB };
