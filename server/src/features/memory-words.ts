@@ -1,10 +1,9 @@
+import type { Engine } from '../command/engines.ts';
 import { formatNumber } from '../cost/money.ts';
 import type { CardFit } from '../memory/fit.ts';
 import { longestContext, sequences } from '../memory/fit.ts';
 import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
 import { shorten } from '../yaml/shorten.ts';
-
-/** Memory needs in words, for hover, lens and reports. */
 
 /** `15`, `6.1`: GiB with one digit below ten. */
 export function formatGiB(gib: number): string {
@@ -29,7 +28,7 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
     ...(tensor * pipeline > 1
       ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
       : []),
-    `Buffers of ${served.engine}${version}${served.eager ? ' without CUDA graphs' : ''}, measured on other models`,
+    `Buffers of ${engineNames[served.engine]}${version}${served.eager ? ' without CUDA graphs' : ''}: by formulas (docs/memory.md)`,
     ...(fraction === null
       ? []
       : [`The server reserves ${formatNumber(Math.round(fraction * 100))}% of the GPU's memory`]),
@@ -37,6 +36,20 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
     ...(served.open.length === 0 ? [] : [`Settings may be missing: ${served.open[0]}`]),
   ];
 }
+
+const engineNames: Readonly<Record<Engine, string>> = {
+  vllm: 'vLLM',
+  sglang: 'SGLang',
+  tgi: 'TGI',
+  'tensorrt-llm': 'TensorRT-LLM',
+  lmdeploy: 'LMDeploy',
+  nim: 'NIM',
+  'llama-cpp': 'llama.cpp',
+  ollama: 'Ollama',
+  triton: 'Triton',
+  embeddings: 'the embedding server',
+  transformers: 'Transformers',
+};
 
 /** What the rest of a device holds: `longest request 30,000 tokens, 12 at once`; undefined if the cache does not matter. */
 export function roomWords(estimate: MemoryEstimate, { haveGiB }: CardFit): string | undefined {
