@@ -123,7 +123,12 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     fraction: reservingEngines.has(served.engine) ? (served.fraction ?? defaults.fraction) : null,
     tuned: served.tuned,
   };
-  return { estimate, unknown: null };
+  // Ollama spreads the layers over all devices only if one is too small.
+  const { gpus, cardGiB } = hardware;
+  const isSpread = served.engine === 'ollama' && pipeline === 1 && (gpus ?? 1) > 1 && cardGiB !== null;
+  return isSpread && estimate.neededGiB > cardGiB
+    ? estimateServing({ model: { ...served, pipeline: gpus ?? 1 }, unknown: null }, hardware)
+    : { estimate, unknown: null };
 }
 
 function without(unknown: NoMemoryEstimate): MemoryResult {
@@ -178,7 +183,7 @@ function parallelism(
   { gpus }: Hardware,
 ): { readonly tensor: number; readonly pipeline: number } {
   if (engine === 'llama-cpp') return { tensor: 1, pipeline: Math.max(1, Math.min(gpus ?? 1, shape.layers)) };
-  if (engine === 'ollama') return { tensor: 1, pipeline: 1 };
+  if (engine === 'ollama') return { tensor: 1, pipeline };
   // TGI and NIM use all devices of their container.
   const all = engine === 'tgi' || engine === 'nim' || allDevices ? gpus : null;
   return { tensor: tensor ?? all ?? 1, pipeline };
