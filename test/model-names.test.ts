@@ -109,6 +109,12 @@ describe('the size of weights by name', () => {
     expect(Math.abs((size?.gib ?? 0) / gib - 1)).toBeLessThan(0.01);
   });
 
+  it('is what an annotation states, if that is another one', () => {
+    expect(weightsSize('acme/chat-int4', 2, 13e9)).toMatchObject({ from: 'annotation', gib: expect.closeTo(6.25, 1) });
+    expect(weightsSize('acme/llama-3-8b-wide', 2, 13e9)?.from).toBe('annotation');
+    expect(weightsSize('meta-llama/Llama-3.1-8B', 2, 8e9)?.from).toBe('catalog');
+  });
+
   it('is unknown if the format is, and has a lower bound', () => {
     expect(weightsSize('bartowski/Meta-Llama-3.1-8B-Instruct-GGUF')).toBeUndefined();
     expect(weightsSize('acme/model')).toBeUndefined();

@@ -76,7 +76,7 @@ export function evaluate(): readonly Evaluated[] {
     const cardGiB = cardOf(row.gpu);
     const { estimate } = estimateServing(
       { model: servedOf(row), unknown: null },
-      { cardGiB, gpus: row.settings.tensor ?? 1 },
+      { cardGiB, gpus: row.settings.tensor ?? 1, ...(row.gpu !== null && { card: row.gpu }) },
     );
     const half = isTuned(row) ? 'tuned' : 'held out';
     if (estimate === null) return { row, half, estimate, errors: {}, verdict: undefined, starts: undefined };

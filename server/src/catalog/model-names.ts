@@ -1,7 +1,7 @@
 import { lazy } from '../yaml/lazy.ts';
 import type { ModelKind, ModelShape } from './model-shape.ts';
 import { namedShapes } from './model-shapes.ts';
-import { type ModelWords, modelWords, parameterCount, tuning } from './model-words.ts';
+import { type ModelWords, modelWords, parameterCount, plainWords, sizesOf, tuning } from './model-words.ts';
 import { ggufFormat, type WeightFormat } from './weight-formats.ts';
 
 /** The model that a name stands for. */
@@ -47,6 +47,11 @@ export function statedParameters(name: string): StatedParameters | undefined {
   return { least: most * (ofExperts ? 0.75 : 0.9), most: most * (ofExperts ? 0.9 : 1.1), format };
 }
 
+/** The format that the last part of a name states, as in `NamedModel`. */
+export function formatOfName(name: string): NamedModel['format'] {
+  return modelWords(partsOf(name)[0] ?? '').format;
+}
+
 /** A shape by its words. `soft` words distinguish releases of the same shape (`v0.1`, `a22b`) and may be missing in a name. */
 interface Entry {
   readonly shape: ModelShape;
@@ -69,8 +74,8 @@ const entriesByWord = lazy(() => {
 });
 
 function toEntry([name, shape]: readonly [name: string, shape: ModelShape]): Entry {
-  const { words, sizes } = modelWords(name.slice(name.indexOf('/') + 1));
-  const numbered = sizes.length > 0;
+  const words = plainWords(name.slice(name.indexOf('/') + 1).toLowerCase());
+  const numbered = sizesOf(words).length > 0;
   const isSoft = (word: string, index: number) =>
     tuning.has(word)
       ? numbered || word !== 'base'

@@ -16,14 +16,27 @@ export interface ModelWords {
 /** Reads the name of a model, without the path to it. */
 export function modelWords(name: string): ModelWords {
   const { format, rest } = splitFormat(name.toLowerCase());
-  const pieces = withDots(rest).split(/[^a-z\d.]+|\.(?!\d)|(?<!\d)\./);
-  const words = joined(pieces.flatMap(split));
+  const words = plainWords(rest);
   return {
     words,
-    sizes: words.flatMap((word) => parameterCount(word) ?? []),
+    sizes: sizesOf(words),
     format,
     adapter: words.some((word) => /^(?:q?lora|adapters?|peft)$/.test(word)),
   };
+}
+
+/** The words of a name in lower case that states no format. */
+export function plainWords(name: string): readonly string[] {
+  return joined(
+    withDots(name)
+      .split(/[^a-z\d.]+|\.(?!\d)|(?<!\d)\./)
+      .flatMap(split),
+  );
+}
+
+/** The numbers of parameters that words state. */
+export function sizesOf(words: readonly string[]): readonly number[] {
+  return words.flatMap((word) => parameterCount(word) ?? []);
 }
 
 /** Words of later training and of publishers, which leave the shape as it is. */

@@ -21,6 +21,7 @@ export function containerMemory(
 ): ContainerMemory {
   const devices = request === undefined ? devicesOfPod(podSet) : requestedDevices(podSet, request);
   const hardware = {
+    ...(devices?.card !== undefined && { card: devices.card }),
     cardGiB: devices?.eachGiB ?? null,
     gpus: devices?.count ?? request?.count ?? podSet.accelerators[0]?.perPod ?? null,
   };
@@ -45,5 +46,7 @@ function devicesOfPod({ accelerators }: PodSet): Devices | null {
   const gpu = gpus.get(only?.model ?? '');
   const eachGiB = gpu === undefined ? null : usableCardGiB(gpu);
   const isWhole = only?.form === 'whole' && only.devices === only.perPod && others.length === 0;
-  return isWhole && eachGiB !== null && only.perPod !== null ? { eachGiB, count: only.perPod } : null;
+  return isWhole && gpu && eachGiB !== null && only.perPod !== null
+    ? { eachGiB, count: only.perPod, card: gpu.id }
+    : null;
 }

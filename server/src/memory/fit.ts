@@ -15,14 +15,16 @@ export interface Devices {
   /** The memory that a process sees on each. */
   readonly eachGiB: number;
   readonly count: number;
+  /** The catalog's id of their model; undefined for slices. */
+  readonly card?: string;
 }
 
 /**
  * Whether a model fits into devices with the settings of its server, and also a request of maximum length, with the headroom left free; undefined
  * if its need is unknown.
  */
-export function fitOf(served: Served, { eachGiB, count }: Devices, headroom: number): Fit | undefined {
-  const { estimate } = estimateServing(served, { cardGiB: eachGiB, gpus: count });
+export function fitOf(served: Served, { eachGiB, count, ...of }: Devices, headroom: number): Fit | undefined {
+  const { estimate } = estimateServing(served, { cardGiB: eachGiB, gpus: count, ...of });
   if (estimate === null) return undefined;
   const { weightsGiB, overheadGiB, neededGiB, devices } = estimate;
   const usable = usableGiB(eachGiB, headroom);
@@ -98,5 +100,5 @@ export function requestedDevices(
   const gpu = gpus.get(inPod?.model ?? '');
   const eachGiB = gpu === undefined ? null : usableCardGiB(gpu);
   const isWhole = form === 'whole' && inPod !== undefined && inPod.devices === inPod.perPod;
-  return isWhole && eachGiB !== null && count !== null ? { eachGiB, count } : null;
+  return isWhole && gpu && eachGiB !== null && count !== null ? { eachGiB, count, card: gpu.id } : null;
 }

@@ -9,16 +9,8 @@ import {
 import { reservingEngines } from '../command/engines.ts';
 import type { NoServedModel, Served, ServedModel } from '../model/served-model.ts';
 import { bytesOfCacheType, type CacheLayout, cacheBytes } from './cache-size.ts';
-import { buffersOf, defaultsOf, type EngineBuffers } from './engine-buffers.ts';
+import { buffersOf, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
 import { weightParts } from './model-weights.ts';
-
-/** The devices of a server's container, as far as they are known. */
-export interface Hardware {
-  /** The memory that a process sees on one of them. */
-  readonly cardGiB: number | null;
-  /** Their number. */
-  readonly gpus: number | null;
-}
 
 /**
  * What each device of a model server needs to answer one request of maximum length. More memory serves more concurrent requests. All amounts are
@@ -87,7 +79,7 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
   if (bytes === undefined) return without({ kind: 'cacheType', name: served.cacheType ?? '' });
 
   const { tensor, pipeline } = parallelism(served, shape, hardware);
-  const defaults = defaultsOf(served, shape, hardware.cardGiB);
+  const defaults = defaultsOf(served, shape, hardware);
   const step = served.batchedTokens ?? defaults.batchedTokens;
   const { context, contextFrom, slots } = contextOf(served, shape);
   const beyondWindow = keepsWindows(served) ? Number.POSITIVE_INFINITY : step / slots;
