@@ -15,6 +15,7 @@ import {
 import { costRow, costRows } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
+import { memoryRecords } from '../../features/memory-records.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
 import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
@@ -48,7 +49,9 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
     parse: file.parse,
     problem: file.problem,
     workloads: file.documents.flatMap((document) =>
-      document.costed.filter(namesAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
+      document.costed
+        .filter(namesAccelerators)
+        .map((workload) => toReportWorkload(workload, document, lineStarts, file.config)),
     ),
     findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };
@@ -126,6 +129,7 @@ function toReportWorkload(
   workload: Workload,
   document: DocumentAnalysis,
   lineStarts: readonly number[],
+  config: FileAnalysis['config'],
 ): ReportWorkload {
   const { cost, unknown } = document.costOf(workload);
   const using = workload.podSets.filter(namesAccelerators);
@@ -149,7 +153,10 @@ function toReportWorkload(
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
-    memory: [],
+    memory: memoryRecords(workload, config).map(({ podSet: _, assumptions, ...record }) => ({
+      ...record,
+      assumptions: [...assumptions],
+    })),
     ...releaseOf(workload, document),
   };
 }
