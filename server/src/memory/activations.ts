@@ -23,12 +23,12 @@ export function activationBytes(shape: ModelShape, settings: TrainingSettings): 
 
 export const constants = {
   input: 2,
-  again: 1.5,
-  selective: 0.45,
-  norms: 16,
+  again: 2,
+  selective: 0.35,
+  norms: 8,
   gated: 8,
-  logits: 14,
-  chunks: 8,
+  logits: 12,
+  chunks: 16,
   autocast: 1.5,
 };
 
