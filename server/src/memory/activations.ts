@@ -1,5 +1,5 @@
 import type { ModelShape } from '../catalog/index.ts';
-import type { TrainingSettings } from '../model/training-run.ts';
+import type { TrainingSettings } from '../model/training-settings.ts';
 
 /** Tokens that one device of a context-parallel group holds in one forward pass; null if batch or sequence is unknown. */
 function tokensOf({ batch, sequence, context }: TrainingSettings): number | null {

@@ -1,5 +1,5 @@
 import type { ModelShape } from '../catalog/index.ts';
-import type { Adapter, TrainingSettings } from '../model/training-run.ts';
+import type { Adapter, TrainingSettings } from '../model/training-settings.ts';
 import { activationBytes, logitBytes } from './activations.ts';
 
 /** What training takes on each device, in GiB. */

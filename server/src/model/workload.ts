@@ -129,6 +129,8 @@ export interface Container {
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
   /** Shell scripts of ConfigMaps that the command runs. */
   readonly scripts: readonly MountedScript[];
+  /** Files of ConfigMaps with settings that the command names. */
+  readonly settingsFiles?: readonly MountedScript[];
 }
 
 export interface MountedScript {
