@@ -50,10 +50,15 @@ export function readTrainerSettings(input: ProcessInput, files: readonly Setting
   const code = commands.flatMap((command) => pythonCode(command) ?? []).map((text) => ({ path: 'inline.py', text }));
   const known = [...files, ...texts, ...code];
   const flags = commands.flatMap(({ words }) => readFlags(words)).filter(({ isVariable }) => !isVariable);
-  const values = new Set(flags.map(({ valueWord }) => valueWord));
+  const isModule = ({ word }: Flag) => word.text === '-m';
+  const values = new Set(flags.filter((flag) => !isModule(flag)).map(({ valueWord }) => valueWord));
   const words = commands.flatMap((command) => command.words.filter((word) => !values.has(word)));
   const named = [...flags.filter(isSettingsFile).flatMap(({ value }) => value ?? []), ...words.map(({ text }) => text)];
-  const isKnown = (path: string) => known.some((one) => baseName(one.path) === baseName(path));
+  const scripts = [...input.command, ...input.args, ...files.map(({ text }) => text)];
+  const isWritten = (path: string) =>
+    texts.length > 0 &&
+    [`> ${path}`, `>${path}`, `tee ${path}`].some((end) => scripts.some((one) => one.includes(end)));
+  const isKnown = (path: string) => isWritten(path) || known.some((one) => baseName(one.path) === baseName(path));
   return {
     settings: [
       ...input.env.map(({ name, value }) => settingOf(name.toLowerCase(), value)),
@@ -123,7 +128,8 @@ function settingsInToml(text: string): readonly TrainerSetting[] {
 /** Keyword arguments and assignments of plain values: `load_in_4bit=True`, `max_seq_length = 2048`. */
 function settingsInPython(text: string): readonly TrainerSetting[] {
   return [...text.matchAll(/\b([a-z]\w{0,60})\s{0,4}=\s{0,4}("[^"\n]{0,200}"|'[^'\n]{0,200}'|[\w.+-]{1,40})/g)].flatMap(
-    ([, key, value]) => (key === undefined || value === undefined ? [] : [settingOf(key, value)]),
+    ([, key, value]) =>
+      key === undefined || value === undefined ? [] : [settingOf(key === 'r' ? 'lora_r' : key, value)],
   );
 }
 

@@ -1,6 +1,6 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
 import type { ModelShape } from '../catalog/index.ts';
-import { wordsOf } from '../command/name-words.ts';
+import { unsplitWordsOf, wordsOf } from '../command/name-words.ts';
 import { recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import {
@@ -48,11 +48,13 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   const model = trainedModel(written);
   if (model.shape === null)
     return without(model.name === '' ? { kind: 'unnamed' } : { kind: 'noShape', name: model.name });
-  const hints = new Set(
-    [...written.words, ...fileWords(written)].flatMap((word) =>
-      typeof word === 'string' ? wordsOf(word) : word.text.startsWith('-') ? [] : wordsOf(word.text),
-    ),
-  );
+  const image = container.image?.value ?? '';
+  const named = [
+    image,
+    ...fileWords(written),
+    ...written.words.flatMap(({ text }) => (text.startsWith('-') ? [] : text)),
+  ];
+  const hints = new Set(named.flatMap((one) => [...wordsOf(one), ...unsplitWordsOf(one)]));
   const text = (means: FlagMeaning) => lastSetting(written, means)?.value?.toLowerCase();
   const stage = stageOf(written, hints);
   const [unread] = written.unread.filter((path) => !/zero_?-?\d|stage_?-?\d|z\d/i.test(baseName(path)));
