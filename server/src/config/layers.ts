@@ -19,6 +19,8 @@ export interface ProjectConfig extends ModelOptions {
     /** Time that training pauses to write a checkpoint. */
     readonly checkpointSeconds: number | null;
     readonly hoursBetweenInterruptions: number | null;
+    /** Share of the peak speed that training reaches. */
+    readonly mfu: number | null;
   };
   readonly prices: OwnPrices;
   /** What workloads may cost together. */
@@ -52,7 +54,7 @@ export type PricesInUse = Pick<OwnPrices, 'sheet' | 'today'>;
 export function mergeLayers(layers: readonly ConfigLayer[], inUse: PricesInUse = listPrices): ProjectConfig {
   const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
     ...defaultModelOptions,
-    training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
+    training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null, mfu: null },
     prices: { ...listPrices, sheet: inUse.sheet, today: inUse.today },
     rules: table(),
     ruleOptions: table(),
@@ -96,6 +98,7 @@ const nestedKeys = [
   'training.stepSeconds',
   'training.checkpointSeconds',
   'training.hoursBetweenInterruptions',
+  'training.mfu',
   'serving.idleHoursPerDay',
   'sharing.strategy',
   'sharing.replicas',

@@ -121,6 +121,10 @@ export const projectFields = {
         positive,
         'Average number of hours between two interruptions of a job. It decides which checkpoint interval loses least.',
       ),
+      mfu: unset(
+        z.number().check(z.positive(), z.maximum(1)),
+        'Share of the peak speed of its GPUs that training reaches (model FLOPS utilization). Default: 0.5.',
+      ),
     }),
     'Durations of training jobs.',
   ),
