@@ -16,7 +16,7 @@ export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.
 export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
-export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shapes.ts';
+export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,
@@ -50,4 +50,4 @@ export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } 
 export { shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
-export type { FormatId, WeightFormat } from './weight-formats.ts';
+export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';

@@ -1,78 +1,103 @@
-import type { Source } from './types.ts';
-import type { FormatId } from './weight-formats.ts';
+import { lazy } from '../yaml/lazy.ts';
+import type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
+import { type StoredCache, type StoredModel, storedModels } from './stored.ts';
 
-/** `encoder`: text to labels or hidden states. `reranker`: text pairs to scores. */
-export type ModelKind = 'language' | 'embedding' | 'reranker' | 'encoder' | 'speech' | 'diffusion' | 'vision';
+/** All shapes, those of the same dimensions once for each published name. Names are unique. */
+export const modelShapes = lazy((): readonly ModelShape[] => {
+  const originals = new Map(storedModels.models.map((stored) => [stored[0], toShape(stored)]));
+  const copies = storedModels.copies.flatMap(([name, base, differs]) => {
+    const shape = originals.get(base);
+    return shape === undefined ? [] : [{ ...shape, ...differs, name }];
+  });
+  return [...originals.values(), ...copies];
+});
 
-/**
- * The shape of a published model: what memory, cache and speed are computed from. Counts are per model, not per device. Fields of the stack of
- * layers are 0 if the model has none (a convolutional net, a pipeline of several models).
- */
-export interface ModelShape extends Source {
-  /** The hub's name, `organization/model`. */
-  readonly name: string;
+const billion = 1e9;
+
+function toShape(stored: StoredModel): ModelShape {
+  const [name, billions, layers, hidden, feedForward, heads, kvHeads, headSize, vocabulary, context, place, other] =
+    stored;
+  const [source, date] = storedModels.sources[place] ?? ['', null];
+  const { kind = 'language', format = 'bf16', experts, latent, window, encoder = 0, tower = 0 } = other;
+  return {
+    name,
+    kind,
+    parameters: billions * billion,
+    active: (other.active ?? billions) * billion,
+    layers,
+    hidden,
+    feedForward,
+    feedForwardMatrices: other.ungated ? 2 : 3,
+    heads,
+    kvHeads,
+    headSize,
+    vocabulary,
+    context,
+    tiedEmbeddings: other.tied ?? false,
+    experts: experts === undefined ? null : toExperts(experts),
+    latent: latent === undefined ? null : toLatent(latent),
+    cache: other.cache?.map(toCache) ?? defaultCache({ kind, layers, kvHeads, headSize, latent, window, encoder }),
+    encoderLayers: encoder,
+    towerParameters: tower * billion,
+    format,
+    source,
+    date,
+  };
+}
+
+function toExperts([count, active, width, sharedWidth, layers]: NonNullable<StoredModel[11]['experts']>): Experts {
+  return { count, active, width, sharedWidth, layers };
+}
+
+function toLatent([query, latent, rope, nope, value]: NonNullable<StoredModel[11]['latent']>): LatentAttention {
+  return { query, latent, rope, nope, value };
+}
+
+function toCache(stored: StoredCache): CacheLayers {
+  const [kind, layers] = stored;
+  switch (kind) {
+    case 'attention':
+      return { kind, layers, kvHeads: stored[2], headSize: stored[3], window: stored[4] ?? null };
+    case 'latent':
+      return { kind, layers, width: stored[2], window: stored[3] ?? null };
+    case 'state':
+      return { kind, layers, numbers: stored[2] };
+  }
+}
+
+/** Of the layers that a model's fields describe: all of one kind, or a part of them with a window. */
+export function defaultCache({
+  kind,
+  layers,
+  kvHeads,
+  headSize,
+  latent,
+  window,
+  encoder,
+}: {
   readonly kind: ModelKind;
-  /** All parameters of the published checkpoint, with those of the towers. */
-  readonly parameters: number;
-  /** The parameters that one token uses; equal to `parameters` without experts. */
-  readonly active: number;
-  /** Layers of the decoder, or of the encoder if the model has no decoder. */
   readonly layers: number;
-  readonly hidden: number;
-  /** Width of a dense layer's feed-forward part. */
-  readonly feedForward: number;
-  /** Matrices of the feed-forward part: 3 if it is gated, else 2. */
-  readonly feedForwardMatrices: 2 | 3;
-  readonly heads: number;
   readonly kvHeads: number;
   readonly headSize: number;
-  readonly vocabulary: number;
-  /** Tokens. */
-  readonly context: number;
-  /** The output layer is the embedding: its parameters exist once. */
-  readonly tiedEmbeddings: boolean;
-  readonly experts: Experts | null;
-  readonly latent: LatentAttention | null;
-  /** What each part of the layers keeps of the tokens of one sequence; empty: nothing (an encoder, a pipeline). */
-  readonly cache: readonly CacheLayers[];
-  /** Parameters of vision and audio parts, and of an encoder in front of a decoder. They stay in 16 bits in most quantized copies. */
-  readonly towerParameters: number;
-  /** The checkpoint's format as published. */
-  readonly format: FormatId;
+  readonly latent: StoredModel[11]['latent'];
+  readonly window: readonly [layers: number, tokens: number] | undefined;
+  readonly encoder: number;
+}): readonly CacheLayers[] {
+  if (layers === 0 || !['language', 'speech'].includes(kind)) return [];
+  if (latent !== undefined) return [{ kind: 'latent', layers, width: latent[1] + latent[2], window: null }];
+  const attention = (count: number, tokens: number | null): CacheLayers => ({
+    kind: 'attention',
+    layers: count,
+    kvHeads,
+    headSize,
+    window: tokens,
+  });
+  const [windowed, tokens] = window ?? [0, 0];
+  const full = layers - windowed;
+  return [
+    ...(full > 0 ? [attention(full, null)] : []),
+    ...(windowed > 0 ? [attention(windowed, tokens)] : []),
+    // The keys and values of the encoder's output: at most 1,500 frames in Whisper.
+    ...(encoder > 0 ? [attention(layers, 1500)] : []),
+  ];
 }
-
-export interface Experts {
-  readonly count: number;
-  /** Experts that each token uses. */
-  readonly active: number;
-  /** Feed-forward width of one expert. */
-  readonly width: number;
-  /** Feed-forward width of all shared experts together. */
-  readonly sharedWidth: number;
-  /** Layers with experts; the others are dense. */
-  readonly layers: number;
-}
-
-/** Multi-head latent attention (DeepSeek): widths of the projections. `query` is 0 if queries are not compressed. */
-export interface LatentAttention {
-  readonly query: number;
-  readonly latent: number;
-  readonly rope: number;
-  readonly nope: number;
-  readonly value: number;
-}
-
-/** What some layers keep per sequence. Numbers have the cache's type, states that of the model. */
-export type CacheLayers =
-  /** 2 × kvHeads × headSize numbers per layer and token, of the last `window` tokens; null: of all. */
-  | {
-      readonly kind: 'attention';
-      readonly layers: number;
-      readonly kvHeads: number;
-      readonly headSize: number;
-      readonly window: number | null;
-    }
-  /** One vector of `width` numbers per layer and token, the same on every device of a tensor-parallel group. */
-  | { readonly kind: 'latent'; readonly layers: number; readonly width: number }
-  /** Linear attention and Mamba: `numbers` per layer, whatever the length. */
-  | { readonly kind: 'state'; readonly layers: number; readonly numbers: number };
