@@ -1,9 +1,16 @@
-import { type ModelShape, modelByName } from '../catalog/index.ts';
+import { type ModelShape, modelByName, type NamedModel } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { lastSetting, type TrainerSettings } from '../command/training-flags.ts';
 
+export interface TrainedModel {
+  readonly name: string;
+  readonly shape: ModelShape | null;
+  /** Bits per weight that the name states: 4 for `-bnb-4bit`. */
+  readonly bits?: number;
+}
+
 /** The model that a trainer starts from, as written, and its shape; null if the catalog has none. An empty name: no setting names one. */
-export function trainedModel(written: TrainerSettings): { readonly name: string; readonly shape: ModelShape | null } {
+export function trainedModel(written: TrainerSettings): TrainedModel {
   const candidates = [...written.settings].reverse().flatMap(({ written: name, value }) => {
     const words = wordsOf(name.slice(name.lastIndexOf('.') + 1));
     const isModel = words.some((word) => modelWords.has(word)) && !words.some((word) => otherWords.has(word));
@@ -12,8 +19,8 @@ export function trainedModel(written: TrainerSettings): { readonly name: string;
   const recipes = [...written.words.map(({ text }) => text), ...settingValues(written, /config/)];
   const flavor = flavorOf(written);
   for (const name of [...candidates, ...(flavor === undefined ? [] : [flavor])]) {
-    const shape = modelByName(name)?.shape;
-    if (shape !== undefined) return { name, shape };
+    const found = modelByName(name);
+    if (found !== undefined) return { name, shape: found.shape, ...bitsOf(found.format) };
   }
   for (const text of recipes) {
     const name = recipeModel(text) ?? (text.includes('/') && !text.startsWith('-') ? text : undefined);
@@ -24,6 +31,10 @@ export function trainedModel(written: TrainerSettings): { readonly name: string;
   if (shape !== undefined) return { name: 'the model of its flags', shape };
   const unknown = candidates.find((value) => /^[\w.-]+\/[\w.-]+$/.test(value));
   return { name: unknown ?? '', shape: null };
+}
+
+function bitsOf(format: NamedModel['format']): { readonly bits?: number } {
+  return format === null || format === 'unknown' ? {} : { bits: format.bits };
 }
 
 const modelWords: ReadonlySet<string> = new Set([

@@ -65,7 +65,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   if (devices === null) return without({ kind: 'devices' });
   const program = programOf(container);
   const engine = engineOf(written, hints, stage);
-  const adapter = adapterOf(written, hints);
+  const adapter = adapterOf(written, hints, model.bits);
   const precision = precisionOf(written, engine, hints, adapter);
   if (precision === undefined) return without({ kind: 'precision' });
   const count = (means: FlagMeaning) => countOf(lastSetting(written, means));
@@ -218,7 +218,11 @@ function recomputationOf(
   return isOn(value) ? 'full' : 'none';
 }
 
-function adapterOf(written: TrainerSettings, hints: ReadonlySet<string>): Adapter | null {
+function adapterOf(
+  written: TrainerSettings,
+  hints: ReadonlySet<string>,
+  published: number | undefined,
+): Adapter | null {
   const kinds = written.settings.filter((setting) => lastSetting({ settings: [setting] }, 'adapter') !== undefined);
   const values = kinds.map(({ value = '' }) => value.toLowerCase());
   const full = values.some((value) => /^(?:full|freeze)$/.test(value));
@@ -231,9 +235,13 @@ function adapterOf(written: TrainerSettings, hints: ReadonlySet<string>): Adapte
   return {
     rank: rank ?? 8,
     targets: targetsOf(targets),
-    bits: bitsOf(lastSetting(written, 'base-bits')) ?? (quantized ? 4 : 16),
+    bits: bitsOf(lastSetting(written, 'base-bits')) ?? (quantized ? 4 : publishedBits(published)),
     embeddings: /embed|lm_head/.test(targets),
   };
+}
+
+function publishedBits(bits = 16): Adapter['bits'] {
+  return bits < 6 ? 4 : bits < 12 ? 8 : 16;
 }
 
 function targetsOf(text: string): Adapter['targets'] {
