@@ -123,6 +123,7 @@ const meaning: z.ZodType<FlagMeaning> = z.enum([
   'shape-heads',
   'shape-kv-heads',
   'shape-feed-forward',
+  'shape-vocabulary',
   'model',
   'number-format',
   'context-length',

@@ -53,6 +53,7 @@ export type FlagMeaning =
   | 'shape-heads'
   | 'shape-kv-heads'
   | 'shape-feed-forward'
+  | 'shape-vocabulary'
   // Model servers.
   | 'model'
   | 'number-format'

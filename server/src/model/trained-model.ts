@@ -29,12 +29,12 @@ export function trainedModel(written: TrainerSettings): TrainedModel {
   }
   const shape = writtenShape(written);
   if (shape !== undefined) return { name: 'the model of its flags', shape };
-  const unknown = candidates.find((value) => /^[\w.-]+\/[\w.-]+$/.test(value));
+  const unknown = candidates.find((value) => /^\w[\w.-]*\/[\w.-]+$/.test(value));
   return { name: unknown ?? '', shape: null };
 }
 
 function bitsOf(format: NamedModel['format']): { readonly bits?: number } {
-  return format === null || format === 'unknown' ? {} : { bits: format.bits };
+  return format === null || format === 'unknown' ? {} : { bits: format.layerBits };
 }
 
 const modelWords: ReadonlySet<string> = new Set([
@@ -106,11 +106,13 @@ function writtenShape(written: TrainerSettings): ModelShape | undefined {
   };
   const [layers, hidden, heads] = [count('shape-layers'), count('shape-hidden'), count('shape-heads')];
   if (layers === undefined || hidden === undefined || heads === undefined) return undefined;
-  const gated = written.settings.some(({ name }) => name === 'swiglu');
+  if (written.settings.some(({ name }) => name.includes('experts'))) return undefined;
+  // Models with fewer KV heads than heads also have gated feed-forward parts.
+  const gated = written.settings.some(({ name }) => name === 'swiglu') || count('shape-kv-heads') !== undefined;
   const feedForward = count('shape-feed-forward') ?? 4 * hidden;
   const kvHeads = count('shape-kv-heads') ?? heads;
   const headSize = hidden / heads;
-  const vocabulary = 50_304;
+  const vocabulary = count('shape-vocabulary') ?? 50_304;
   const tiedEmbeddings = !written.settings.some(({ name }) => name === 'untie-embeddings-and-output-weights');
   const matrices = gated ? 3 : 2;
   const attention = 2 * hidden * hidden + 2 * hidden * kvHeads * headSize;
@@ -134,6 +136,7 @@ function writtenShape(written: TrainerSettings): ModelShape | undefined {
     experts: null,
     latent: null,
     cache: [],
+    encoderLayers: 0,
     towerParameters: 0,
     format: 'bf16',
     source: 'flags',

@@ -31,6 +31,9 @@ export function trainingFacts(
   }
   const { name, shape, settings } = run;
   const estimate = estimateTraining(shape, settings);
+  // Everything that is certain is on the host.
+  if (estimate.totalGiB === null && estimate.fixedGiB < 1)
+    return { total: [text('Training memory unknown: no batch size or sequence length is set.')], basis: [] };
   const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
   const memory = gpu === undefined || request.form !== 'whole' ? null : deviceGiB(gpu);
   const levers = trainingLevers(shape, settings).map(leverWords);
@@ -58,6 +61,7 @@ function text(words: string): Block {
 function estimateWords(estimate: TrainingEstimate, memory: number | null): string {
   const { weightsGiB, gradientsGiB, optimizerGiB, activationsGiB, totalGiB, fixedGiB } = estimate;
   const of = memory === null ? '' : ` of ${gib(memory)}`;
+  const which = memory === null ? '' : `, which has ${gib(memory)} GiB`;
   const parts = [
     ['weights', weightsGiB],
     ['gradients', gradientsGiB],
@@ -67,10 +71,11 @@ function estimateWords(estimate: TrainingEstimate, memory: number | null): strin
   ] as const;
   const list = parts.flatMap(([part, size]) => (size < 0.05 ? [] : `${part} ${gib(size)}`)).join(', ');
   const fit = memory === null ? 'unknown' : trainingFit(estimate, memory);
-  const verdict = fit === 'too-large' ? ': it does not fit' : '';
+  if (fit === 'too-large')
+    return `does not fit: training needs at least ${gib(fixedGiB)} GiB per GPU${which} (${list})`;
   return totalGiB === null
-    ? `needs at least ${gib(fixedGiB)}${of} GiB per GPU, and activations: ${list} (batch size or sequence length unknown)${verdict}`
-    : `trains in about ${gib(totalGiB)}${of} GiB per GPU: ${list}${verdict}`;
+    ? `needs at least ${gib(fixedGiB)}${of} GiB per GPU, and activations: ${list} (batch size or sequence length unknown)`
+    : `trains in about ${gib(totalGiB)}${of} GiB per GPU: ${list}`;
 }
 
 const leverNames: Readonly<Record<TrainingLever['kind'], string>> = {
@@ -150,6 +155,8 @@ function whyUnknown(unknown: NoTrainingRun): string | undefined {
       return `its settings are in ${shorten(unknown.name)}, which no file here contains`;
     case 'setting':
       return `${shorten(unknown.name)} has a value that only the cluster knows`;
+    case 'devices':
+      return 'the number of its GPUs is unknown';
     case 'precision':
       return 'no setting says whether weights have 16 or 32 bits';
     default:
