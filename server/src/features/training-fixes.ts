@@ -6,7 +6,7 @@ import { type TrainingLever, trainingLevers } from '../memory/training-levers.ts
 import { trainingRun } from '../model/training-run.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
-import { rewriteWord, setFlag } from '../rewrite/words.ts';
+import { setFlag } from '../rewrite/words.ts';
 import { appendItem } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 
@@ -51,14 +51,11 @@ export function trainingFixes(workload: Workload, container: Container): readonl
   });
 }
 
-/** Appends a flag to the command that has a given one: to its list of words, or after the flag in a script. */
+/** Appends a flag to the list of words that has a given one, if nothing follows that list. Scripts stay as they are. */
 function addFlag(document: YamlDocument, { command, args }: Container, { word, valueWord }: Flag, text: string): Edits {
-  const lines = [...command, ...args];
   const last = valueWord ?? word;
-  const item = lines[last.item];
-  if (item === undefined) return undefined;
-  if (last.start !== 0 || last.end !== item.value.length)
-    return rewriteWord(document, lines, last, `${last.text} ${text}`);
-  const inLastList = last.item >= (args.length > 0 ? command.length : 0);
-  return inLastList && item.at.parent !== undefined ? appendItem(document, item.at.parent, text) : undefined;
+  const item = [...command, ...args][last.item];
+  const isScript = last.start !== 0 || last.end !== item?.value.length;
+  const isLast = last.item >= (args.length > 0 ? command.length : 0);
+  return isScript || !isLast || item?.at.parent === undefined ? undefined : appendItem(document, item.at.parent, text);
 }
