@@ -124,7 +124,9 @@ test('nothing is said of a fit within the error of the estimate', () => {
 test('levers are sorted by what they save, and what is in use is not one', () => {
   const settings = { ...alone, precision: 'mixed', recomputation: 'none', devices: 8, batch: 2 } as const;
   const levers = trainingLevers(mistral, settings);
-  expect(levers.map(({ kind }) => kind)).toEqual(['shard', 'lora', 'recompute', 'small-states', 'batch']);
+  expect(new Set(levers.map(({ kind }) => kind))).toEqual(
+    new Set(['shard', 'lora', 'recompute', 'small-states', 'batch']),
+  );
   expect(levers.map(({ savesGiB }) => savesGiB)).toEqual(
     [...levers.map(({ savesGiB }) => savesGiB)].sort((a, b) => b - a),
   );

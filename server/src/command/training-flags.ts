@@ -62,6 +62,7 @@ export function readTrainerSettings(input: ProcessInput, files: readonly Setting
   return {
     settings: [
       ...input.env.map(({ name, value }) => settingOf(name.toLowerCase(), value)),
+      ...commands.flatMap(({ assignments }) => assignments.map(ofAssignment)),
       ...known.flatMap(settingsIn),
       ...flags.flatMap(settingsOfFlag),
     ],
@@ -82,6 +83,11 @@ function settingOf(written: string, value: string | undefined, flag?: Flag): Tra
     value: dynamic ? undefined : value?.replace(/^(["'])(.*)\1$/, '$2'),
     flag,
   };
+}
+
+function ofAssignment({ text }: Word): TrainerSetting {
+  const at = text.indexOf('=');
+  return settingOf(text.slice(0, at).toLowerCase(), text.slice(at + 1));
 }
 
 /** A switch is `true`. A value can be a JSON text with settings of its own. */

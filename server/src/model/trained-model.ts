@@ -12,11 +12,11 @@ export interface TrainedModel {
 /** The model that a trainer starts from, as written, and its shape; null if the catalog has none. An empty name: no setting names one. */
 export function trainedModel(written: TrainerSettings): TrainedModel {
   const candidates = [...written.settings].reverse().flatMap(({ written: name, value }) => {
-    const words = wordsOf(name.slice(name.lastIndexOf('.') + 1));
+    const words = wordsOf(name.split('.').slice(-2).join('.'));
     const isModel = words.some((word) => modelWords.has(word)) && !words.some((word) => otherWords.has(word));
     return isModel && value !== undefined ? [value] : [];
   });
-  const recipes = [...written.words.map(({ text }) => text), ...settingValues(written, /config/)];
+  const recipes = [...written.words.map(({ text }) => text), ...settingValues(written, /config|factory|recipe/)];
   const flavor = flavorOf(written);
   for (const name of [...candidates, ...(flavor === undefined ? [] : [flavor])]) {
     const found = modelByName(name);
@@ -42,42 +42,17 @@ const modelWords: ReadonlySet<string> = new Set([
   'checkpoint',
   'ckpt',
   'pretrained',
+  'pretrain',
   'load',
   'restore',
   'backbone',
   'base',
 ]);
-const otherWords: ReadonlySet<string> = new Set([
-  ...[
-    'tokenizer',
-    'reward',
-    'teacher',
-    'ref',
-    'reference',
-    'draft',
-    'output',
-    'save',
-    'adapter',
-    'lora',
-    'type',
-    'max',
-  ],
-  ...[
-    'dataset',
-    'data',
-    'log',
-    'hub',
-    'push',
-    'resume',
-    'interval',
-    'length',
-    'parallel',
-    'files',
-    'judge',
-    'eval',
-    'in',
-  ],
-]);
+const otherWords: ReadonlySet<string> = new Set(
+  'tokenizer reward teacher ref reference draft output save adapter lora max dataset data log hub push resume interval length parallel files judge eval in'.split(
+    ' ',
+  ),
+);
 
 function settingValues({ settings }: TrainerSettings, name: RegExp): readonly string[] {
   return settings.flatMap((one) => (name.test(one.name) && one.value !== undefined ? [one.value] : []));

@@ -22,16 +22,18 @@ export function devicesOf({ podSets }: Workload): number | null {
   return devices > 0 ? devices : null;
 }
 
-/** DeepSpeed's ZeRO stage: a setting, else the name of its file (`zero3`, `ds_z3_config.json`). */
-export function stageOf(written: TrainerSettings, hints: ReadonlySet<string>): number | undefined {
+/** DeepSpeed's ZeRO stage: a setting, else a name: `zero3`, `ds_z3_config.json`, `deepspeed_stage_2`. */
+export function stageOf(written: TrainerSettings, named: readonly string[]): number | undefined {
   const set = lastSetting(written, 'zero-stage')?.value;
   if (set !== undefined && /^[0-3]$/.test(set)) return Number(set);
-  const named = [...hints].flatMap((word) => /^(?:zero|z|stage)([0-3])$/.exec(word)?.[1] ?? []);
-  const words = hints.has('deepspeed') || hints.has('zero') ? [...hints].filter((word) => /^[1-3]$/.test(word)) : [];
-  const [only] = [...named, ...words];
-  return only === undefined ? undefined : Number(only);
+  const [stage] = named.flatMap((name) => stageInName.exec(name)?.[1] ?? []);
+  return stage === undefined ? undefined : Number(stage);
 }
 
+/** What names of settings files say of the stage. */
+export const stageInName = /(?:zero|stage|(?:^|[/_-])z)[_-]?([0-3])(?!\d)/i;
+
+/** Who keeps the states: as set, else by the names of programs and settings files. */
 export function engineOf(written: TrainerSettings, hints: ReadonlySet<string>, stage: number | undefined): Engine {
   const kind = lastSetting(written, 'sharding')?.value?.toLowerCase() ?? '';
   if (stage !== undefined || kind === 'deepspeed') return 'deepspeed';
@@ -72,5 +74,5 @@ export function offloadOf({ settings }: TrainerSettings, hints: ReadonlySet<stri
   const words = on.flatMap(({ written }) => wordsOf(written));
   if (words.some((word) => /^(?:params?|parameters|fsdp)$/.test(word))) return 'all';
   if (on.length === 0) return hints.has('offload') ? 'all' : 'nothing';
-  return words.includes('optimizer') ? 'optimizer' : 'all';
+  return words.some((word) => /^(?:optimizer|adam)$/.test(word)) ? 'optimizer' : 'all';
 }

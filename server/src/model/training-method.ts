@@ -28,10 +28,12 @@ export function adapterOf(
   const full = values.some((value) => /^(?:full|freeze)$/.test(value));
   const rank = countOf(lastSetting(written, 'adapter-rank'));
   const named = ['lora', 'qlora', 'dora', 'qdora', 'peft'].filter((word) => hints.has(word));
+  const isQuantized = kinds.some(({ name, value }) => /q-?lora$/.test(name) && isOn(value?.toLowerCase()));
   const isLora = values.some((value) => /lora|dora|^true$|adapter/.test(value)) || rank !== null || named.length > 0;
   if (full || !isLora) return null;
   const targets = lastSetting(written, 'adapter-targets')?.value?.toLowerCase() ?? '';
-  const quantized = values.some((value) => /^qlora|^qdora/.test(value)) || named.some((word) => word.startsWith('q'));
+  const quantized =
+    isQuantized || values.some((value) => /^qlora|^qdora/.test(value)) || named.some((word) => word.startsWith('q'));
   return {
     rank: rank ?? 8,
     targets: targetsOf(targets),
@@ -73,9 +75,11 @@ export function precisionOf(
     /dtype|pure|full-eval|^precision$/,
   );
   const isPure = is(/true$/, /^precision$|pure/) || is(/16$/, /dtype/);
+  const loadsIn16 = ['axolotl', 'swift', 'unsloth'].some((word) => hints.has(word));
+  // Both keep a copy of the trained weights in 32 bits.
   if (engine === 'deepspeed' || engine === 'megatron')
-    return mixed || pure ? 'mixed' : adapter === null ? undefined : 'half';
-  if (hints.has('axolotl') || hints.has('swift') || hints.has('unsloth')) return 'half';
+    return mixed || pure || loadsIn16 ? 'mixed' : adapter === null ? undefined : 'half';
+  if (loadsIn16) return 'half';
   if (hints.has('torchtitan')) return 'mixed';
   if (isPure && !(mixed && engine === 'fsdp')) return 'half';
   if (mixed) return adapter === null ? 'mixed' : 'half';

@@ -3,13 +3,13 @@ import type { ModelShape } from '../catalog/index.ts';
 import { unsplitWordsOf, wordsOf } from '../command/name-words.ts';
 import { recognizeProgram } from '../command/programs.ts';
 import { countOf, isOn } from '../command/setting-values.ts';
-import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
 import { lastSetting, readTrainerSettings, type TrainerSettings } from '../command/training-flags.ts';
 import { processInput } from './process-input.ts';
 import { trainedModel } from './trained-model.ts';
-import { devicesOf, engineOf, offloadOf, shardedOf, stageOf } from './training-layout.ts';
+import { devicesOf, engineOf, offloadOf, shardedOf, stageInName, stageOf } from './training-layout.ts';
 import { adapterOf, attentionOf, optimizerOf, precisionOf, recomputationOf } from './training-method.ts';
-import type { TrainingSettings } from './training-settings.ts';
+import type { Precision, TrainingSettings } from './training-settings.ts';
 import type { Container, Workload } from './workload.ts';
 
 /** What a container trains, and how. */
@@ -43,8 +43,13 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   const input = processInput(container);
   const written = readTrainerSettings(input, [...container.scripts, ...(container.settingsFiles ?? [])]);
   const model = trainedModel(written);
-  if (model.shape === null || model.shape.layers === 0 || !stacks.has(model.shape.kind))
-    return without(model.name === '' ? { kind: 'unnamed' } : { kind: 'noShape', name: model.name });
+  const { shape } = model;
+  // torchtitan's own files are presets, and a file's name can say how DeepSpeed is set up.
+  const [unread] = written.unread.filter((path) => !stageInName.test(path) && !path.includes('train_configs'));
+  if (shape === null || shape.layers === 0 || !stacks.has(shape.kind)) {
+    if (model.name !== '') return without({ kind: 'noShape', name: model.name });
+    return without(unread === undefined ? { kind: 'unnamed' } : { kind: 'unread', name: unread });
+  }
   const image = container.image?.value ?? '';
   const named = [
     image,
@@ -52,9 +57,10 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     ...written.words.flatMap(({ text }) => (text.startsWith('-') ? [] : text)),
   ];
   const hints = new Set(named.flatMap((one) => [...wordsOf(one), ...unsplitWordsOf(one)]));
+  // `fine-tune.py` is not torchtune.
+  if (!written.words.some((word) => word.text === 'tune')) hints.delete('tune');
   const text = (means: FlagMeaning) => lastSetting(written, means)?.value?.toLowerCase();
-  const stage = stageOf(written, hints);
-  const [unread] = written.unread.filter((path) => !/zero_?-?\d|stage_?-?\d|z\d/i.test(baseName(path)));
+  const stage = stageOf(written, named);
   if (unread !== undefined) return without({ kind: 'unread', name: unread });
   const hidden = enumerations.map((means) => lastSetting(written, means)).find((one) => one && one.value === undefined);
   if (hidden !== undefined) return without({ kind: 'setting', name: hidden.written });
@@ -63,7 +69,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   const program = programOf(container);
   const engine = engineOf(written, hints, stage);
   const adapter = adapterOf(written, hints, model.bits);
-  const precision = precisionOf(written, engine, hints, adapter);
+  const precision = precisionOf(written, engine, hints, adapter) ?? loadedPrecision(written, shape);
   if (precision === undefined) return without({ kind: 'precision' });
   const count = (means: FlagMeaning) => countOf(lastSetting(written, means));
   const size = (means: FlagMeaning) => Math.max(1, count(means) ?? 1);
@@ -75,7 +81,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     engine,
     sharded: shardedOf(written, engine, stage, hints),
     offload: offloadOf(written, hints),
-    recomputation: recomputationOf(written, isTitan || keepsLittle.some((word) => hints.has(word)), isTitan),
+    recomputation: recomputationOf(written, keepsLittle(hints, devices), isTitan),
     adapter,
     optimizer: optimizerOf(text('optimizer') ?? ''),
     tensor: size('tensor-split'),
@@ -92,7 +98,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   };
   const run = {
     name: model.name,
-    shape: model.shape,
+    shape,
     settings,
     accumulation: count('gradient-accumulation'),
     globalBatch: count('global-batch'),
@@ -108,8 +114,17 @@ const stacks: ReadonlySet<ModelShape['kind']> = new Set(['language', 'embedding'
 
 const isSequence = /(?:^|\.)sequence-parallel$/;
 
-/** Programs that recompute activations unless they are asked not to. */
-const keepsLittle = ['unsloth', 'llamafactory', 'swift'];
+/** Whether a program recomputes activations unless a setting turns that off; LitGPT does on several devices. */
+function keepsLittle(hints: ReadonlySet<string>, devices: number): boolean {
+  const known = ['unsloth', 'llamafactory', 'swift', 'torchtitan', 'tune'];
+  return known.some((word) => hints.has(word)) || (hints.has('litgpt') && devices > 1);
+}
+
+/** Transformers' trainer loads models as they are published; older ones are in 32 bits. */
+function loadedPrecision({ settings }: TrainerSettings, { format }: ModelShape): Precision | undefined {
+  const isTrainer = settings.some(({ name }) => name === 'per-device-train-batch-size');
+  return isTrainer && format === 'fp32' ? 'full' : undefined;
+}
 
 /** Settings with known words as values: an expansion leaves the estimate open. */
 const enumerations: readonly FlagMeaning[] = ['zero-stage', 'offload', 'adapter', 'base-bits', 'optimizer'];
@@ -121,7 +136,9 @@ function without(unknown: NoTrainingRun): Trained {
 /** The paths of settings files, whose names often say what is in them: `ds_zero3_offload.json`, `llama3/8B_lora`. */
 function fileWords({ settings }: TrainerSettings): readonly string[] {
   return settings.flatMap(({ name, value }) =>
-    /(?:^|-)(?:config|deepspeed|recipe)(?:$|-(?:file|name)$)/.test(name) && value !== undefined ? [value] : [],
+    /(?:^|[.-])(?:config|deepspeed|recipe|strategy)(?:$|-(?:file|name)$)/.test(name) && value !== undefined
+      ? [value]
+      : [],
   );
 }
 
