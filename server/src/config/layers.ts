@@ -18,6 +18,8 @@ export interface ProjectConfig extends ModelOptions {
     readonly stepSeconds: number | null;
     /** Time that training pauses to write a checkpoint. */
     readonly checkpointSeconds: number | null;
+    /** The speed at which all pods of a job together write a checkpoint. */
+    readonly checkpointGiBPerSecond: number | null;
     readonly hoursBetweenInterruptions: number | null;
     /** Share of the peak speed that training reaches. */
     readonly mfu: number | null;
@@ -54,7 +56,13 @@ export type PricesInUse = Pick<OwnPrices, 'sheet' | 'today'>;
 export function mergeLayers(layers: readonly ConfigLayer[], inUse: PricesInUse = listPrices): ProjectConfig {
   const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
     ...defaultModelOptions,
-    training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null, mfu: null },
+    training: {
+      stepSeconds: null,
+      checkpointSeconds: null,
+      checkpointGiBPerSecond: null,
+      hoursBetweenInterruptions: null,
+      mfu: null,
+    },
     prices: { ...listPrices, sheet: inUse.sheet, today: inUse.today },
     rules: table(),
     ruleOptions: table(),
@@ -97,6 +105,7 @@ const nestedKeys = [
   'kserve.version',
   'training.stepSeconds',
   'training.checkpointSeconds',
+  'training.checkpointGiBPerSecond',
   'training.hoursBetweenInterruptions',
   'training.mfu',
   'serving.idleHoursPerDay',

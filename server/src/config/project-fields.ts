@@ -117,6 +117,10 @@ export const projectFields = {
         'Duration of one training step in seconds. It converts checkpoint intervals from steps to time.',
       ),
       checkpointSeconds: unset(positive, 'Time in seconds that training pauses to write one checkpoint.'),
+      checkpointGiBPerSecond: unset(
+        positive,
+        'Speed in GiB per second at which all pods of a job together write a checkpoint. With the size of the checkpoint, it replaces training.checkpointSeconds.',
+      ),
       hoursBetweenInterruptions: unset(
         positive,
         'Average number of hours between two interruptions of a job. It decides which checkpoint interval loses least.',

@@ -5,12 +5,13 @@ import type { CostResult } from '../../cost/types.ts';
 import { trainingGpuHours } from '../../memory/speed.ts';
 import { checkpointGiB, estimateTraining, type TrainingEstimate, trainingFit } from '../../memory/training.ts';
 import { type TrainingLever, trainingLevers } from '../../memory/training-levers.ts';
-import { platformOf } from '../../model/platform.ts';
+import { grantedSeconds, platformOf } from '../../model/platform.ts';
 import { acceleratorByName } from '../../model/requested-resource.ts';
 import { type NoTrainingRun, type TrainingRun, trainingRun } from '../../model/training-run.ts';
 import type { TrainingSettings } from '../../model/training-settings.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
 import { shorten } from '../../yaml/shorten.ts';
+import { secondsToWrite } from './best-interval.ts';
 import { sourceName } from './gpu-words.ts';
 import type { MemoryFacts } from './memory-facts.ts';
 import type { Block } from './render.ts';
@@ -116,11 +117,19 @@ function hoursWords(
 function checkpointWords({ shape, settings }: TrainingRun, podSet: PodSet, config: ProjectConfig): readonly string[] {
   const size = checkpointGiB(shape, settings);
   const platform = podSet.placement.capacity === 'spot' ? platformOf(podSet, config) : undefined;
-  const notice = platform?.facts.spotNoticeSeconds ?? null;
-  const words = `A checkpoint with optimizer states is about ${gib(size)} GiB`;
-  if (platform === undefined || notice === null) return [words];
+  const notice = platform && grantedSeconds(platform);
+  const seconds = secondsToWrite(config.training, size);
+  const writing = seconds === null ? '' : `, written in ${formatDuration(seconds)}`;
+  const words = `A checkpoint with optimizer states is about ${gib(size)} GiB${writing}`;
+  if (platform === undefined || notice === undefined) return [words];
   const provider = providerName(platform.facts.provider ?? '');
-  return [`${words}: the ${notice} s notice of ${provider} spot nodes suffices from ${tenth(size / notice)} GiB/s`];
+  const enough =
+    seconds === null
+      ? `are enough from ${tenth(size / notice)} GiB/s`
+      : notice < seconds
+        ? 'are too few'
+        : 'are enough';
+  return [`${words}: the ${notice} s that ${provider} spot nodes leave ${enough}`];
 }
 
 const precisions = { mixed: 'Mixed precision', half: '16 bits', full: '32 bits' };
