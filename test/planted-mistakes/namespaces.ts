@@ -99,7 +99,7 @@ function probeTooEarly(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(
       ({ container, podSet, workload, listed }) =>
-        listed && isWhole(workload) && modelLoader(container, podSet) !== undefined,
+        listed && isWhole(workload) && modelLoader(container, podSet, workload.manifest) !== undefined,
     )
     .map(({ path, container }): Mistake => {
       const probe = { httpGet: { path: '/health', port: 8000 }, initialDelaySeconds: 5, periodSeconds: 5 };
@@ -111,7 +111,7 @@ function probeTooEarly(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function modelVolumeTooSmall(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ container, podSet, workload }): readonly Mistake[] => {
-    const loader = modelLoader(container, podSet);
+    const loader = modelLoader(container, podSet, workload.manifest);
     if (loader?.weightsGiB === undefined || !isWhole(workload)) return [];
     const volume = modelDirectory(container, podSet, loader.program)?.volume;
     if (volume?.source !== 'emptyDir' || getIn(volume.at, 'emptyDir', 'medium') !== undefined) return [];

@@ -15,21 +15,36 @@ export interface ModelWords {
 
 /** Reads the name of a model, without the path to it. */
 export function modelWords(name: string): ModelWords {
-  const lower = name.toLowerCase();
-  const { format, rest } = splitFormat(lower);
-  const words = joined(
-    rest
-      .replace(/(\d)_(?=\d)/g, '$1.')
-      .split(/[^a-z\d.]+|\.(?!\d)|(?<!\d)\./)
-      .flatMap(split),
-  );
+  const { format, rest } = splitFormat(name.toLowerCase());
+  const words = plainWords(rest);
   return {
     words,
-    sizes: words.flatMap((word) => parameterCount(word) ?? []),
+    sizes: sizesOf(words),
     format,
     adapter: words.some((word) => /^(?:q?lora|adapters?|peft)$/.test(word)),
   };
 }
+
+/** The words of a name in lower case that states no format. */
+export function plainWords(name: string): readonly string[] {
+  return joined(
+    withDots(name)
+      .split(/[^a-z\d.]+|\.(?!\d)|(?<!\d)\./)
+      .flatMap(split),
+  );
+}
+
+/** The numbers of parameters that words state. */
+export function sizesOf(words: readonly string[]): readonly number[] {
+  return words.flatMap((word) => parameterCount(word) ?? []);
+}
+
+/** Words of later training and of publishers, which leave the shape as it is. */
+export const tuning: ReadonlySet<string> = new Set(
+  'instruct instruction instructions inst chat it hf base pt sft dpo rlhf aligned tuned en meta nvidia c4ai nv dense'.split(
+    ' ',
+  ),
+);
 
 /** The number of parameters that a word states: `7b`, `8x7b`, `125m`, `7b1`. The parameters that a token uses (`a22b`) are not the total. */
 export function parameterCount(word: string): number | undefined {
@@ -39,45 +54,31 @@ export function parameterCount(word: string): number | undefined {
   return billions * (unit === 'b' ? 1e9 : 1e6);
 }
 
-/** Separates letters from the number that follows them, and a number from a word that follows it: `llama3` is `llama 3`, `2.5vl` is `2.5 vl`. */
-function split(piece: string): readonly string[] {
-  if (piece === '' || parameterCount(piece) !== undefined) return piece === '' ? [] : [piece];
-  return piece
-    .replace(/^([a-z]{2,})(?=\d)/, '$1 ')
-    .replace(/ ?(\d)(?=[a-z]{2,}\d*$)/, (digit) => `${digit} `)
-    .split(' ')
-    .filter((word) => word !== '');
+/** Names of Kubernetes objects and of files have no dots: `llama-3-1-8b`, `qwen2_5-7b`, `1_8b`. */
+function withDots(name: string): string {
+  return name
+    .replace(/(?<![\d.])(\d{1,2})[-_](\d{1,2})(?![\d.a-z])/g, '$1.$2')
+    .replace(/(?<![a-z\d.])(\d)_(\d{1,2}[bm])(?![a-z\d])/g, '$1.$2');
 }
 
-/** Versions joined to the word before them, without dots and zero fractions. Numbers of 3 digits or with a leading zero are dates and the like. */
+/** Separates a number from the letters around it: `llama3` is `llama 3`, `2.5vl` is `2.5 vl`, but `3n`, `v2` and `8b` are one word. */
+function split(piece: string): readonly string[] {
+  if (parameterCount(piece) !== undefined) return [piece];
+  const spaced = piece.replace(/^([a-z]{2,})(?=\d)/, '$1 ').replace(/(?<= |^)(\d+(?:\.\d+)?)(?=[a-z]{2,}\d*$)/, '$1 ');
+  return spaced.split(' ').filter((word) => word !== '');
+}
+
+/** Joins a version to the family before it. Dots and a zero fraction are omitted. Numbers of 3 digits or with a leading zero are dates and the like. */
 function joined(pieces: readonly string[]): readonly string[] {
   const words: string[] = [];
-  let version = '';
-  const end = () => {
-    if (version === '') return;
-    const digits = version.replace(/\.0$/, '').replaceAll('.', '');
-    const family = words.at(-1) ?? '';
-    if (/^[a-z]{2,}$/.test(family)) words.splice(-1, 1, `${family}${digits}`);
-    else words.push(digits);
-    version = '';
-  };
   for (const piece of pieces) {
-    if (/^(?:[1-9]\d?|0)(?:\.\d{1,2})?$/.test(piece) && version.split('.').length < 2) {
-      version = version === '' ? piece : `${version}.${piece}`;
-      continue;
-    }
-    const isVersion = /^v\d+(?:\.\d+)*$/.test(piece);
-    if (/^\d[a-z]$/.test(piece) && version === '' && /^[a-z]{2,}$/.test(words.at(-1) ?? '')) {
-      words.splice(-1, 1, `${words.at(-1)}${piece}`);
-      continue;
-    }
-    end();
-    if (isVersion) words.push('');
-    if (isVersion) version = '';
-    words.push(...(isVersion ? [] : [piece.replace(/(?<=[a-z])(\d+)\.(\d+)$/, '$1$2')]));
-    if (isVersion) words.splice(-1, 1, piece.replace(/\.0$/, '').replaceAll('.', ''));
+    const word = parameterCount(piece) === undefined ? piece.replace(/\.0$/, '').replaceAll('.', '') : piece;
+    const family = words.at(-1) ?? '';
+    const isVersion = /^[1-9]\d?(?:\.\d{1,2})?[a-z]?$/.test(piece);
+    const joins = isVersion && parameterCount(piece) === undefined && /^[a-z]{2,}$/.test(family) && !tuning.has(family);
+    if (joins) words.splice(-1, 1, family + word);
+    else words.push(word);
   }
-  end();
   return words;
 }
 
