@@ -1,4 +1,4 @@
-import { deviceGiB, gpus, providerName } from '../../catalog/index.ts';
+import { gpus, providerName, usableCardGiB } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { formatAmount, formatDuration, formatNumber, plural } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
@@ -36,7 +36,7 @@ export function trainingFacts(
   if (estimate.totalGiB === null && estimate.fixedGiB < 1)
     return { total: [text('Training memory unknown: no batch size or sequence length is set.')], basis: [] };
   const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
-  const memory = gpu === undefined || request.form !== 'whole' ? null : deviceGiB(gpu);
+  const memory = gpu === undefined || request.form !== 'whole' ? null : usableCardGiB(gpu);
   const levers = trainingLevers(shape, settings).map(leverWords);
   const hours = gpu === undefined ? undefined : hoursWords(run, gpu, result, config);
   const total: Block[] = [
