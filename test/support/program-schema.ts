@@ -117,7 +117,6 @@ const meaning: z.ZodType<FlagMeaning> = z.enum([
   'expert-split',
   'attention-kernel',
   'loss-kernel',
-  'training-epochs',
   'shape-layers',
   'shape-hidden',
   'shape-heads',

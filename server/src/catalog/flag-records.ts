@@ -47,7 +47,6 @@ export type FlagMeaning =
   | 'expert-split'
   | 'attention-kernel'
   | 'loss-kernel'
-  | 'training-epochs'
   | 'shape-layers'
   | 'shape-hidden'
   | 'shape-heads'

@@ -18,15 +18,18 @@ interface OneFlag {
   readonly title: string;
 }
 
-const flags: Readonly<Partial<Record<TrainingLever['kind'], OneFlag>>> = {
-  recompute: {
-    means: 'recomputation',
-    name: 'gradient_checkpointing',
-    value: 'true',
-    title: 'Recompute activations (gradient checkpointing)',
-  },
-  'small-states': { means: 'optimizer', name: 'optim', value: 'adamw_8bit', title: 'Use an 8-bit optimizer' },
-};
+const flags: ReadonlyMap<TrainingLever['kind'], OneFlag> = new Map([
+  [
+    'recompute',
+    {
+      means: 'recomputation',
+      name: 'gradient_checkpointing',
+      value: 'true',
+      title: 'Recompute activations (gradient checkpointing)',
+    },
+  ],
+  ['small-states', { means: 'optimizer', name: 'optim', value: 'adamw_8bit', title: 'Use an 8-bit optimizer' }],
+]);
 
 /** Changes of one flag that make a container's training take less memory. */
 export function trainingFixes(workload: Workload, container: Container): readonly Fix[] {
@@ -37,7 +40,7 @@ export function trainingFixes(workload: Workload, container: Container): readonl
   if (known === undefined) return [];
   const { document } = workload.manifest;
   return trainingLevers(run.shape, run.settings).flatMap(({ kind, savesGiB }): Fix[] => {
-    const one = flags[kind];
+    const one = flags.get(kind);
     if (one === undefined) return [];
     const set = lastSetting(run.written, one.means);
     if (set !== undefined && set.flag === undefined) return [];

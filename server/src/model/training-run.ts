@@ -1,9 +1,7 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
 import type { ModelShape } from '../catalog/index.ts';
 import { unsplitWordsOf, wordsOf } from '../command/name-words.ts';
-import { recognizeProgram } from '../command/programs.ts';
 import { countOf, isOn } from '../command/setting-values.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
 import { lastSetting, readTrainerSettings, type TrainerSettings } from '../command/training-flags.ts';
 import { processInput } from './process-input.ts';
 import { trainedModel } from './trained-model.ts';
@@ -25,7 +23,6 @@ export interface TrainingRun {
   readonly steps: number | null;
   /** All settings as written, for changes of single flags. */
   readonly written: TrainerSettings;
-  readonly program: string | null;
 }
 
 /** Why the memory of a training container is unknown. */
@@ -66,7 +63,6 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   if (hidden !== undefined) return without({ kind: 'setting', name: hidden.written });
   const devices = devicesOf(workload);
   if (devices === null) return without({ kind: 'devices' });
-  const program = programOf(container);
   const engine = engineOf(written, hints, stage);
   const adapter = adapterOf(written, hints, model.bits);
   const precision = precisionOf(written, engine, hints, adapter) ?? loadedPrecision(written, shape);
@@ -104,7 +100,6 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     globalBatch: count('global-batch'),
     steps: count('total-steps'),
     written,
-    program,
   };
   return { run, unknown: null };
 }
@@ -140,9 +135,4 @@ function fileWords({ settings }: TrainerSettings): readonly string[] {
       ? [value]
       : [],
   );
-}
-
-function programOf(container: Container): string | null {
-  const { command, args, env } = processInput(container);
-  return recognizeProgram(allCommands(readCommandLine(command, args, env).statements))?.program ?? null;
 }

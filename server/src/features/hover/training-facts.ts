@@ -79,14 +79,14 @@ function estimateWords(estimate: TrainingEstimate, memory: number | null): strin
     : `trains in about ${gib(totalGiB)}${of} GiB per GPU: ${list}`;
 }
 
-const leverNames: Readonly<Record<TrainingLever['kind'], string>> = {
+const leverNames = {
   recompute: 'Gradient checkpointing',
   shard: 'Sharded weights (FSDP or ZeRO 3)',
   'small-states': '8-bit optimizer states',
   lora: 'LoRA of rank 16 instead of all weights',
   quantize: 'Base model in 4 bits (QLoRA)',
   batch: 'Batch size 1 per GPU',
-};
+} as const satisfies { readonly [kind in TrainingLever['kind']]: string };
 
 function leverWords({ kind, savesGiB, totalGiB }: TrainingLever): string {
   return `${leverNames[kind]}: ${gib(savesGiB)} GiB less, about ${gib(totalGiB)} GiB`;
