@@ -145,3 +145,26 @@ test.each([
 ])('%s has none, and a reason', (_what, container, reason) => {
   expect(need(container)).toEqual({ estimate: null, unknown: reason, fit: null });
 });
+
+test('a stated number of parameters gives the weights of an unknown model', () => {
+  const [document] = analyse(`apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+  annotations: {gpulint.dev/model-params: 9B}
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          image: vllm/vllm-openai:v0.19.0
+          args: [--model, acme/llm-next]
+          resources: {limits: {nvidia.com/gpu: 1}}
+`).documents;
+  const workload = document!.workloads[0]!;
+  const podSet = workload.podSets[0]!;
+  const container = podSet.containers[0]!;
+  const { estimate } = containerMemory(workload, podSet, container, container.accelerators[0]);
+  expect(estimate).toMatchObject({ basis: 'size' });
+  expect(estimate!.weightsGiB).toBeCloseTo((9e9 * 2) / 2 ** 30);
+});

@@ -45,7 +45,8 @@ export function readServerStart(input: ProcessInput, entrypoint: string | undefi
   const engine = program === undefined ? undefined : engineOf(program);
   if (program === undefined || engine === undefined) return undefined;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
-  const first = modelWord(engine, words, byImage);
+  const all = commands.flatMap((command) => command.words);
+  const first = modelWord(engine, engine === 'ollama' ? all : words, byImage);
   const variables = input.env.flatMap((one) => settingOfVariable(one, engine));
   const written = flags.map((flag): Setting => {
     const value = flag.value === undefined ? undefined : expand(flag.value, input);

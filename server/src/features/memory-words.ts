@@ -17,14 +17,20 @@ export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits
   return `${verb} ${amount}${devices > 1 ? ' per GPU' : ''}${fits === false ? ': too much' : ''}`;
 }
 
+function basisWords({ basis, name }: MemoryEstimate): string {
+  if (basis === 'name') return '';
+  return basis === 'family'
+    ? `, shape of the base model of ${shorten(name)}`
+    : ', by the stated number of parameters; cache and buffers as for a published model of this size';
+}
+
 /** The settings behind an estimate, one line each. */
 export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
-  const { served, format, context, contextFrom, slots, tensor, pipeline, fraction, basis, name } = estimate;
-  const where = { flag: 'set', model: "the model's maximum", engine: "the server's default" }[contextFrom];
+  const { served, format, context, contextFrom, slots, tensor, pipeline, fraction } = estimate;
   const version = served.version === null ? '' : ` ${served.version.join('.')}`;
   return [
-    `Weights in ${format}${basis === 'family' ? `, shape of the base model of ${shorten(name)}` : ''}`,
-    `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${where}); more concurrent requests need more cache`,
+    `Weights in ${format}${basisWords(estimate)}`,
+    `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${origins[contextFrom]}); more concurrent requests need more cache`,
     ...(tensor * pipeline > 1
       ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
       : []),
@@ -36,6 +42,12 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
     ...(served.open.length === 0 ? [] : [`Settings may be missing: ${served.open[0]}`]),
   ];
 }
+
+const origins: Readonly<Record<MemoryEstimate['contextFrom'], string>> = {
+  flag: 'set',
+  model: "the model's maximum",
+  engine: "the server's default",
+};
 
 const engineNames: Readonly<Record<Engine, string>> = {
   vllm: 'vLLM',
@@ -51,12 +63,14 @@ const engineNames: Readonly<Record<Engine, string>> = {
   transformers: 'Transformers',
 };
 
-/** What the rest of a device holds: `longest request 30,000 tokens, 12 at once`; undefined if the cache does not matter. */
+/** What the rest of a device holds: `12 requests of 8,192 tokens fit at once`; undefined if the cache does not matter. */
 export function roomWords(estimate: MemoryEstimate, { haveGiB }: CardFit): string | undefined {
-  const longest = longestContext(estimate, haveGiB);
   const many = sequences(estimate, haveGiB);
-  if (longest === null || many === null || many === 0) return undefined;
-  return `${formatNumber(many)} requests of ${formatNumber(estimate.context)} tokens fit at once`;
+  const longest = longestContext(estimate, haveGiB);
+  if (many === null || longest === null || (many < 1 && longest < 1)) return undefined;
+  if (many < 1) return `The longest request that fits has about ${formatNumber(longest)} tokens`;
+  const requests = many === 1 ? 'One request' : `About ${formatNumber(many)} requests`;
+  return `${requests} of ${formatNumber(estimate.context)} tokens fit${many === 1 ? 's' : ' at once'}`;
 }
 
 /** Why there is no figure; undefined if no model is served. */

@@ -1,4 +1,5 @@
 import { gpus, usableCardGiB } from '../catalog/index.ts';
+import { annotatedParameters } from '../model/model-params.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import { type CardFit, type Devices, fitOnCard, requestedDevices } from './fit.ts';
@@ -20,7 +21,9 @@ export function containerMemory(
   request: AcceleratorRequest | undefined,
 ): ContainerMemory {
   const devices = request === undefined ? devicesOfPod(podSet) : requestedDevices(podSet, request);
+  const parameters = annotatedParameters(workload.manifest, podSet);
   const hardware = {
+    ...(parameters !== undefined && { parameters }),
     ...(devices?.card !== undefined && { card: devices.card }),
     cardGiB: devices?.eachGiB ?? null,
     gpus: devices?.count ?? request?.count ?? podSet.accelerators[0]?.perPod ?? null,
@@ -28,11 +31,15 @@ export function containerMemory(
   const { estimate, unknown } = estimateServing(servedModel(container, workload), hardware);
   if (estimate === null) return { estimate, unknown, fit: null };
   const fit = devices === null ? null : fitOnCard(estimate, devices.eachGiB);
-  return {
-    estimate,
-    unknown,
-    fit: fit !== null && isCounted(estimate, hardware.gpus) ? fit : fit && { ...fit, fits: null },
-  };
+  const isJudged = isCounted(estimate, hardware.gpus) && isCertain(podSet, devices?.card);
+  return { estimate, unknown, fit: isJudged ? fit : fit && { ...fit, fits: null } };
+}
+
+/** Whether the card is named, not only suggested, and of a vendor whose cards the formulas are for. */
+function isCertain({ accelerators }: PodSet, card: string | undefined): boolean {
+  const vendor = gpus.get(card ?? '')?.vendor;
+  const isHint = accelerators.some(({ model, modelHint }) => model === (card ?? null) && modelHint !== undefined);
+  return card === undefined || ((vendor === 'nvidia' || vendor === 'amd') && !isHint);
 }
 
 /** Whether the pod has the devices that the server's flags name: other pods may hold the rest. */

@@ -13,6 +13,8 @@ export interface Hardware {
   readonly gpus: number | null;
   /** The catalog's id of their model. */
   readonly card?: string;
+  /** The parameters of the served model, if an annotation states them. */
+  readonly parameters?: number;
 }
 
 /** The settings that an engine uses if no flag sets them. */

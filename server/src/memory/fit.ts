@@ -71,6 +71,9 @@ export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
   const lacking = served.engine === 'nim' && served.context === null ? margin + cacheGiB : margin;
   const isCertain = served.open.length === 0 && served.extras.length === 0;
   const fits = margin > band ? true : lacking < -band ? false : null;
+  // Of a model of a stated size, only the weights are known.
+  if (estimate.basis === 'size')
+    return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: weightsGiB > haveGiB * 1.05 ? false : null };
   return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: isCertain ? fits : null };
 }
 

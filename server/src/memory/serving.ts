@@ -11,6 +11,7 @@ import type { NoServedModel, Served, ServedModel } from '../model/served-model.t
 import { bytesOfCacheType, type CacheLayout, cacheBytes } from './cache-size.ts';
 import { buffersOf, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
 import { weightParts } from './model-weights.ts';
+import { shapeOfSize } from './sized-shape.ts';
 
 /**
  * What each device of a model server needs to answer one request of maximum length. More memory serves more concurrent requests. All amounts are
@@ -21,8 +22,8 @@ export interface MemoryEstimate extends EngineBuffers {
   readonly shape: ModelShape;
   /** As in the manifest, without its organization. */
   readonly name: string;
-  /** The name is that of a model, or of one derived from it. */
-  readonly basis: NamedModel['basis'];
+  /** The name is that of a model, or of one derived from it; `size`: a stated number of parameters with the shape of another model. */
+  readonly basis: NamedModel['basis'] | 'size';
   /** The format of the weights, in words. */
   readonly format: string;
   /** Devices that share each layer, stages, and all devices of one copy of the model. */
@@ -68,7 +69,7 @@ const noHardware: Hardware = { cardGiB: null, gpus: null };
 export function estimateServing({ model: served, unknown }: Served, hardware: Hardware = noHardware): MemoryResult {
   if (served === null) return without(unknown);
   const { name } = served;
-  const named = modelByName(name);
+  const named = modelByName(name) ?? sized(name, hardware.parameters);
   if (named === undefined) return without({ kind: 'noShape', name });
   const { shape, basis } = named;
   if (shape.kind === 'diffusion') return without({ kind: 'inputs', name });
@@ -123,6 +124,15 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     : { estimate, unknown: null };
 }
 
+interface SizedModel extends Omit<NamedModel, 'basis'> {
+  readonly basis: MemoryEstimate['basis'];
+}
+
+function sized(name: string, parameters: number | undefined): SizedModel | undefined {
+  const shape = parameters === undefined ? undefined : shapeOfSize(name, parameters);
+  return shape && { shape, format: null, basis: 'size' };
+}
+
 function without(unknown: NoMemoryEstimate): MemoryResult {
   return { estimate: null, unknown };
 }
@@ -136,7 +146,7 @@ function shortName(name: string): string {
 /** The format of the weights: the name's, else the flag's; null: as published. Undefined if the flag is unknown. */
 function formatOf(
   { quantization, dtype, engine }: ServedModel,
-  { format, shape }: NamedModel,
+  { format, shape }: SizedModel,
 ): WeightFormat | null | undefined {
   if (format !== null && format !== 'unknown') return format;
   const flag = quantization?.toLowerCase();

@@ -3,7 +3,7 @@ import { dateWords } from '../../cost/assumption-words.ts';
 import { formatNumber } from '../../cost/money.ts';
 import { containerMemory } from '../../memory/container-memory.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
-import { assumptionsOf, formatGiB, unknownWords } from '../memory-words.ts';
+import { assumptionsOf, formatGiB, roomWords, unknownWords } from '../memory-words.ts';
 import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
@@ -39,5 +39,6 @@ export function memoryFacts(
     `Model shape from ${sourceName(shape.source)}${shape.date === null ? '' : `, ${dateWords(shape.date)}`}`,
     `${formatNumber(Math.round(config.headroom * 100))}% of a GPU slice stays free (headroom, ${config.origins?.headroom ?? 'default'})`,
   ];
-  return { total: [{ kind: 'text', text }], basis: items };
+  const room = fit === null ? undefined : roomWords(estimate, fit);
+  return { total: [{ kind: 'text', text: room === undefined ? text : `${text}. ${room}` }], basis: items };
 }
