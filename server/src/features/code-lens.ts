@@ -17,6 +17,7 @@ import {
 import { memoryNote } from './memory-records.ts';
 import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
+import { trainingNote } from './training-records.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -62,7 +63,13 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
   const result = document.costOf(workload);
   const cost = costWords(workload, result, document.rangeOf(workload));
-  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document), ...memoryNote(workload)];
+  const parts = [
+    describeAccelerators(workload),
+    cost,
+    ...releaseWords(workload, document),
+    ...memoryNote(workload),
+    ...trainingNote(workload),
+  ];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 

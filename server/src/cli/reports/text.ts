@@ -12,6 +12,7 @@ import {
   deviceNoun,
 } from '../../features/hover/gpu-words.ts';
 import { memoryNote } from '../../features/memory-records.ts';
+import { trainingNote } from '../../features/training-records.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -54,9 +55,11 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
       cost: printable(
-        [isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown), ...memoryNote(workload)].join(
-          ' · ',
-        ),
+        [
+          isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown),
+          ...memoryNote(workload),
+          ...trainingNote(workload),
+        ].join(' · '),
       ),
       lacksModel: missingFor(result.unknown) === 'gpu',
     };

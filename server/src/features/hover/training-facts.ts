@@ -7,10 +7,10 @@ import { checkpointGiB, estimateTraining, type TrainingEstimate, trainingFit } f
 import { type TrainingLever, trainingLevers } from '../../memory/training-levers.ts';
 import { grantedSeconds, platformOf } from '../../model/platform.ts';
 import { acceleratorByName } from '../../model/requested-resource.ts';
-import { type NoTrainingRun, type TrainingRun, trainingRun } from '../../model/training-run.ts';
-import type { TrainingSettings } from '../../model/training-settings.ts';
+import { type TrainingRun, trainingRun } from '../../model/training-run.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
 import { shorten } from '../../yaml/shorten.ts';
+import { gib, settingsWords, tenth, whyUnknown } from '../training-words.ts';
 import { secondsToWrite } from './best-interval.ts';
 import { sourceName } from './gpu-words.ts';
 import type { MemoryFacts } from './memory-facts.ts';
@@ -130,54 +130,4 @@ function checkpointWords({ shape, settings }: TrainingRun, podSet: PodSet, confi
         ? 'are too few'
         : 'are enough';
   return [`${words}: the ${notice} s that ${provider} spot nodes leave ${enough}`];
-}
-
-const precisions = { mixed: 'Mixed precision', half: '16 bits', full: '32 bits' };
-const sharding = {
-  nothing: '',
-  optimizer: 'optimizer states sharded',
-  gradients: 'gradients sharded',
-  parameters: 'weights sharded',
-};
-
-function settingsWords(settings: TrainingSettings): string {
-  const { precision, sharded, devices, adapter, optimizer, recomputation, batch, sequence, offload } = settings;
-  return [
-    precisions[precision],
-    plural(devices, 'GPU'),
-    sharding[sharded],
-    offload === 'nothing' ? '' : offload === 'all' ? 'weights and optimizer on the host' : 'optimizer on the host',
-    adapter === null ? 'all weights trained' : `LoRA of rank ${adapter.rank} on ${adapter.bits} bits`,
-    optimizer,
-    recomputation === 'none' ? 'no recomputation' : `${recomputation} recomputation`,
-    batch === null || sequence === null ? '' : `${formatNumber(batch)} × ${formatNumber(sequence)} tokens per GPU`,
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
-}
-
-function whyUnknown(unknown: NoTrainingRun): string | undefined {
-  switch (unknown.kind) {
-    case 'noShape':
-      return `the catalog has no sourced shape of ${shorten(unknown.name)}`;
-    case 'unread':
-      return `its settings are in ${shorten(unknown.name)}, which no file here contains`;
-    case 'setting':
-      return `${shorten(unknown.name)} has a value that only the cluster knows`;
-    case 'devices':
-      return 'the number of its GPUs is unknown';
-    case 'precision':
-      return 'no setting says whether weights have 16 or 32 bits';
-    default:
-      return undefined;
-  }
-}
-
-/** Whole numbers from 10 on, as the estimate is not more exact. */
-function gib(size: number): string {
-  return size >= 10 ? formatNumber(Math.round(size)) : tenth(size);
-}
-
-function tenth(size: number): string {
-  return formatNumber(Math.round(size * 10) / 10);
 }
