@@ -29,6 +29,8 @@ describe('a name stands for a shape', () => {
     ['deepseek-ai/DeepSeek-R1-Distill-Llama-70B', 'meta-llama/Llama-3.1-70B'],
     // Names without dots.
     ['llama-3-1-8b-instruct', 'meta-llama/Llama-3.1-8B'],
+    ['deepseek-r1-distill-qwen-1-5b', 'deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B'],
+    ['qwen2-5-0-5b-instruct', 'Qwen/Qwen2.5-0.5B'],
     ['llama3_8b_instruct', 'meta-llama/Meta-Llama-3-8B'],
     ['meta-llama33-70b-instruct', 'meta-llama/Llama-3.1-70B'],
     ['qwen25-vl-32b-instruct', 'Qwen/Qwen2.5-VL-32B'],
@@ -60,6 +62,7 @@ describe('a name stands for a shape', () => {
     ['deepseek-r1:32b', 'Qwen/Qwen2.5-32B GGUF Q4_K_M'],
     ['gpt-oss:20b', 'openai/gpt-oss-20b'],
     // Models that are named after their base.
+    ['NousResearch/Hermes-2-Pro-Llama-3-8B', 'meta-llama/Meta-Llama-3-8B (family)'],
     ['NousResearch/Hermes-3-Llama-3.1-8B', 'meta-llama/Llama-3.1-8B (family)'],
     ['acme/support-qwen2.5-7b-sft', 'Qwen/Qwen2.5-7B (family)'],
   ])('%s: %s', (name, expected) => {
@@ -69,7 +72,10 @@ describe('a name stands for a shape', () => {
   it.each([
     ['an open size', ['llama3', 'qwen', 'mistral-small', 'bert']],
     ['another size', ['Qwen/Qwen2.5-9B', 'meta-llama/Llama-3-1B', 'deepseek-ai/DeepSeek-R1-Distill-Phi-4']],
-    ['another variant', ['microsoft/Phi-4-mini-flash-reasoning', 'zai-org/GLM-4.5V', 'google/recurrentgemma-9b']],
+    [
+      'another variant',
+      ['microsoft/Phi-4-mini-flash-reasoning', 'zai-org/GLM-4.5V', 'google/recurrentgemma-9b', 'tiiuae/Falcon-H1-7B'],
+    ],
     ['an adapter or a draft', ['acme/opt-125m-lora', '/models/llama-3-8b/adapter', 'yuhuili/EAGLE3-LLaMA3.1-8B']],
     ['no model', ['', 'constructor', '__proto__', 'my-model', 's3://bucket/sklearn/1.0/model', '::', '/'.repeat(999)]],
     ['a detector on a known net', ['fasterrcnn_resnet50_fpn', 'deeplabv3-resnet101']],

@@ -112,11 +112,12 @@ function bestMatch(read: ModelWords, ollama: boolean): Pick<NamedModel, 'shape' 
 }
 
 /** What the words that an entry does not have say about its shape; undefined: it is another one. */
-function basisOf({ shape, hard, soft, sized }: Entry, words: readonly string[], sizes: readonly number[]) {
+function basisOf(entry: Entry, words: readonly string[], sizes: readonly number[]): NamedModel['basis'] | undefined {
+  const { shape, hard, soft, sized } = entry;
   const known = new Set([...hard, ...soft]);
   const more = words.filter((word) => !known.has(word) && !tuning.has(word) && !neutral(word));
   const otherSize = sizes.some((size) => !known.has(sizeWord(words, size)) && !agrees(size, shape));
-  if (otherSize || more.some((word) => changesShape(word, sized))) return undefined;
+  if (otherSize || more.some((word) => changesShape(word, words, entry))) return undefined;
   if (more.every((word) => parameterCount(word) !== undefined)) return 'name';
   return sized && mayHaveDerived.has(shape.kind) ? 'family' : undefined;
 }
@@ -160,17 +161,28 @@ function neutral(word: string): boolean {
 /** Words for the size of a model whose name has no number. */
 const sizeWords = new Set('tiny mini small base medium large xl xxl huge'.split(' '));
 
-/** Words of models that are larger or smaller than the one whose name they extend. */
-const otherShapes = new Set(
+/** Words for a model that is larger or smaller than the one whose name they follow. */
+const otherSizes = new Set(
+  'tiny mini nano micro small medium large xl xxl huge giant lite air flash plus pro ultra turbo max super'.split(' '),
+);
+
+/** Words for a model with other parts than the one whose name they extend. */
+const otherParts = new Set(
   (
-    'tiny mini nano micro small medium large xl xxl huge giant lite air flash plus pro ultra turbo max super vl v vision visual audio omni ' +
-    'speech tts asr embed embedding embeddings rerank reranker moe mamba minitron pruned sparse draft eagle eagle3 medusa speculator mtp ' +
-    'tokenizer zh encoder vae controlnet llava vila internvl siglip clip vla vlm mm multimodal hybrid h ov tp1 tp2 tp4 tp8'
+    'vl v vision visual audio omni speech tts asr embed embedding embeddings rerank reranker moe mamba minitron pruned sparse draft eagle ' +
+    'eagle3 medusa speculator mtp tokenizer zh encoder vae controlnet llava vila internvl siglip clip vla vlm mm multimodal hybrid h ov ' +
+    'scope tp1 tp2 tp4 tp8'
   ).split(' '),
 );
 
-function changesShape(word: string, sized: boolean): boolean {
-  return otherShapes.has(word) || (word.startsWith('distill') && !sized);
+/** Whether a further word of a name means another shape than that of the entry. */
+function changesShape(word: string, words: readonly string[], { hard, sized }: Entry): boolean {
+  if (otherParts.has(word) || (word.startsWith('distill') && !sized)) return true;
+  const place = words.indexOf(word);
+  if (place < words.indexOf(hard[0] ?? '')) return false;
+  // A letter and a number between family and size is a generation: "Falcon-H1-7B".
+  const size = words.findIndex((one) => parameterCount(one) !== undefined);
+  return otherSizes.has(word) || (/^[a-z]\d+$/.test(word) && place < size);
 }
 
 /** Parts of a path or an address that may name the model, the last first: each alone, then with the part before it. */

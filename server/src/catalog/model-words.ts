@@ -54,11 +54,12 @@ export function parameterCount(word: string): number | undefined {
   return billions * (unit === 'b' ? 1e9 : 1e6);
 }
 
-/** Names of Kubernetes objects and of files have no dots: `llama-3-1-8b`, `qwen2_5-7b`, `1_8b`. */
+/** Names of Kubernetes objects and of files have no dots: `llama-3-1-8b`, `qwen2_5-7b`, `1_8b`, `qwen-0-5b`. */
 function withDots(name: string): string {
   return name
     .replace(/(?<![\d.])(\d{1,2})[-_](\d{1,2})(?![\d.a-z])/g, '$1.$2')
-    .replace(/(?<![a-z\d.])(\d)_(\d{1,2}[bm])(?![a-z\d])/g, '$1.$2');
+    .replace(/(?<![a-z\d.])(\d)_(\d{1,2}[bm])(?![a-z\d])/g, '$1.$2')
+    .replace(/(?<=[a-z]-|\.\d-)([01])-(\d{1,2}b)(?![a-z\d])/g, '$1.$2');
 }
 
 /** Separates a number from the letters around it: `llama3` is `llama 3`, `2.5vl` is `2.5 vl`, but `3n`, `v2` and `8b` are one word. */

@@ -1,8 +1,9 @@
 import { modelServers, readModelServer } from '../command/model-server.ts';
 import { weightsSize } from '../memory/weights.ts';
-import { annotatedParameters } from '../model/model-params.ts';
+import { parametersStated } from '../model/model-params.ts';
+import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
-import type { Container, Manifest, PodSet } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
 import { mayStoreModels } from './model-volume.ts';
 
@@ -21,7 +22,12 @@ export interface ModelLoader {
 const otherServers = new Set(['text-generation-server', 'trtllm-serve', 'lmdeploy', 'aphrodite', 'mindie', 'nim']);
 
 /** The model server that a container runs; undefined for other programs. */
-export function modelLoader(container: Container, podSet: PodSet, manifest: Manifest): ModelLoader | undefined {
+export function modelLoader(
+  container: Container,
+  podSet: PodSet,
+  { manifest }: Workload,
+  options: ModelOptions,
+): ModelLoader | undefined {
   if (container.type !== 'app') return undefined;
   const { use, program } = useOf(container);
   if (use !== 'serving' || program === null) return undefined;
@@ -29,7 +35,7 @@ export function modelLoader(container: Container, podSet: PodSet, manifest: Mani
   const server = readModelServer(processInput(container), program);
   const model = server?.model;
   // A format of fewer bits makes the weights smaller by an unknown factor.
-  const stated = annotatedParameters(manifest, podSet);
+  const stated = parametersStated(manifest, podSet, options, model);
   const isUnknown = (model === undefined && stated === undefined) || server?.bytes === null;
   const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
   const weightsGiB = size?.gib;

@@ -99,9 +99,9 @@ export default defineRule({
     });
   },
   container(container, context) {
-    const { workload, podSet, document, report } = context;
+    const { workload, podSet, options, document, report } = context;
     if (workload.partial && container.fromTemplate !== true) return;
-    const loader = modelLoader(container, podSet, workload.manifest);
+    const loader = modelLoader(container, podSet, workload, options);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
     if (!/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;

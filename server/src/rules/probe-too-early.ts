@@ -85,14 +85,14 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   wasteful: true,
-  container(container, { workload, podSet, document, report }) {
+  container(container, { workload, podSet, options, document, report }) {
     const [startup, liveness] = ['startupProbe', 'livenessProbe'].map((key) => getIn(container.at, key));
     // A startup probe suspends the other probes until it succeeds.
     const probe = startup ?? liveness;
     if (probe?.node.kind !== 'map' || workload.partial || !requestsAccelerators(container)) return;
     if (isIncomplete(container.at) || isIncomplete(probe)) return;
     const budget = budgetOf(probe);
-    const loader = budget === undefined ? undefined : modelLoader(container, podSet, workload.manifest);
+    const loader = budget === undefined ? undefined : modelLoader(container, podSet, workload, options);
     if (budget === undefined || loader === undefined) return;
     // A lower bound by rules of thumb is not known to the second.
     const least = Math.floor(leastStartSeconds(loader) / 10) * 10;
