@@ -36,7 +36,7 @@ ${more}          resources: {limits: {nvidia.com/gpu: 1}}
 
 function need(written: Written) {
   const { workload, podSet, container } = parts(written);
-  return containerMemory(workload, podSet, container, container.accelerators[0]);
+  return containerMemory(workload, podSet, container, container.accelerators[0], {});
 }
 
 test('a model with a sourced shape has an estimate for its card', () => {
@@ -164,7 +164,7 @@ spec:
   const workload = document!.workloads[0]!;
   const podSet = workload.podSets[0]!;
   const container = podSet.containers[0]!;
-  const { estimate } = containerMemory(workload, podSet, container, container.accelerators[0]);
+  const { estimate } = containerMemory(workload, podSet, container, container.accelerators[0], {});
   expect(estimate).toMatchObject({ basis: 'size' });
   expect(estimate!.weightsGiB).toBeCloseTo((9e9 * 2) / 2 ** 30);
 });

@@ -1,5 +1,5 @@
 import { gpus, usableCardGiB } from '../catalog/index.ts';
-import { annotatedParameters } from '../model/model-params.ts';
+import { parametersStated, type StatedSizes } from '../model/model-params.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import { type CardFit, type Devices, fitOnCard, requestedDevices } from './fit.ts';
@@ -12,6 +12,7 @@ export type ContainerMemory =
 
 /**
  * The memory that a container's model needs, and how it fits on the devices of a request.
+ * @param options the config, which may state the sizes of models
  * @param request the request for devices; undefined: another object requests them, or none
  */
 export function containerMemory(
@@ -19,16 +20,18 @@ export function containerMemory(
   podSet: PodSet,
   container: Container,
   request: AcceleratorRequest | undefined,
+  options: StatedSizes,
 ): ContainerMemory {
   const devices = request === undefined ? devicesOfPod(podSet) : requestedDevices(podSet, request);
-  const parameters = annotatedParameters(workload.manifest, podSet);
+  const served = servedModel(container, workload);
+  const parameters = parametersStated(workload.manifest, podSet, options, served.model?.name);
   const hardware = {
     ...(parameters !== undefined && { parameters }),
     ...(devices?.card !== undefined && { card: devices.card }),
     cardGiB: devices?.eachGiB ?? null,
     gpus: devices?.count ?? request?.count ?? podSet.accelerators[0]?.perPod ?? null,
   };
-  const { estimate, unknown } = estimateServing(servedModel(container, workload), hardware);
+  const { estimate, unknown } = estimateServing(served, hardware);
   if (estimate === null) return { estimate, unknown, fit: null };
   const fit = devices === null ? null : fitOnCard(estimate, devices.eachGiB);
   const isJudged = isCounted(estimate, hardware.gpus) && isCertain(podSet, devices?.card);

@@ -57,7 +57,7 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
       cost: printable(
         [
           isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown),
-          ...memoryNote(workload),
+          ...memoryNote(workload, file.config),
           ...trainingNote(workload),
         ].join(' · '),
       ),

@@ -131,7 +131,8 @@ function firstHit(
           ? trainingFacts(workload, podSet, container, request, result, config)
           : memoryFacts(workload, podSet, container, request, config);
       const facts = sliceFacts(podSet.accelerators, request);
-      const speed = workload.role === 'training' ? [] : speedFacts(workload, podSet, container, request, result);
+      const speed =
+        workload.role === 'training' ? [] : speedFacts(workload, podSet, container, request, result, config);
       return { span, facts, cost: true, between: [...memory.total, ...speed], basis: memory.basis };
     }
   }

@@ -23,7 +23,7 @@ export function memoryFacts(
   request: AcceleratorRequest,
   config: ProjectConfig,
 ): MemoryFacts {
-  const { estimate, unknown, fit } = containerMemory(workload, podSet, container, request);
+  const { estimate, unknown, fit } = containerMemory(workload, podSet, container, request, config);
   if (estimate === null) {
     const why = unknownWords(unknown);
     return { total: why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }], basis: [] };

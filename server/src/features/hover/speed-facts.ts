@@ -1,4 +1,5 @@
 import { gpus } from '../../catalog/index.ts';
+import type { ProjectConfig } from '../../config.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatAmount, formatNumber, plural } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
@@ -15,8 +16,9 @@ export function speedFacts(
   container: Container,
   request: AcceleratorRequest,
   { cost }: CostResult,
+  config: ProjectConfig,
 ): readonly Block[] {
-  const { estimate, fit } = containerMemory(workload, podSet, container, request);
+  const { estimate, fit } = containerMemory(workload, podSet, container, request, config);
   const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
   if (estimate === null || gpu === undefined || request.form !== 'whole') return [];
   const { weightsGiB, cacheGiB, context, devices, pipeline, shape, slots } = estimate;
