@@ -17,6 +17,7 @@ import {
 import { memoryNote } from './memory-records.ts';
 import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
+import { trainingNote } from './training-records.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -71,6 +72,7 @@ function lensTitle(
     cost,
     ...releaseWords(workload, document),
     ...memoryNote(workload, config),
+    ...trainingNote(workload),
   ];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }

@@ -17,6 +17,7 @@ import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-tota
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
+import { trainingRecords } from '../../features/training-records.ts';
 import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
@@ -153,10 +154,12 @@ function toReportWorkload(
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
-    memory: memoryRecords(workload, config).map(({ podSet: _, assumptions, ...record }) => ({
-      ...record,
-      assumptions: [...assumptions],
-    })),
+    memory: [...memoryRecords(workload, config), ...trainingRecords(workload)].map(
+      ({ podSet: _, assumptions, ...record }) => ({
+        ...record,
+        assumptions: [...assumptions],
+      }),
+    ),
     ...releaseOf(workload, document),
   };
 }

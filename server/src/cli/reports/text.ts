@@ -12,6 +12,7 @@ import {
   deviceNoun,
 } from '../../features/hover/gpu-words.ts';
 import { memoryNote } from '../../features/memory-records.ts';
+import { trainingNote } from '../../features/training-records.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -57,6 +58,7 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
         [
           isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown),
           ...memoryNote(workload, file.config),
+          ...trainingNote(workload),
         ].join(' · '),
       ),
       lacksModel: missingFor(result.unknown) === 'gpu',
