@@ -1,3 +1,5 @@
+import type { PoolManager } from '../catalog/index.ts';
+
 // What a connected cluster offers, and whether pods would run there, as plain data: it passes between threads by structured clone, and is printed
 // as JSON. So it has no maps, functions or undefined values; names from the cluster are values, never keys. Times are milliseconds since the epoch,
 // amounts of money US dollars per hour.
@@ -72,12 +74,11 @@ export interface MoneyRange {
   readonly max: number;
 }
 
-/** How a platform or an autoscaler names its pools. */
+/** Who manages a pool. */
 export type PoolPlatform =
-  | ('gke' | 'eks' | 'eksctl' | 'karpenter' | 'aks' | 'oke' | 'coreweave' | 'doks' | 'openshift' | 'cluster-api')
-  /** Another label whose name says that its value is a pool. */
-  | 'other'
-  /** No label names the pool: nodes of equal product and instance type. */
+  | PoolManager
+  | ('openshift' | 'cluster-api')
+  /** Nothing names the pool: nodes of equal product and instance type. */
   | 'similar-nodes';
 
 /** Nodes that a platform manages as one. */
@@ -86,7 +87,7 @@ export interface LivePool {
   readonly id: string;
   readonly name: string;
   readonly platform: PoolPlatform;
-  /** The label of its nodes that names it; null for `similar-nodes`. */
+  /** The label of its nodes that names it; null if no label does. */
   readonly label: LabelValue | null;
   /** The accelerator, if all nodes have the same. */
   readonly model: LiveModel | null;
