@@ -59,6 +59,9 @@ export interface FitAnswer {
   readonly gaps: readonly string[];
 }
 
+/** An answer without its time, so that equal answers are equal. */
+export type FitFacts = Omit<FitAnswer, 'asOf'>;
+
 /** Where the pods of one group could run. */
 export interface GroupFit {
   readonly name: string;
