@@ -79,6 +79,8 @@ export interface PoolFit {
   readonly pool: string;
   readonly name: string;
   readonly nodes: number;
+  /** The label that names it; null if no label does. */
+  readonly label: LabelValue | null;
   /** Pods that fit at once, at most those of the group. */
   readonly fits: number;
   /** Free units of the resource that the pods request; null if they request none. */

@@ -30,7 +30,7 @@ export interface Lookups {
   readonly crossReferences: CrossReferences;
   readonly config: ProjectConfig;
   /** Whether pods would run in the connected cluster; undefined without one, and until it has answered. */
-  readonly fit: (question: FitQuestion) => FitFacts | undefined;
+  readonly askFit: (question: FitQuestion) => FitFacts | undefined;
   /** The related files of this one, recorded on first use. */
   readonly relatedFiles: () => RelatedFiles;
   readonly reads: Reads;
@@ -139,7 +139,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     landingOf: (wanted, isFree) =>
       read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(scope, wanted, isFree)),
   };
-  const fit = (question: FitQuestion) =>
+  const askFit = (question: FitQuestion) =>
     read([clusterKind], ['fit', JSON.stringify(question)], () => {
       const answer = workspace.cluster?.answer(question);
       if (answer === undefined) return undefined;
@@ -149,7 +149,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     });
   return {
     crossReferences,
-    fit,
+    askFit,
     config: recorder.lookUpFile('config', () => context().config),
     relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),
     reads,
