@@ -14,7 +14,7 @@ interface Explained {
 const maxPods = 2000;
 
 /** Nodes that one view may look at to explain pods; what is left waits for the next one. */
-const maxLooks = 40_000;
+const maxLooks = 10_000;
 
 /** An explanation is used again for so many milliseconds, although other pods come and go. */
 const fresh = 15_000;
@@ -116,5 +116,5 @@ function kindOf(pod: ClusterPod): string {
   ];
   const isSocial = affinity.length + antiAffinity.length + spread.length > 0;
   const labels = isSocial ? JSON.stringify([...pod.labels]) : '';
-  return [namespace, priority, ...parts.map(idOf), labels].join('/');
+  return [isSocial || pod.claims.length > 0 ? namespace : '', priority, ...parts.map(idOf), labels].join('/');
 }
