@@ -1,3 +1,4 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import type { FitFacts, GroupFit, PoolFit } from './fit-question.ts';
 
 // What an answer means, in one line: for lenses, hovers, reports and the list of pending pods.
@@ -51,16 +52,32 @@ export function wayOut(answer: FitFacts): string | null {
   if (answer.preempted.length > 0) return `preempts ${preemptedText(answer)}`;
   if (growth !== undefined) return `${growth.by} adds ${nodesText(growth.nodes)} to pool ${growth.pool}`;
   const pools = answer.groups.flatMap((group) => group.pools.map((pool) => ({ pool, group })));
-  const admitting = pools.find(({ pool }) => pool.missing !== null && (pool.free ?? 0) > 0);
+  const admitting = pools.filter(({ pool, group }) => pool.missing !== null && (pool.free ?? 0) >= neededBy(group));
+  // A taint named after the device only keeps other pods away; others may reserve the pool for somebody.
+  const open = admitting.find(({ pool }) => isOnlyForDevices(pool));
+  if (open !== undefined) return admit(open.pool);
   const waiting = pools.find(({ pool }) => pool.missing === null && pool.fitsEmpty > 0);
   if (waiting !== undefined) {
     const blocked = answer.growth.find((one) => one.pool === waiting.pool.name);
     const limit = blocked?.blocked == null ? '' : ` (${blocked.by}: ${blocked.blocked})`;
     return `wait until pods in pool ${waiting.pool.name} end${limit}`;
   }
-  if (admitting !== undefined) return admit(admitting.pool);
+  const [reserved] = admitting;
+  if (reserved !== undefined) return admit(reserved.pool);
   const tooLarge = pools.find(({ pool }) => pool.missing === null && (pool.free ?? 0) > 0);
   return tooLarge === undefined ? null : 'smaller requests: no node is large enough';
+}
+
+function neededBy({ devices }: GroupFit): number {
+  return devices[0]?.count ?? 1;
+}
+
+function isOnlyForDevices({ missing }: PoolFit): boolean {
+  return (
+    missing !== null &&
+    missing.labels.length === 0 &&
+    missing.taints.every(({ key }) => knownAccelerator(key) !== undefined)
+  );
 }
 
 /** What the pod needs for a pool that has free devices. */
