@@ -68,8 +68,9 @@ export class Workspace {
     }
   }
 
-  /** The connected cluster; undefined without one. */
+  /** The connected cluster, on which the current lookup then depends; undefined without one. */
   get cluster(): LiveCluster | undefined {
+    this.dependOn([clusterKind]);
     return this.#cluster;
   }
 
