@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answerFit } from '../../server/src/fleet/fit.ts';
 import type { FitAnswer, FitQuestion } from '../../server/src/fleet/fit-question.ts';
-import { fitLine, wayOut } from '../../server/src/fleet/fit-summary.ts';
 import { viewMaker } from '../../server/src/fleet/view.ts';
 import { clusterOf } from '../support/cluster-objects.ts';
 
@@ -29,7 +28,7 @@ describe('would pods run', () => {
     expect(answer.groups[0]?.plain).toBe(
       '0/24 nodes: 16 untolerated taint {nvidia.com/gpu: present}, 8 Insufficient nvidia.com/gpu (free 2, asks 4)',
     );
-    expect(wayOut(answer)).toBe('a toleration of nvidia.com/gpu: pool h100 has 128 free');
+    expect(answer.wayOut).toBe('a toleration of nvidia.com/gpu: pool h100 has 128 free');
   });
 
   test('by pool: what fits, what is free, what would fit without other pods, and what is missing', () => {
@@ -88,7 +87,7 @@ describe('would pods run', () => {
     ],
   ] as const)('%s', (_, wanted, outcome, line) => {
     const answer = ask(wanted);
-    expect([answer.outcome, fitLine(answer)]).toEqual([outcome, line]);
+    expect([answer.outcome, answer.line]).toEqual([outcome, line]);
   });
 
   test('pods of several templates share the room', () => {
@@ -179,9 +178,7 @@ describe('quota', () => {
       status: { hard: { 'requests.nvidia.com/gpu': '4' }, used: { 'requests.nvidia.com/gpu': '2' } },
     };
     const answer = ask({ gpus: 4, tolerations }, [...base, quota]);
-    expect(fitLine(answer)).toBe(
-      'waits: ResourceQuota gpus has 2 of 4 requests.nvidia.com/gpu left, the pods request 4',
-    );
+    expect(answer.line).toBe('waits: ResourceQuota gpus has 2 of 4 requests.nvidia.com/gpu left, the pods request 4');
     expect(ask({ gpus: 2, tolerations }, [...base, quota]).outcome).toBe('fits');
   });
 
@@ -210,8 +207,8 @@ describe('quota', () => {
     ),
   ];
   test('of a queue, whose flavor selects and tolerates its nodes', () => {
-    expect(fitLine(ask({ gpus: 8, queue: 'train' }, [...base, ...queues]))).toBe('fits now in pool h100 (128 free)');
-    expect(fitLine(ask({ gpus: 8, count: 2, queue: 'train' }, [...base, ...queues]))).toBe(
+    expect(ask({ gpus: 8, queue: 'train' }, [...base, ...queues]).line).toBe('fits now in pool h100 (128 free)');
+    expect(ask({ gpus: 8, count: 2, queue: 'train' }, [...base, ...queues]).line).toBe(
       'waits: ClusterQueue cq has 8 of 16 nvidia.com/gpu left, the pods request 16',
     );
     expect(ask({ gpus: 1, queue: 'trian' }, [...base, ...queues])).toMatchObject({

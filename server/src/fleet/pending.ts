@@ -2,7 +2,7 @@ import type { ClusterObjects, ClusterPod } from './cluster-objects.ts';
 import type { PendingPod } from './cluster-view.ts';
 import { deviceRequests } from './device-counts.ts';
 import { fitPods } from './fit.ts';
-import { fitReason, wayOut } from './fit-summary.ts';
+import { fitReason } from './fit-summary.ts';
 import { holdsDevices } from './live-node.ts';
 
 interface Explained {
@@ -53,7 +53,7 @@ export function pendingExplainer(): (
         quotas: [],
         stopped: null,
       });
-      const explained = { reason: fitReason(answer), wayOut: wayOut(answer) };
+      const explained = { reason: fitReason(answer), wayOut: answer.wayOut };
       known.set(kind, { at: asOf, explained });
       return explained;
     };
