@@ -46,18 +46,18 @@ export async function checkPaths(
   const reach = reachOf(paths.map((name) => (name === standardInput ? (options.stdinFilename ?? '.') : name)));
   const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
-  indexInputs(analysis, inputs, reach);
+  const kept = indexInputs(analysis, inputs, reach);
   const { fix, root = sourceRoot(), withLines = false } = options;
   const how: CheckFileOptions = { fix, root, related, withLines };
   const checkOne = async ({ config, input }: ConfiguredInput): Promise<CheckedFile> => {
     analysis.setConfig(config);
-    return checkFile(analysis, input, await contentOf(input, reach), how);
+    return checkFile(analysis, input, await contentOf(input, reach, kept.get(input.file)), how);
   };
   const results: CheckedInput[] = [];
   // Files of Terraform in a folder describe pools; they are not manifests.
   const manifests = inputs.filter(({ input }) => input.folder === null || !isTerraform(input.file));
   for (const one of manifests) results.push({ ...one, checked: await checkOne(one) });
-  return withCountedElsewhere(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
+  return withCountedElsewhere(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach, kept)));
 }
 
 /** The files of all paths, each once, with their configs. */
