@@ -10,6 +10,20 @@ import { clusterFrom, clusterOf, documents, liveClusterOf } from '../support/clu
 
 const onePool = clusterFrom('one-pool.yaml');
 
+const l4Node = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: {
+    name: 'b',
+    labels: {
+      'eks.amazonaws.com/nodegroup': 'l4',
+      'node.kubernetes.io/instance-type': 'g6.xlarge',
+      'topology.kubernetes.io/region': 'us-east-1',
+    },
+  },
+  status: { allocatable: { cpu: '4', memory: '15Gi', pods: '50', 'nvidia.com/gpu': '1' } },
+};
+
 function deployment({ gpus = 1, resource = 'nvidia.com/gpu', pod = '', replicas = 1 } = {}): string {
   return `apiVersion: apps/v1
 kind: Deployment
@@ -59,6 +73,14 @@ describe('the connected cluster knows the card', () => {
     expect(text).toContain('Cluster prod, as of 14:02: fits now in pool a100 (6 free)');
   });
 
+  test('of the pools whose taints the pods tolerate', () => {
+    const two = documents('one-pool.yaml').flatMap((object, index) => (index === 0 ? [object, l4Node] : [object]));
+    expect(codeLenses(open(deployment(), clusterOf(two)))[0]?.title).toContain('1 × L4 · ');
+    expect(codeLenses(open(deployment({ pod: tolerating }), clusterOf(two)))[0]?.title).toMatch(
+      /A100 40GB SXM.* L4|L4.*A100/,
+    );
+  });
+
   test('but not of a resource that no pool offers', () => {
     expect(codeLenses(open(deployment({ resource: 'amd.com/gpu' })))[0]?.title).not.toContain('A100');
   });
@@ -101,6 +123,26 @@ describe('rules use what the cluster has', () => {
     expect(messages(open(deployment({ gpus: 16, pod })), 'gpus-exceed-node')).toEqual([
       'warning: The pod requests 16 nvidia.com/gpu, but no node for it has more than 8 (cluster prod, as of 14:02): the pod stays Pending',
     ]);
+  });
+
+  test('device classes', () => {
+    const deviceClass = {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'DeviceClass',
+      metadata: { name: 'gpu.nvidia.com' },
+      spec: {},
+    };
+    const text = (name: string) =>
+      `apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: a}\nspec:\n  devices:\n    requests:\n      - name: gpu\n        exactly: {deviceClassName: ${name}}\n`;
+    const live = clusterOf([...documents('one-pool.yaml'), deviceClass]);
+    expect(messages(open(text('gpu.nvidia.com'), live), 'dra-shape')).toEqual([]);
+    expect(messages(open(text('gpu.nvidia.co'), live), 'dra-shape')).toEqual([
+      'warning: No DeviceClass gpu.nvidia.co (cluster prod, as of 14:02); did you mean gpu.nvidia.com? The pod stays Pending',
+    ]);
+    expect(messages(open(text('gpu.amd.com'), live), 'dra-shape')).toEqual([
+      'info: No DeviceClass gpu.amd.com (cluster prod, as of 14:02): the pod stays Pending',
+    ]);
+    expect(messages(open(text('gpu.amd.com')), 'dra-shape')).toEqual([]);
   });
 
   test('slices that no node offers', () => {
