@@ -1,0 +1,87 @@
+import type { ClusterView, LiveNode } from '../fleet/cluster-view.ts';
+
+export type * from '../fleet/cluster-view.ts';
+
+// What the extension and its server exchange about a connected cluster. Nothing of a kubeconfig is read before the user connects, and the server
+// never connects by itself. Every time is in milliseconds since the epoch.
+
+export const clusterMethods = {
+  /** Connects to a cluster, or to another one. */
+  connect: 'gpulint/clusterConnect',
+  disconnect: 'gpulint/clusterDisconnect',
+  /** The contexts to choose from. It reads the kubeconfig, so send it only when the user wants to choose. */
+  contexts: 'gpulint/clusterContexts',
+  /** The nodes of a pool with their GPU pods. */
+  nodes: 'gpulint/clusterNodes',
+  /** Server to client, a notification: the state or a figure has changed; at most four times per second. */
+  changed: 'gpulint/clusterChanged',
+  /** Client to server, a notification: the user has trusted the workspace. */
+  trusted: 'gpulint/clusterTrusted',
+} as const;
+
+export interface ClusterConnectParams {
+  /** A context of the kubeconfig; by default the one in the settings, else the current one. */
+  readonly context?: string | null;
+  /** A kubeconfig instead of the one in the settings, for example the one that the Kubernetes extension uses. */
+  readonly kubeconfig?: string | null;
+}
+
+/** `problem` is a sentence: why nothing was read or connected. Later problems are states. */
+export interface ClusterConnectResult {
+  readonly problem: string | null;
+}
+
+export interface ClusterContextsParams {
+  readonly kubeconfig?: string | null;
+}
+
+export interface ClusterContextsResult {
+  readonly contexts: readonly ClusterContext[];
+  /** Why there are none. */
+  readonly problem: string | null;
+}
+
+export interface ClusterContext {
+  readonly name: string;
+  readonly cluster: string;
+  readonly namespace: string | null;
+  /** The current one of the kubeconfig. */
+  readonly isCurrent: boolean;
+}
+
+export interface ClusterNodesParams {
+  /** `LivePool.id`. */
+  readonly pool: string;
+}
+
+/** Sorted by name; empty if the pool is gone. */
+export type ClusterNodesResult = readonly LiveNode[];
+
+export type ClusterConnectionState =
+  /** Not connected. */
+  | 'off'
+  /** The server has not answered yet. */
+  | 'connecting'
+  /** Nodes or pods are being listed. */
+  | 'loading'
+  | 'live'
+  /** The connection is lost; `view` shows the last known objects, as of `view.asOf`. */
+  | 'stale'
+  /** The server has never answered. */
+  | 'unreachable'
+  /** The user may not list nodes. */
+  | 'forbidden'
+  /** The credentials are missing, wrong or expired. */
+  | 'unauthorized'
+  /** The kubeconfig cannot be used, or gpulint has failed. Only a new connection helps. */
+  | 'failed';
+
+export interface ClusterChangedParams {
+  readonly state: ClusterConnectionState;
+  /** What is wrong and what to do, in a sentence without a period; null if nothing is wrong. */
+  readonly message: string | null;
+  /** The context; null if there is none. */
+  readonly context: string | null;
+  /** null before the first objects have arrived. */
+  readonly view: ClusterView | null;
+}
