@@ -35,8 +35,8 @@ export interface ClusterNode extends FleetNode {
   readonly created: number | null;
   /** `spec.providerID`; an empty text without one. */
   readonly providerId: string;
-  /** `Machine` annotations of OpenShift and Cluster API: `openshift-machine-api/worker-gpu-a-7xk2p`. */
-  readonly machine: string;
+  /** The pool that an annotation names, where no label does. */
+  readonly annotated: { readonly platform: 'openshift' | 'cluster-api' | 'oke'; readonly name: string } | null;
 }
 
 export interface ClusterPod extends FleetPod {

@@ -74,7 +74,9 @@ export interface MoneyRange {
 
 /** How a platform or an autoscaler names its pools. */
 export type PoolPlatform =
-  | ('gke' | 'eks' | 'karpenter' | 'aks' | 'oke' | 'coreweave' | 'doks' | 'openshift' | 'eksctl')
+  | ('gke' | 'eks' | 'eksctl' | 'karpenter' | 'aks' | 'oke' | 'coreweave' | 'doks' | 'openshift' | 'cluster-api')
+  /** Another label whose name says that its value is a pool. */
+  | 'other'
   /** No label names the pool: nodes of equal product and instance type. */
   | 'similar-nodes';
 
