@@ -3,6 +3,7 @@ import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { CredentialError } from './connection-words.ts';
 import { useExecPlugin } from './exec-plugin.ts';
+import type { ClusterContext } from './messages.ts';
 
 // What a kubeconfig says. Its content never occurs in a message: it has tokens and keys.
 // https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
@@ -10,7 +11,7 @@ import { useExecPlugin } from './exec-plugin.ts';
 /** Where the kubeconfig is, and what to use of it. */
 export interface KubeconfigChoice {
   /** A file; null: the files of KUBECONFIG, else the default one, else the account of the pod in which gpulint runs. */
-  readonly file: string | null;
+  readonly kubeconfig: string | null;
   /** null: the current context. */
   readonly context: string | null;
 }
@@ -19,13 +20,6 @@ export interface KubeconfigChoice {
 export interface Machine {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly home: string;
-}
-
-export interface ContextEntry {
-  readonly name: string;
-  readonly cluster: string;
-  readonly namespace: string | null;
-  readonly isCurrent: boolean;
 }
 
 const maxBytes = 5_000_000;
@@ -53,8 +47,8 @@ export function loadContext(choice: KubeconfigChoice, machine: Machine, signal: 
 }
 
 /** @throws {CredentialError} as `loadContext` */
-export function listContexts(file: string | null, machine: Machine): readonly ContextEntry[] {
-  const { config } = load({ file, context: null }, machine);
+export function listContexts(file: string | null, machine: Machine): readonly ClusterContext[] {
+  const { config } = load({ kubeconfig: file, context: null }, machine);
   return config.getContexts().map(({ name, cluster, namespace = null }) => ({
     name,
     cluster,
@@ -69,7 +63,7 @@ interface Loaded {
   readonly folder: string;
 }
 
-function load({ file }: KubeconfigChoice, { env, home }: Machine): Loaded {
+function load({ kubeconfig: file }: KubeconfigChoice, { env, home }: Machine): Loaded {
   if (file !== null) return read(file.replace(/^~(?=[/\\]|$)/, home));
   const named = (env.KUBECONFIG ?? '').split(path.delimiter).filter((name) => name !== '');
   const files = named.length > 0 ? named : [path.join(home, '.kube', 'config')];

@@ -1,5 +1,11 @@
-import type { ClusterView, LiveNode } from '../fleet/cluster-view.ts';
+import type { LiveNode } from '../fleet/cluster-view.ts';
 
+export type {
+  ClusterContext,
+  ClusterContexts as ClusterContextsResult,
+  ClusterStatus as ClusterChangedParams,
+  ConnectionState as ClusterConnectionState,
+} from '../cluster/messages.ts';
 export type * from '../fleet/cluster-view.ts';
 
 // What the extension and its server exchange about a connected cluster. Nothing of a kubeconfig is read before the user connects, and the server
@@ -35,20 +41,6 @@ export interface ClusterContextsParams {
   readonly kubeconfig?: string | null;
 }
 
-export interface ClusterContextsResult {
-  readonly contexts: readonly ClusterContext[];
-  /** Why there are none. */
-  readonly problem: string | null;
-}
-
-export interface ClusterContext {
-  readonly name: string;
-  readonly cluster: string;
-  readonly namespace: string | null;
-  /** The current one of the kubeconfig. */
-  readonly isCurrent: boolean;
-}
-
 export interface ClusterNodesParams {
   /** `LivePool.id`. */
   readonly pool: string;
@@ -56,32 +48,3 @@ export interface ClusterNodesParams {
 
 /** Sorted by name; empty if the pool is gone. */
 export type ClusterNodesResult = readonly LiveNode[];
-
-export type ClusterConnectionState =
-  /** Not connected. */
-  | 'off'
-  /** The server has not answered yet. */
-  | 'connecting'
-  /** Nodes or pods are being listed. */
-  | 'loading'
-  | 'live'
-  /** The connection is lost; `view` shows the last known objects, as of `view.asOf`. */
-  | 'stale'
-  /** The server has never answered. */
-  | 'unreachable'
-  /** The user may not list nodes. */
-  | 'forbidden'
-  /** The credentials are missing, wrong or expired. */
-  | 'unauthorized'
-  /** The kubeconfig cannot be used, or gpulint has failed. Only a new connection helps. */
-  | 'failed';
-
-export interface ClusterChangedParams {
-  readonly state: ClusterConnectionState;
-  /** What is wrong and what to do, in a sentence without a period; null if nothing is wrong. */
-  readonly message: string | null;
-  /** The context; null if there is none. */
-  readonly context: string | null;
-  /** null before the first objects have arrived. */
-  readonly view: ClusterView | null;
-}
