@@ -25,7 +25,9 @@ export type StartThread = (listener: ThreadListener) => ClusterThread;
 export interface ClusterListener {
   /** At most four times per second. */
   readonly statusChanged: (status: ClusterStatus) => void;
-  /** Answers have arrived or changed, or the cluster is another one. */
+  /** What `live` returns has changed. */
+  readonly figuresChanged: () => void;
+  /** Answers have arrived or changed. */
   readonly answersChanged: () => void;
 }
 
@@ -57,7 +59,7 @@ export function createClusterClient(start: StartThread, listener: ClusterListene
     const before = status;
     status = next;
     listener.statusChanged(next);
-    if (before.view !== null || next.view !== null) listener.answersChanged();
+    if (before.view !== null || next.view !== null) listener.figuresChanged();
   }
 
   function started(): ClusterThread {
