@@ -14,6 +14,8 @@ export function paced(clock: Clock, signal: AbortSignal, work: () => void | Prom
 
   async function run(): Promise<void> {
     isRunning = true;
+    // What has just changed may change more in the same turn.
+    await Promise.resolve();
     while (isDue && !signal.aborted) {
       isDue = false;
       const start = clock.now();
