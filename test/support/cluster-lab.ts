@@ -140,7 +140,7 @@ function testClock(): TestClock {
   return {
     wait: (milliseconds, signal) =>
       new Promise((resolve) => {
-        if (milliseconds <= 5000) {
+        if (milliseconds <= 5000 || signal.aborted) {
           setImmediate(resolve);
           return;
         }
