@@ -1,3 +1,5 @@
+import type { PoolManager } from '../catalog/index.ts';
+
 // What a connected cluster offers, and whether pods would run there, as plain data: it passes between threads by structured clone, and is printed
 // as JSON. So it has no maps, functions or undefined values; names from the cluster are values, never keys. Times are milliseconds since the epoch,
 // amounts of money US dollars per hour.
@@ -72,12 +74,11 @@ export interface MoneyRange {
   readonly max: number;
 }
 
-/** How a platform or an autoscaler names its pools. */
+/** Who manages a pool. */
 export type PoolPlatform =
-  | ('gke' | 'eks' | 'eksctl' | 'karpenter' | 'aks' | 'oke' | 'coreweave' | 'doks' | 'openshift' | 'cluster-api')
-  /** Another label whose name says that its value is a pool. */
-  | 'other'
-  /** No label names the pool: nodes of equal product and instance type. */
+  | PoolManager
+  | ('openshift' | 'cluster-api')
+  /** Nothing names the pool: nodes of equal product and instance type. */
   | 'similar-nodes';
 
 /** Nodes that a platform manages as one. */
@@ -86,7 +87,7 @@ export interface LivePool {
   readonly id: string;
   readonly name: string;
   readonly platform: PoolPlatform;
-  /** The label of its nodes that names it; null for `similar-nodes`. */
+  /** The label of its nodes that names it; null if no label does. */
   readonly label: LabelValue | null;
   /** The accelerator, if all nodes have the same. */
   readonly model: LiveModel | null;
@@ -179,6 +180,12 @@ export interface DeviceCounts {
   readonly share: number | null;
 }
 
+/** Units of one resource; devices of dynamic resource allocation count under the name of their driver. */
+export interface DeviceCount {
+  readonly resource: string;
+  readonly count: number;
+}
+
 export interface MigLayout {
   readonly strategy: 'single' | 'mixed';
   /** The value of nvidia.com/mig.config; null: unknown. */
@@ -205,7 +212,7 @@ export interface LivePod {
   readonly namespace: string;
   readonly name: string;
   readonly owner: PodOwner | null;
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   readonly created: number | null;
   readonly state: 'running' | 'starting' | 'terminating';
   readonly priority: number;
@@ -225,7 +232,7 @@ export interface OwnerUse {
   readonly pods: number;
   readonly pending: number;
   /** Units by resource that its pods on nodes request. */
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   /** The same in physical devices; null if one of them is unknown. */
   readonly deviceSum: number | null;
   /** `LivePool.id` of the pools that its pods use. */
@@ -258,7 +265,7 @@ export interface PendingPod {
   readonly namespace: string;
   readonly name: string;
   readonly owner: PodOwner | null;
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   readonly created: number | null;
   /** In plain words. */
   readonly reason: string;
