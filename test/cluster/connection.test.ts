@@ -89,11 +89,14 @@ describe('a connection', () => {
     lab.connect();
     await lab.until(() => isLive() && lab.server.watches(nodes) === 1 && lab.server.watches(pods) === 1);
     const last = lab.clock.now();
-    lab.clock.advance(20_000);
     lab.server.fault = (_, response) => response.destroy() !== undefined;
     lab.server.drop();
     await lab.until(() => lab.status()?.state === 'stale');
+    const failed = lab.server.requests.length;
+    lab.clock.advance(20_000);
+    await lab.until(() => lab.server.requests.length > failed);
     expect(lab.status()).toMatchObject({
+      state: 'stale',
       message: 'test: the connection to the API server was closed',
       view: { asOf: last, totals: { nodes: 1 } },
     });

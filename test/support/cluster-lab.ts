@@ -76,7 +76,7 @@ export async function startClusterLab(
     countingEngine((next) => {
       objects = next;
     });
-  serve(port, { machine: { env: options.env ?? {}, home: folder }, clock, engine });
+  serve(port, { machine: { env: options.env ?? {}, home: folder }, clock, engine: () => engine });
 
   const statuses = () => messages.flatMap((message) => (message.kind === 'changed' ? [message.status] : []));
   return {
