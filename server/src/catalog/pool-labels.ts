@@ -21,7 +21,7 @@ const poolLabels: readonly (readonly [key: string, manager: PoolManager])[] = [
 
 /** Names of labels of other platforms: `ibm-cloud.kubernetes.io/worker-pool-name`, `kops.k8s.io/instancegroup`, `node-pool`. */
 const poolName =
-  /(?:^|[/.-])(?:node|worker|agent|instance|machine)-?(?:pool|group|set)(?:[-.]?name)?$|\/pool(?:[-.]?name)?$/;
+  /(?:^|[/.-])(?:node|worker|agent|instance|machine)-?(?:pool|group|set)(?:[-.]?name)?$|(?:^|\/)pool(?:[-.]?name)?$/;
 
 /** The label that names the pool of a node, with its value; undefined if there is none. */
 export function poolLabelOf(

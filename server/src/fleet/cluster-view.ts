@@ -180,6 +180,12 @@ export interface DeviceCounts {
   readonly share: number | null;
 }
 
+/** Units of one resource; devices of dynamic resource allocation count under the name of their driver. */
+export interface DeviceCount {
+  readonly resource: string;
+  readonly count: number;
+}
+
 export interface MigLayout {
   readonly strategy: 'single' | 'mixed';
   /** The value of nvidia.com/mig.config; null: unknown. */
@@ -206,7 +212,7 @@ export interface LivePod {
   readonly namespace: string;
   readonly name: string;
   readonly owner: PodOwner | null;
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   readonly created: number | null;
   readonly state: 'running' | 'starting' | 'terminating';
   readonly priority: number;
@@ -226,7 +232,7 @@ export interface OwnerUse {
   readonly pods: number;
   readonly pending: number;
   /** Units by resource that its pods on nodes request. */
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   /** The same in physical devices; null if one of them is unknown. */
   readonly deviceSum: number | null;
   /** `LivePool.id` of the pools that its pods use. */
@@ -259,7 +265,7 @@ export interface PendingPod {
   readonly namespace: string;
   readonly name: string;
   readonly owner: PodOwner | null;
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   readonly created: number | null;
   /** In plain words. */
   readonly reason: string;

@@ -1,4 +1,4 @@
-import type { ClusterView, LabelValue, LiveTaint } from './cluster-view.ts';
+import type { ClusterView, DeviceCount, LabelValue, LiveTaint } from './cluster-view.ts';
 
 // Whether pods would run in a connected cluster, as plain data like the view.
 
@@ -63,7 +63,7 @@ export interface FitAnswer {
 export interface GroupFit {
   readonly name: string;
   /** Devices that each pod requests. */
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   /** The GPU pools, those where it fits first; other nodes only if it fits there. */
   readonly pools: readonly PoolFit[];
   /** The verdict on one pod: the scheduler's words, and plain ones; null if it fits. */
