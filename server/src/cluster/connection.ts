@@ -27,7 +27,8 @@ export interface Surroundings {
   readonly machine: Machine;
   /** `wake` ends all waits. */
   readonly clock: Clock & { readonly wake: () => void };
-  readonly engine: Engine;
+  /** Makes the engine of one connection. */
+  readonly engine: () => Engine;
 }
 
 interface Asked {
@@ -39,10 +40,11 @@ interface Asked {
 /** Connects and reports until `signal` is aborted. */
 export function connect(
   settings: ClusterSettings,
-  { machine, clock, engine }: Surroundings,
+  { machine, clock, engine: makeEngine }: Surroundings,
   signal: AbortSignal,
   post: (message: FromCluster) => void,
 ): Connection {
+  const engine = makeEngine();
   const questions = new Map<string, Asked>();
   const unanswered = new Set<string>();
   let version: string | null = null;

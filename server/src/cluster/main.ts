@@ -15,6 +15,6 @@ if (port !== null) {
       receive: (handle) => void port.on('message', handle),
       close: () => process.exit(),
     },
-    { machine: { env: process.env, home: homedir() }, clock: machineClock(), engine: liveEngine() },
+    { machine: { env: process.env, home: homedir() }, clock: machineClock(), engine: () => liveEngine(process.env) },
   );
 }
