@@ -1,18 +1,24 @@
 import { type ClusterClient, createClusterClient, type StartThread } from '../cluster/client.ts';
 import type { MachineSettings } from '../config/schema.ts';
+import { poolChange } from '../features/actions/use-pool.ts';
 import {
+  type ClusterChangedParams,
   type ClusterConnectParams,
   type ClusterConnectResult,
   type ClusterContextsParams,
   type ClusterContextsResult,
+  type ClusterDrawing,
+  type ClusterDrawn,
   type ClusterNodesParams,
   type ClusterNodesResult,
+  type ClusterUsePoolParams,
   clusterMethods,
 } from './cluster-protocol.ts';
 import { guard, guarded } from './guard.ts';
-import type { ClientOptions } from './protocol.ts';
+import type { ClientOptions, EditResult } from './protocol.ts';
 import type { Session } from './session.ts';
 import { machineSettingsFrom } from './settings.ts';
+import { editsToLsp, linesOf } from './to-lsp.ts';
 
 /** What the other parts of the server do when something about the cluster changes. */
 export interface ClusterFollowers {
@@ -32,7 +38,13 @@ export function registerCluster(session: Session, start: StartThread | undefined
     start &&
     createClusterClient(start, {
       statusChanged(status) {
-        void guarded(log, 'clusterChanged', () => connection.sendNotification(clusterMethods.changed, status));
+        const { view, ...others } = status;
+        const params: ClusterChangedParams = {
+          ...others,
+          asOf: view?.asOf ?? null,
+          pending: view?.pending.length ?? 0,
+        };
+        void guarded(log, 'clusterChanged', () => connection.sendNotification(clusterMethods.changed, params));
       },
       figuresChanged() {
         const cluster = client?.live();
@@ -104,6 +116,32 @@ export function registerCluster(session: Session, start: StartThread | undefined
     ),
   );
   connection.onRequest(
+    clusterMethods.draw,
+    guard(
+      log,
+      clusterMethods.draw,
+      null,
+      async (drawing: ClusterDrawing): Promise<ClusterDrawn | null> => (await client?.draw(drawing)) ?? null,
+    ),
+  );
+  connection.onRequest<EditResult, void>(
+    clusterMethods.usePool,
+    guard(
+      log,
+      clusterMethods.usePool,
+      { problem: failed.problem },
+      async ({ uri, position, pool: id }: ClusterUsePoolParams): Promise<EditResult> => {
+        const pool = client?.live()?.view.pools.find((one) => one.id === id);
+        if (pool === undefined) return { problem: 'The pool is gone.' };
+        const found = await session.analyzed(uri);
+        if (found === undefined) return { problem: 'Place the cursor in a workload that requests GPUs.' };
+        const lines = linesOf(found.file);
+        const change = poolChange(found.file, lines.fromPosition(position), pool);
+        return 'problem' in change ? change : { edit: editsToLsp(change.edits, found.document, lines, session.client) };
+      },
+    ),
+  );
+  connection.onRequest(
     clusterMethods.disconnect,
     guard(log, clusterMethods.disconnect, null, () => {
       client?.disconnect();
@@ -112,4 +150,4 @@ export function registerCluster(session: Session, start: StartThread | undefined
   );
 }
 
-const failed: ClusterConnectResult = { problem: 'gpulint has failed; the output channel has the reason' };
+const failed = { problem: 'gpulint has failed; the output channel has the reason' };
