@@ -141,13 +141,10 @@ export function registerCluster(session: Session, start: StartThread | undefined
       },
     ),
   );
-  connection.onRequest(
-    clusterMethods.disconnect,
-    guard(log, clusterMethods.disconnect, null, () => {
-      client?.disconnect();
-      return null;
-    }),
-  );
+  connection.onRequest(clusterMethods.disconnect, () => {
+    client?.disconnect();
+    return null;
+  });
 }
 
 const failed = { problem: 'gpulint has failed; the output channel has the reason' };
