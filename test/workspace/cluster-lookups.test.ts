@@ -3,11 +3,16 @@ import { Analysis, type DocumentAnalysis } from '../../server/src/analysis.ts';
 import { createClusterClient, type ThreadListener } from '../../server/src/cluster/client.ts';
 import { type ClusterStatus, off, type ToCluster } from '../../server/src/cluster/messages.ts';
 import type { ClusterView } from '../../server/src/fleet/cluster-view.ts';
-import type { FitAnswer, FitQuestion } from '../../server/src/fleet/fit-question.ts';
+import type { FitAnswer, FitFacts, FitQuestion } from '../../server/src/fleet/fit-question.ts';
 
-const uri = 'file:///a/pod.yaml';
-const question: FitQuestion = { namespace: 'team', groups: [], together: true, queue: null, claims: [] };
-const otherQuestion: FitQuestion = { ...question, namespace: 'other' };
+/** A pod that requests a GPU in a namespace of its own. */
+const podIn = (namespace: string) => `apiVersion: v1
+kind: Pod
+metadata: { name: train, namespace: ${namespace} }
+spec:
+  containers:
+    - { name: main, image: train, resources: { limits: { nvidia.com/gpu: 1 } } }
+`;
 
 const money = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
 const devices = { total: 8, free: 8, used: 0, unavailable: 0, uncountedNodes: 0 };
@@ -20,7 +25,8 @@ const view: ClusterView = {
   totals: { nodes: 1, devices, cost: money },
   owners: [],
   pending: [],
-  coverage: [],
+  coverage: [{ resource: 'nodes', state: 'read', namespaces: [] }],
+  deviceClasses: [],
   leaked: [],
   problems: [],
 };
@@ -58,37 +64,37 @@ function connected() {
     const status: ClusterStatus = { ...off, state: 'live', context: 'test', view: { ...view, ...changed } };
     thread?.received({ kind: 'changed', status });
   };
-  const reply = (asked: FitQuestion, given: Partial<FitAnswer> = {}) =>
-    thread?.received({
-      kind: 'answered',
-      answers: [{ key: JSON.stringify(asked), answer: { ...answer, ...given } }],
-    });
-  return {
-    analysis,
-    client,
-    show,
-    reply,
-    asked: () => sent.flatMap((one) => (one.kind === 'ask' ? one.question : [])),
+  const asked = () => sent.flatMap((one) => (one.kind === 'ask' ? one.question : []));
+  const reply = (namespace: string, given: Partial<FitAnswer> = {}) => {
+    const question = asked().find((one) => one.namespace === namespace);
+    const answers = [{ key: JSON.stringify(question), answer: { ...answer, ...given } }];
+    thread?.received({ kind: 'answered', answers });
   };
+  return { analysis, client, show, reply, asked };
 }
 
-function documentOf(analysis: Analysis): DocumentAnalysis {
-  const [document] = analysis.setFile(uri, 'kind: Pod\n').documents;
+function documentOf(analysis: Analysis, namespace = 'team'): DocumentAnalysis {
+  const [document] = analysis.setFile(`file:///a/${namespace}.yaml`, podIn(namespace)).documents;
   if (document === undefined) throw new Error('no document');
   return document;
+}
+
+function fitOf(document: DocumentAnalysis): FitFacts | undefined {
+  const [workload] = document.workloads;
+  return workload && document.fitOf(workload);
 }
 
 describe('would it run?', () => {
   test('without a cluster, there is no answer and no question', () => {
     const { analysis, asked } = connected();
-    expect(documentOf(analysis).cluster.fit(question)).toBeUndefined();
+    expect(fitOf(documentOf(analysis))).toBeUndefined();
     expect(asked()).toEqual([]);
   });
 
-  test('who asked before the cluster was known is analyzed again when it is', () => {
+  test('who was analyzed before the cluster was known is analyzed again when it is', () => {
     const { analysis, show } = connected();
     const document = documentOf(analysis);
-    document.cluster.lookUp(['nodes'], ({ totals }) => totals.nodes);
+    fitOf(document);
     show({});
     expect(document.isCurrent()).toBe(false);
   });
@@ -96,64 +102,99 @@ describe('would it run?', () => {
   test('a question is sent once, and its answer makes only those stale who asked', () => {
     const { analysis, client, show, reply, asked } = connected();
     show({});
-    const [first, second] = [documentOf(analysis), documentOf(new Analysis())];
-    const other = analysis.setFile('file:///a/other.yaml', 'kind: Pod\n').documents[0];
-    expect(first.cluster.fit(question)).toBeUndefined();
-    expect(other?.cluster.fit(otherQuestion)).toBeUndefined();
-    expect(first.cluster.fit(question)).toBeUndefined();
-    expect(asked()).toEqual([question, otherQuestion]);
+    const first = documentOf(analysis);
+    const other = documentOf(analysis, 'other');
+    expect(fitOf(first)).toBeUndefined();
+    expect(fitOf(other)).toBeUndefined();
+    expect(fitOf(first)).toBeUndefined();
+    expect(asked().map(({ namespace }: FitQuestion) => namespace)).toEqual(['team', 'other']);
     expect(client.isAnswered()).toBe(false);
-    reply(question);
+    reply('team');
     expect(first.isCurrent()).toBe(false);
-    expect(other?.isCurrent()).toBe(true);
-    expect(second.isCurrent()).toBe(true);
-    expect(documentOf(analysis).cluster.fit(question)?.outcome).toBe('fits');
-    reply(otherQuestion);
+    expect(other.isCurrent()).toBe(true);
+    expect(fitOf(documentOf(analysis))?.outcome).toBe('fits');
+    reply('other');
+    expect(other.isCurrent()).toBe(false);
     expect(client.isAnswered()).toBe(true);
   });
 
   test('an answer that stays the same keeps the analysis, whatever else changes', () => {
     const { analysis, show, reply } = connected();
     show({});
-    documentOf(analysis).cluster.fit(question);
-    reply(question);
+    fitOf(documentOf(analysis));
+    reply('team');
     const document = documentOf(analysis);
-    document.cluster.fit(question);
-    show({ totals: { nodes: 2, devices, cost: money } });
-    reply(question);
+    fitOf(document);
+    show({ asOf: 2, totals: { nodes: 2, devices, cost: money } });
+    reply('team', { asOf: 2 });
     expect(document.isCurrent()).toBe(true);
-    reply(question, { outcome: 'waits' });
+    reply('team', { outcome: 'waits' });
     expect(document.isCurrent()).toBe(false);
   });
 
-  test('a part of the view is compared by value', () => {
+  test('facts of the pools are compared by value', () => {
     const { analysis, show } = connected();
     show({});
     const document = documentOf(analysis);
-    expect(document.cluster.lookUp(['free'], ({ totals }) => totals.devices)).toEqual(devices);
-    show({ asOf: 2, totals: { nodes: 9, devices: { ...devices }, cost: money } });
+    expect(document.crossReferences.liveOffers()).toBeUndefined();
+    show({ asOf: 2 });
     expect(document.isCurrent()).toBe(true);
-    show({ totals: { nodes: 9, devices: { ...devices, free: 7 }, cost: money } });
+    show({ pools: [pool('a', 1)] });
     expect(document.isCurrent()).toBe(false);
+    const next = documentOf(analysis);
+    expect(next.crossReferences.liveOffers()?.resources).toEqual(['nvidia.com/gpu']);
+    show({ pools: [pool('a', 0)] });
+    expect(next.isCurrent()).toBe(true);
   });
 
   test('after disconnecting, live facts are gone', () => {
-    const { analysis, client, show } = connected();
+    const { analysis, client, show, reply } = connected();
     show({});
+    fitOf(documentOf(analysis));
+    reply('team');
     const document = documentOf(analysis);
-    document.cluster.lookUp(['nodes'], ({ totals }) => totals.nodes);
+    expect(fitOf(document)?.outcome).toBe('fits');
     client.disconnect();
     expect(document.isCurrent()).toBe(false);
-    expect(documentOf(analysis).cluster.fit(question)).toBeUndefined();
+    expect(fitOf(documentOf(analysis))).toBeUndefined();
   });
 
   test('an answer for the cluster before does not count', () => {
     const { analysis, client, show, reply } = connected();
     show({});
-    documentOf(analysis).cluster.fit(question);
+    fitOf(documentOf(analysis));
     client.connect({ kubeconfig: null, context: 'second', namespace: null });
-    reply(question);
+    reply('team');
     expect(client.live()).toBeUndefined();
-    expect(documentOf(analysis).cluster.fit(question)).toBeUndefined();
+    expect(fitOf(documentOf(analysis))).toBeUndefined();
   });
 });
+
+function pool(name: string, free: number): ClusterView['pools'][number] {
+  const resource = 'nvidia.com/gpu';
+  return {
+    id: name,
+    name,
+    platform: 'similar-nodes',
+    label: null,
+    model: null,
+    labels: [],
+    otherLabels: [],
+    taints: [],
+    instanceTypes: [],
+    zones: [],
+    capacity: null,
+    nodes: 1,
+    readyNodes: 1,
+    cordonedNodes: 0,
+    resources: [{ resource, capacity: 8, allocatable: 8, requested: 8 - free, free, share: 1 }],
+    largestNode: [{ resource, count: 8 }],
+    devices: { ...devices, free },
+    cost: money,
+    largestFit: null,
+    fits: [],
+    scattered: 0,
+    growth: null,
+    toleratesRequested: false,
+  };
+}
