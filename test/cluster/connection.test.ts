@@ -101,7 +101,7 @@ describe('a connection', () => {
       view: { asOf: last, totals: { nodes: 1 } },
     });
     lab.server.fault = undefined;
-    lab.clock.advance(60_000);
+    lab.clock.hurry();
     await lab.until(isLive);
     expect(lab.status()?.message).toBeNull();
   });
@@ -112,7 +112,7 @@ describe('a connection', () => {
     await lab.until(() => lab.status()?.state === 'unreachable');
     expect(lab.status()).toMatchObject({ view: null, message: 'test: the connection to the API server was closed' });
     lab.server.fault = undefined;
-    lab.clock.advance(60_000);
+    lab.clock.hurry();
     await lab.until(isLive);
   });
 

@@ -40,6 +40,8 @@ export interface TestClock {
   readonly now: () => number;
   readonly wake: () => void;
   readonly advance: (milliseconds: number) => void;
+  /** Ends all waits for a retry, also those that begin later. */
+  readonly hurry: () => void;
 }
 
 const core = ['nodes', 'pods', 'namespaces', 'resourcequotas', 'events', 'configmaps'].map((name) => `/api/v1/${name}`);
@@ -133,6 +135,7 @@ export function configText(server: string, user: object): string {
 
 function testClock(): TestClock {
   let now = Date.UTC(2026, 7, 1);
+  let short = 5000;
   const waiting = new Set<{ readonly due: number; readonly end: () => void }>();
   const end = (isDue: (due: number) => boolean) => {
     for (const one of waiting) if (isDue(one.due)) one.end();
@@ -140,7 +143,7 @@ function testClock(): TestClock {
   return {
     wait: (milliseconds, signal) =>
       new Promise((resolve) => {
-        if (milliseconds <= 5000 || signal.aborted) {
+        if (milliseconds < short || signal.aborted) {
           setImmediate(resolve);
           return;
         }
@@ -160,6 +163,10 @@ function testClock(): TestClock {
     advance(milliseconds) {
       now += milliseconds;
       end((due) => due <= now);
+    },
+    hurry() {
+      short = 60_000;
+      end((due) => due < now + short);
     },
   };
 }
