@@ -42,7 +42,7 @@ test('icons are those of the theme: none is a colour or a picture of ours', () =
   const view = readFileSync('client/src/cost-view.ts', 'utf8');
   expect(view.match(/iconPath.*/g)).toEqual([expect.stringContaining('iconPath = new vscode.ThemeIcon(')]);
   expect(view).toContain('accessibilityInformation = { label: spoken }');
-  const clusters = readFileSync('client/src/cluster-view.ts', 'utf8');
+  const clusters = readFileSync('client/src/cluster-items.ts', 'utf8');
   expect(clusters.match(/iconPath = new .*/g)).toEqual([expect.stringContaining('new vscode.ThemeIcon(icon, ')]);
   expect(clusters).toContain('new vscode.ThemeColor(color)');
   expect(clusters).toContain('accessibilityInformation = { label: spoken }');

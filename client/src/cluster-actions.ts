@@ -5,7 +5,7 @@ import type { WorkspaceCostsResult } from '../../server/src/lsp/cost-protocol.ts
 import { commands, type EditResult, methods } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { draw } from './cluster-drawing.ts';
-import type { CurrentCluster } from './cluster-view.ts';
+import type { CurrentCluster } from './cluster-items.ts';
 import { apply } from './config-pickers.ts';
 import { select } from './selections.ts';
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
 import { commands } from '../../server/src/lsp/protocol.ts';
 import { draw } from './cluster-drawing.ts';
-import type { CurrentCluster } from './cluster-view.ts';
+import type { CurrentCluster } from './cluster-items.ts';
 
 /** Pause in milliseconds between two pages: a page that is replaced several times per second cannot be read. */
 const pauseMs = 5000;

@@ -12,6 +12,7 @@ import { pickOwner, registerClusterActions } from './cluster-actions.ts';
 import { registerClusterConnection } from './cluster-connection.ts';
 import { registerDashboard } from './cluster-dashboard.ts';
 import { draw } from './cluster-drawing.ts';
+import { type CurrentCluster, itemOf } from './cluster-items.ts';
 import { addToKubernetesExplorer } from './kubernetes-explorer.ts';
 
 const viewId = 'gpulint.clusters';
@@ -159,7 +160,12 @@ export function registerClusterView(
     void vscode.window.showInformationMessage(`No pods of ${owner.kind}/${owner.name} hold or await GPUs.`);
   }
 
-  const current = { status: () => status, changed: changed.event, rows: childrenOf, selected: () => view.selection };
+  const current: CurrentCluster = {
+    status: () => status,
+    changed: changed.event,
+    rows: childrenOf,
+    selected: () => view.selection,
+  };
   return [
     view,
     redraw,
@@ -194,15 +200,6 @@ export function registerClusterView(
   ];
 }
 
-/** What the parts of the client know of the cluster. */
-export interface CurrentCluster {
-  readonly status: () => ClusterChangedParams;
-  readonly changed: vscode.Event<ClusterChangedParams>;
-  /** @param parent undefined for the first level */
-  readonly rows: (parent?: ClusterNode) => Promise<ClusterNode[]>;
-  readonly selected: () => readonly ClusterNode[];
-}
-
 const sorts: readonly { readonly id: PoolSort; readonly label: string }[] = [
   { id: 'free', label: 'Free GPUs' },
   { id: 'idle', label: 'Idle cost' },
@@ -231,26 +228,4 @@ function statusWords({ state, message, context, listed, asOf }: ClusterChangedPa
     default:
       return said;
   }
-}
-
-export function itemOf({
-  id,
-  label,
-  description,
-  tooltip,
-  spoken,
-  icon,
-  color,
-  ...node
-}: ClusterNode): vscode.TreeItem {
-  const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
-  const { children } = node;
-  const item = new vscode.TreeItem(label, children === null ? None : children === 'expanded' ? Expanded : Collapsed);
-  item.id = id;
-  item.description = description;
-  item.tooltip = tooltip;
-  item.iconPath = new vscode.ThemeIcon(icon, color === null ? undefined : new vscode.ThemeColor(color));
-  item.accessibilityInformation = { label: spoken };
-  item.contextValue = node.owner === null ? node.kind : `${node.kind} owned`;
-  return item;
 }

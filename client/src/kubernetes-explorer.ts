@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ClusterNode } from '../../server/src/lsp/cluster-protocol.ts';
 import { commands } from '../../server/src/lsp/protocol.ts';
-import { type CurrentCluster, itemOf } from './cluster-view.ts';
+import { type CurrentCluster, itemOf } from './cluster-items.ts';
 
 // The Kubernetes extension's tree of clusters, as far as it is used here:
 // https://github.com/vscode-kubernetes-tools/vscode-kubernetes-tools-api/blob/main/ts/cluster-explorer/v1.ts

@@ -2,8 +2,8 @@ import { plural } from '../../cost/money.ts';
 import type { LivePool } from '../../fleet/cluster-view.ts';
 import { nodeRow, ownerRow, pendingRows, podRow, poolRow, problemRows, rangeRow, reasonRows } from './cluster-rows.ts';
 import { gpusWords } from './cluster-words.ts';
-import type { DrawnCluster } from './drawing.ts';
 import type { ClusterDrawing, ClusterNode, PoolSort, TreeOrder } from './drawn.ts';
+import type { DrawnCluster } from './drawn-cluster.ts';
 import { filterOf, type RowFilter } from './row-filter.ts';
 import { idOf, pathOf } from './row-id.ts';
 
