@@ -25,6 +25,7 @@ import {
 } from './cluster-words.ts';
 import type { ClusterNode } from './drawn.ts';
 import { nodeLines, poolLines } from './row-details.ts';
+import { idOf } from './row-id.ts';
 
 // The rows of the tree. Their ids start with the kind of what is below them.
 
@@ -47,7 +48,7 @@ function row({ path, bar = '', parts, lines = [], label, name = label, ...rest }
     pool: null,
     owner: null,
     ...rest,
-    id: JSON.stringify(path),
+    id: idOf(path),
     label: text(label),
     name,
     description: bar === '' ? description : `${bar} ${description}`,

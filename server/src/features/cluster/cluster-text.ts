@@ -7,7 +7,7 @@ import { tableOf } from '../../yaml/table.ts';
 import { plainMarkdown } from '../hover/render.ts';
 import { sortedPools } from './cluster-tree.ts';
 import { costWords, deviceNumber, devicesWords, totalsWords } from './cluster-words.ts';
-import type { DrawnCluster } from './drawing.ts';
+import type { DrawnCluster } from './drawn-cluster.ts';
 
 /** The pools and the pending pods as tables of GitHub Flavored Markdown. */
 export function clusterMarkdown({ context, totals, pools, pending, asOf }: ClusterView): string {

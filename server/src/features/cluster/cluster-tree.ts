@@ -2,9 +2,10 @@ import { plural } from '../../cost/money.ts';
 import type { LivePool } from '../../fleet/cluster-view.ts';
 import { nodeRow, ownerRow, pendingRows, podRow, poolRow, problemRows, rangeRow, reasonRows } from './cluster-rows.ts';
 import { gpusWords } from './cluster-words.ts';
-import type { DrawnCluster } from './drawing.ts';
 import type { ClusterDrawing, ClusterNode, PoolSort, TreeOrder } from './drawn.ts';
+import type { DrawnCluster } from './drawn-cluster.ts';
 import { filterOf, type RowFilter } from './row-filter.ts';
+import { idOf, pathOf } from './row-id.ts';
 
 /** An editor draws so many rows at once; more nodes are in groups. */
 const mostNodes = 200;
@@ -20,11 +21,11 @@ export function clusterTree(
   { parent, ...order }: Extract<ClusterDrawing, { readonly kind: 'tree' }>,
 ): readonly ClusterNode[] {
   const filter = filterOf(order.filter);
-  const rows = rowsBelow(cluster, parent === null ? [] : pathOf(parent), order, filter);
+  const rows = rowsBelow(cluster, pathOf(parent), order, filter);
   if (filter === undefined) return rows;
   return rows.map((row) => ({
     ...row,
-    id: JSON.stringify([...pathOf(row.id), order.filter]),
+    id: idOf([...pathOf(row.id), order.filter]),
     children: row.children && 'expanded',
   }));
 }
@@ -145,7 +146,7 @@ function podsOf(
 function group(path: string, label: string, description: string, icon: string): ClusterNode {
   const color = path === 'owners' ? null : 'list.warningForeground';
   return {
-    id: JSON.stringify([path]),
+    id: idOf([path]),
     kind: 'group',
     label,
     description,
@@ -162,14 +163,4 @@ function group(path: string, label: string, description: string, icon: string): 
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** The path in an id, which comes back from the editor. */
-function pathOf(id: string): readonly string[] {
-  try {
-    const path: unknown = JSON.parse(id);
-    return Array.isArray(path) && path.every((step) => typeof step === 'string') ? path : ['gone'];
-  } catch {
-    return ['gone'];
-  }
 }

@@ -8,7 +8,7 @@ import { poolCells } from './cluster-text.ts';
 import { sortedPools } from './cluster-tree.ts';
 import { ageWords, coverageWords, deviceNumber, devicesWords, ownerName, stateWords } from './cluster-words.ts';
 import { dashboardScript, dashboardStyle } from './dashboard-parts.ts';
-import type { DrawnCluster } from './drawing.ts';
+import type { DrawnCluster } from './drawn-cluster.ts';
 import { type NamespaceUse, namespaceUse } from './namespace-use.ts';
 import { fitWords } from './row-details.ts';
 

@@ -1,18 +1,9 @@
-import type { ClusterView, LiveNode } from '../../fleet/cluster-view.ts';
 import { clusterJson, clusterMarkdown, poolYaml } from './cluster-text.ts';
 import { clusterTree } from './cluster-tree.ts';
 import { totalsWords } from './cluster-words.ts';
 import { dashboardPage } from './dashboard.ts';
 import type { ClusterDrawing, ClusterDrawn } from './drawn.ts';
-
-/** A view, with the nodes of its pools at hand. */
-export interface DrawnCluster {
-  readonly view: ClusterView;
-  /** Sorted by name. @param pool `LivePool.id` */
-  readonly nodesOf: (pool: string) => readonly LiveNode[];
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
+import type { DrawnCluster } from './drawn-cluster.ts';
 
 /** What an editor shows of a cluster, in words. */
 export function drawCluster(cluster: DrawnCluster, drawing: ClusterDrawing): ClusterDrawn {

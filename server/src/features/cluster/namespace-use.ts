@@ -1,5 +1,5 @@
 import type { MoneyRange } from '../../fleet/cluster-view.ts';
-import type { DrawnCluster } from './drawing.ts';
+import type { DrawnCluster } from './drawn-cluster.ts';
 
 /** What the pods of a namespace hold. */
 export interface NamespaceUse {
