@@ -45,6 +45,13 @@ test('the table has the pools, the pods that wait, and the basis of the prices',
   expect(status).toBe(0);
 });
 
+test("a project's own prices apply", async () => {
+  fillCluster(server);
+  writeFileSync(path.join(folder, '.gpulint.yaml'), 'prices: { instanceTypes: { a2-highgpu-8g: 10 } }\n');
+  const { stdout } = await runCli(['cluster', '--kubeconfig', kubeconfig], { cwd: folder });
+  expect(stdout).toMatch(/^test \(v1\.34\.1\): 16 GPUs, 4 free · \$20(?:\.00)?\/h · \$5(?:\.00)?\/h idle$/m);
+});
+
 test('the JSON has the same numbers, with the nodes', async () => {
   fillCluster(server);
   const { stdout } = await runCli(['cluster', '--format', 'json', '--context', 'test'], {

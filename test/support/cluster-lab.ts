@@ -95,7 +95,7 @@ export async function startClusterLab(
     objects: () => objects,
     send: (message) => handle(structuredClone(message)),
     connect(settings) {
-      handle({ kind: 'connect', settings: { kubeconfig, context: null, namespace: null, ...settings } });
+      handle({ kind: 'connect', settings: { kubeconfig, context: null, namespace: null, prices: '', ...settings } });
     },
     writeConfig,
     until: (condition) =>

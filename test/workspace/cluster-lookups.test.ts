@@ -59,7 +59,7 @@ function connected() {
       answersChanged: () => analysis.workspace.setCluster(client.live()),
     },
   );
-  client.connect({ kubeconfig: null, context: 'test', namespace: null });
+  client.connect({ kubeconfig: null, context: 'test', namespace: null, prices: '' });
   const show = (changed: Partial<ClusterView>) => {
     const status: ClusterStatus = { ...off, state: 'live', context: 'test', view: { ...view, ...changed } };
     thread?.received({ kind: 'changed', status });
@@ -163,7 +163,7 @@ describe('would it run?', () => {
     const { analysis, client, show, reply } = connected();
     show({});
     fitOf(documentOf(analysis));
-    client.connect({ kubeconfig: null, context: 'second', namespace: null });
+    client.connect({ kubeconfig: null, context: 'second', namespace: null, prices: '' });
     reply('team');
     expect(client.live()).toBeUndefined();
     expect(fitOf(documentOf(analysis))).toBeUndefined();

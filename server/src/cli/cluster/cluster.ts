@@ -1,7 +1,11 @@
+import path from 'node:path';
 import process from 'node:process';
 import { createClusterClient } from '../../cluster/client.ts';
 import type { ClusterStatus } from '../../cluster/messages.ts';
+import { ownPricesText } from '../../cluster/own-prices.ts';
 import { startClusterThread } from '../../cluster/thread.ts';
+import { projectConfigs } from '../project-config.ts';
+import { reachOf } from '../reach.ts';
 import { colorStyle, jsonText, plainStyle, wantsColor, warn } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { renderCluster } from './table.ts';
@@ -24,10 +28,11 @@ const problems: ReadonlySet<ClusterStatus['state']> = new Set(['failed', 'unreac
  * @returns when it has been printed; with `watch`, never
  * @throws UsageError if there is no connection, or if the user may not read the nodes
  */
-export function cluster(options: ClusterOptions): Promise<void> {
+export async function cluster(options: ClusterOptions): Promise<void> {
   const { format, kubeconfig = null, context = null, namespace = null, watch = false } = options;
   const isTerminal = process.stdout.isTTY === true;
   const style = wantsColor(options.color, process.stdout) ? colorStyle : plainStyle;
+  const prices = ownPricesText(await projectConfigs(reachOf(['.']), undefined).of(path.resolve('cluster.yaml')));
   let last = '';
 
   async function print(status: ClusterStatus): Promise<void> {
@@ -73,6 +78,6 @@ export function cluster(options: ClusterOptions): Promise<void> {
         resolve();
       }, reject);
     };
-    client.connect({ kubeconfig, context, namespace });
+    client.connect({ kubeconfig, context, namespace, prices });
   });
 }
