@@ -21,7 +21,12 @@ export interface ClusterOptions {
 }
 
 /** States that last until the user does something. */
-const problems: ReadonlySet<ClusterStatus['state']> = new Set(['failed', 'unreachable', 'forbidden', 'unauthorized']);
+export const lastingProblems: ReadonlySet<ClusterStatus['state']> = new Set([
+  'failed',
+  'unreachable',
+  'forbidden',
+  'unauthorized',
+]);
 
 /**
  * `gpulint cluster`: prints what the GPU node pools of a cluster offer.
@@ -63,7 +68,7 @@ export async function cluster(options: ClusterOptions): Promise<void> {
     let isPrinting = false;
     changed = (status) => {
       const { state, message } = status;
-      if (problems.has(state) && (!watch || state === 'failed')) {
+      if (lastingProblems.has(state) && (!watch || state === 'failed')) {
         changed = () => undefined;
         client.disconnect();
         reject(new UsageError(message ?? 'the cluster cannot be read'));
