@@ -45,6 +45,13 @@ test('the table has the pools, the pods that wait, and the basis of the prices',
   expect(status).toBe(0);
 });
 
+test("a project's own prices apply", async () => {
+  fillCluster(server);
+  writeFileSync(path.join(folder, '.gpulint.yaml'), 'prices: { instanceTypes: { a2-highgpu-8g: 10 } }\n');
+  const { stdout } = await runCli(['cluster', '--kubeconfig', kubeconfig], { cwd: folder });
+  expect(stdout).toMatch(/^test \(v1\.34\.1\): 16 GPUs, 4 free · \$20(?:\.00)?\/h · \$5(?:\.00)?\/h idle$/m);
+});
+
 test('the JSON has the same numbers, with the nodes', async () => {
   fillCluster(server);
   const { stdout } = await runCli(['cluster', '--format', 'json', '--context', 'test'], {
@@ -80,6 +87,45 @@ test('expired credentials, missing rights and a server that is gone are errors',
   expect(await failure()).toMatch(/^gpulint: The user of the context test may not list nodes: bind the ClusterRole/);
   server.fault = (_, response) => response.destroy() !== undefined;
   expect(await failure()).toMatch(/^gpulint: test: the connection to the API server was closed/);
+});
+
+const job = (name: string, gpus: number) => `apiVersion: v1
+kind: Pod
+metadata: { name: ${name}, namespace: team }
+spec:
+  tolerations: [{ key: nvidia.com/gpu, operator: Exists }]
+  containers:
+    - { name: main, image: "nvcr.io/nvidia/pytorch:24.05-py3", resources: { limits: { nvidia.com/gpu: ${gpus} } } }
+`;
+
+test('check --cluster says whether workloads would run', async () => {
+  fillCluster(server);
+  writeFileSync(path.join(folder, 'jobs.yaml'), `${job('small', 4)}---\n${job('large', 8)}`);
+  const env = { KUBECONFIG: kubeconfig };
+  const { stdout, stderr } = await runCli(['check', 'jobs.yaml', '--cluster'], { cwd: folder, env });
+  expect(stderr).toBe('');
+  expect(stdout).toContain('fits now in pool a100 (4 free)');
+  expect(stdout).toContain('waits: ');
+  const { stdout: json } = await runCli(['check', 'jobs.yaml', '--cluster', 'test', '--format', 'json'], {
+    cwd: folder,
+    env,
+  });
+  expect(JSON.parse(json).files[0].workloads).toMatchObject([
+    { name: 'small', cluster: { context: 'test', outcome: 'fits', fitting: 1, pods: 1, words: null } },
+    {
+      name: 'large',
+      cluster: { outcome: 'waits', fitting: 0, words: expect.stringMatching(/^0\/2 nodes are available: /) },
+    },
+  ]);
+});
+
+test('check --cluster without a cluster is an error, and check alone reads no kubeconfig', async () => {
+  writeFileSync(path.join(folder, 'job.yaml'), job('small', 4));
+  const env = { KUBECONFIG: path.join(folder, 'missing') };
+  const failed = await runCli(['check', 'job.yaml', '--cluster'], { cwd: folder, env });
+  expect(failed).toMatchObject({ status: 2, stderr: 'gpulint: None of the files in KUBECONFIG exists\n' });
+  expect((await runCli(['check', 'job.yaml'], { cwd: folder, env })).stderr).toBe('');
+  expect(server.requests).toEqual([]);
 });
 
 test('--watch prints again when a figure changes', async () => {

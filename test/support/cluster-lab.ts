@@ -95,7 +95,7 @@ export async function startClusterLab(
     objects: () => objects,
     send: (message) => handle(structuredClone(message)),
     connect(settings) {
-      handle({ kind: 'connect', settings: { kubeconfig, context: null, namespace: null, ...settings } });
+      handle({ kind: 'connect', settings: { kubeconfig, context: null, namespace: null, prices: '', ...settings } });
     },
     writeConfig,
     until: (condition) =>
@@ -181,7 +181,16 @@ function countingEngine(updated: (objects: ClusterObjects) => void): Engine {
       const money = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
       const devices = { total: pods, free: 0, used: 0, unavailable: 0, uncountedNodes: 0 };
       const totals = { nodes: objects.nodes.length, devices, cost: money };
-      const view = { ...moment, pools: [], totals, owners: [], pending: [], leaked: [], problems: [] };
+      const view = {
+        ...moment,
+        pools: [],
+        totals,
+        owners: [],
+        pending: [],
+        deviceClasses: [],
+        leaked: [],
+        problems: [],
+      };
       return { view, nodesOf: () => [] };
     },
     answer: (_, { context, asOf }): FitAnswer => ({

@@ -84,6 +84,7 @@ function createProgram(done: (status: number) => void): Command {
     .option('--baseline <file>', 'leave out the findings in this baseline file')
     .option('--write-baseline', 'write all findings to the baseline file')
     .option('--report-unused', 'report the comments and annotations that silence nothing')
+    .option('--cluster [context]', 'ask the cluster of a kubeconfig context whether the workloads would run')
     .option('-q, --quiet', 'print only the findings at or above --fail-on')
     .option('--color', 'color the output')
     .option('--no-color', 'do not color the output')

@@ -147,7 +147,9 @@ export function createClusterClient(start: StartThread, listener: ClusterListene
     },
     async contexts(kubeconfig) {
       const message = await request((id) => ({ kind: 'contexts', id, kubeconfig }));
-      return message?.kind === 'contexts' ? message.result : { contexts: [], problem: 'gpulint has failed to read it' };
+      return message?.kind === 'contexts'
+        ? message.result
+        : { contexts: [], problem: 'The kubeconfig could not be read' };
     },
     async nodes(pool) {
       if (thread === undefined) return [];

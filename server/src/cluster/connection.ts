@@ -32,7 +32,7 @@ export interface Surroundings {
   /** `wake` ends all waits. */
   readonly clock: Clock & { readonly wake: () => void };
   /** Makes the engine of one connection. */
-  readonly engine: () => Engine;
+  readonly engine: (settings: ClusterSettings) => Engine;
 }
 
 interface Asked {
@@ -48,7 +48,7 @@ export function connect(
   signal: AbortSignal,
   post: (message: FromCluster) => void,
 ): Connection {
-  const engine = makeEngine();
+  const engine = makeEngine(settings);
   const questions = new Map<string, Asked>();
   const unanswered = new Set<string>();
   let version: string | null = null;

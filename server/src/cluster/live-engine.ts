@@ -1,16 +1,19 @@
-import { resolveConfig } from '../config.ts';
+import type { PricesInUse } from '../config.ts';
 import { nodePricing } from '../cost/node-price.ts';
 import type { ClusterObjects } from '../fleet/cluster-objects.ts';
 import type { Coverage } from '../fleet/cluster-view.ts';
 import { answerFit } from '../fleet/fit.ts';
 import { viewMaker } from '../fleet/view.ts';
-import { pricesInUse } from '../price-sources/sheet-file.ts';
 import type { Engine } from './engine.ts';
+import { ownPricesOf } from './own-prices.ts';
 
-/** Computes views with the list prices in use. */
-export function liveEngine(env: NodeJS.ProcessEnv): Engine {
-  const { prices } = resolveConfig({ settings: undefined, file: undefined, prices: pricesInUse(env) });
-  const make = viewMaker(nodePricing(prices));
+/**
+ * Computes views with the prices of a project.
+ * @param prices as `ownPricesText` writes them
+ * @param inUse the list prices
+ */
+export function liveEngine(prices: string, inUse: PricesInUse): Engine {
+  const make = viewMaker(nodePricing(ownPricesOf(prices, inUse)));
   let known: ClusterObjects | undefined;
   return {
     compute(objects, moment) {

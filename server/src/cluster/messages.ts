@@ -12,6 +12,8 @@ export interface ClusterSettings {
   readonly context: string | null;
   /** The only namespace to read; null: all, or that of the context if the user may not read all. */
   readonly namespace: string | null;
+  /** The project's own prices, by `ownPricesText`; an empty text if there are none. */
+  readonly prices: string;
 }
 
 export type ToCluster =

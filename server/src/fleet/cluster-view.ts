@@ -20,6 +20,8 @@ export interface ClusterView {
   readonly owners: readonly OwnerUse[];
   /** GPU pods without a node, those that wait longest first. */
   readonly pending: readonly PendingPod[];
+  /** Names of DeviceClasses; null if the cluster does not serve them. */
+  readonly deviceClasses: readonly string[] | null;
   readonly coverage: readonly Coverage[];
   /** Claims that hold devices although no pod uses them, and devices without a node. */
   readonly leaked: readonly LeakedClaim[];
@@ -93,6 +95,8 @@ export interface LivePool {
   readonly model: LiveModel | null;
   /** Labels that all its nodes have. */
   readonly labels: readonly LabelValue[];
+  /** The values of other labels, for labels of few values. Labels that name one node are not here. */
+  readonly otherLabels: readonly { readonly key: string; readonly values: readonly string[] }[];
   /** Taints that all its nodes have, without those that describe a state (not ready, cordoned, under pressure). */
   readonly taints: readonly LiveTaint[];
   readonly instanceTypes: readonly string[];
@@ -108,6 +112,8 @@ export interface LivePool {
   readonly cost: LiveCost;
   /** The largest pod that a node could take now; null if no device is free. */
   readonly largestFit: LargestFit | null;
+  /** The most units of each resource that one node has. */
+  readonly largestNode: readonly DeviceCount[];
   /** How many pods of each size would fit now: 1, 2, 4, 8 ... devices of the main resource. */
   readonly fits: readonly { readonly devices: number; readonly pods: number }[];
   /** Free devices on nodes that other pods use in part. */

@@ -16,7 +16,7 @@ export interface AdmittedPod {
 
 /** The pod of a template after admission: its priority, its runtime class, and the tolerations that the platform adds. */
 export function admitTemplate(template: unknown, namespace: string, objects: ClusterObjects): AdmittedPod {
-  const metadata = Object.assign({}, at(template, 'metadata'), { namespace, name: '' });
+  const metadata = { labels: at(template, 'metadata', 'labels'), namespace, name: '' };
   const spec = at(template, 'spec');
   const pod = readPod({ metadata, spec }, objects.priorityClasses);
   const className = text(at(spec, 'runtimeClassName'));

@@ -59,6 +59,9 @@ export interface FitAnswer {
   readonly gaps: readonly string[];
 }
 
+/** An answer without its time, so that equal answers are equal. */
+export type FitFacts = Omit<FitAnswer, 'asOf'>;
+
 /** Where the pods of one group could run. */
 export interface GroupFit {
   readonly name: string;
@@ -76,6 +79,8 @@ export interface PoolFit {
   readonly pool: string;
   readonly name: string;
   readonly nodes: number;
+  /** The label that names it; null if no label does. */
+  readonly label: LabelValue | null;
   /** Pods that fit at once, at most those of the group. */
   readonly fits: number;
   /** Free units of the resource that the pods request; null if they request none. */

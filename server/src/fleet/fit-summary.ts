@@ -1,9 +1,9 @@
-import type { FitAnswer, GroupFit, PoolFit } from './fit-question.ts';
+import type { FitFacts, GroupFit, PoolFit } from './fit-question.ts';
 
 // What an answer means, in one line: for lenses, hovers, reports and the list of pending pods.
 
 /** `fits now in pool a100 (6 free)`, `waits: …`, for all pods of the question together. */
-export function fitLine(answer: FitAnswer): string {
+export function fitLine(answer: FitFacts): string {
   const { outcome, fitting, pods } = answer;
   const [growth] = answer.growth.filter(({ blocked }) => blocked === null);
   switch (outcome) {
@@ -28,7 +28,7 @@ export function fitLine(answer: FitAnswer): string {
 }
 
 /** Why not all pods fit, in plain words. */
-export function fitReason(answer: FitAnswer): string {
+export function fitReason(answer: FitFacts): string {
   const { groups, pods, gaps } = answer;
   const quota = answer.quotas.find(({ exceeded }) => exceeded);
   if (quota !== undefined) return quota.plain;
@@ -44,7 +44,7 @@ function mostAtOnce(groups: readonly GroupFit[]): number {
 }
 
 /** What would let the pods run; null if nothing is known to. */
-export function wayOut(answer: FitAnswer): string | null {
+export function wayOut(answer: FitFacts): string | null {
   const growth = answer.growth.find(({ blocked }) => blocked === null);
   if (answer.outcome === 'fits') return 'the scheduler has not placed it yet';
   if (answer.outcome === 'quota') return 'more quota, or the end of other workloads in it';
@@ -78,7 +78,7 @@ function listed(names: readonly string[]): string {
   return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(' and ');
 }
 
-function whereText({ groups }: FitAnswer): string {
+function whereText({ groups }: FitFacts): string {
   const used = [
     ...new Map(groups.flatMap(({ pools }) => pools.slice(0, 1).map((pool) => [pool.pool, pool] as const))).values(),
   ];
@@ -88,7 +88,7 @@ function whereText({ groups }: FitAnswer): string {
   return `pool ${first.name}${free}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 }
 
-function preemptedText({ preempted }: FitAnswer): string {
+function preemptedText({ preempted }: FitFacts): string {
   const [first] = preempted;
   if (first === undefined) return 'pods of lower priority';
   const more = preempted.length - 1;

@@ -252,6 +252,7 @@ function poolFit(gang: Gang, pool: FitPool, objects: ClusterObjects): readonly P
       pool: name.id,
       name: name.name,
       nodes: states.length,
+      label: name.label,
       fits,
       free: main === undefined ? null : freeIn(states, main.resource),
       fitsEmpty: emptyIn(gang, pool),

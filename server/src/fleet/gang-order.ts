@@ -27,6 +27,8 @@ export function placeInOrder(
   const placed = groups.map(() => 0);
   const there = states.map(() => groups.map(() => 0));
   let best: readonly number[] = [...placed];
+  // Equal nodes may have different devices.
+  const isAlike = groups.every(({ devices }) => devices.open.length === 0 && devices.allocated.length === 0);
   let looks = 0;
   const place = (position: number): boolean => {
     if (totalOf(placed) > totalOf(best)) best = [...placed];
@@ -42,7 +44,7 @@ export function placeInOrder(
       if (refusalOf(group.pod, on, state) !== undefined) continue;
       const counts = (there[at] ?? []).map((count, other) => (other === index ? count + 1 : count));
       if (!holdsClaims(groups, counts, on.node)) continue;
-      const kind = state.named === undefined ? likeness(on) : on.node.name;
+      const kind = isAlike && state.named === undefined ? likeness(on) : on.node.name;
       // Going back to an equal node would fail in the same way.
       if (tried.has(kind)) continue;
       tried.add(kind);

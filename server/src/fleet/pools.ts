@@ -68,6 +68,7 @@ export function describePool(
     ...name,
     model: sameModel(live),
     labels: commonLabels(nodes.map(({ node }) => node)),
+    otherLabels: otherLabels(nodes.map(({ node }) => node)),
     taints: commonTaints(nodes.map(({ node }) => node)),
     instanceTypes: distinct(live.map(({ instanceType }) => instanceType)),
     zones: distinct(live.map(({ zone }) => zone)),
@@ -79,6 +80,7 @@ export function describePool(
     devices: addDevices(live.map(({ devices }) => devices)),
     cost: sumCosts(live.map(({ cost }) => cost)),
     largestFit: main === undefined ? null : largestFit(live, main),
+    largestNode: largestNode(live),
     fits: main === undefined ? [] : fitsBySize(live, main),
     scattered: main === undefined ? 0 : scattered(live, main),
     growth: growthOf(name, nodes, growing),
@@ -116,6 +118,32 @@ function commonLabels(nodes: readonly ClusterNode[]): readonly LabelValue[] {
   return [...(first?.labels ?? [])]
     .filter(([key, value]) => !ofOneNode.test(key) && others.every(({ labels }) => labels.get(key) === value))
     .map(([key, value]) => ({ key, value }));
+}
+
+/** More values name nodes, not kinds of nodes. */
+const maxValues = 12;
+
+function otherLabels(nodes: readonly ClusterNode[]): LivePool['otherLabels'] {
+  const values = new Map<string, Map<string, number>>();
+  for (const { labels } of nodes) {
+    for (const [key, value] of labels) {
+      const of = values.get(key) ?? new Map<string, number>();
+      if (of.size <= maxValues) values.set(key, of.set(value, (of.get(value) ?? 0) + 1));
+    }
+  }
+  return [...values]
+    .filter(
+      ([key, of]) =>
+        !ofOneNode.test(key) && of.size <= maxValues && !(of.size === 1 && [...of.values()][0] === nodes.length),
+    )
+    .map(([key, of]) => ({ key, values: [...of.keys()].sort() }));
+}
+
+function largestNode(nodes: readonly LiveNode[]): LivePool['largestNode'] {
+  const most = new Map<string, number>();
+  for (const { resource, capacity } of nodes.flatMap(({ resources }) => resources))
+    most.set(resource, Math.max(capacity, most.get(resource) ?? 0));
+  return [...most].map(([resource, count]) => ({ resource, count }));
 }
 
 function commonTaints(nodes: readonly ClusterNode[]): readonly LiveTaint[] {

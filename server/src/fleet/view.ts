@@ -49,6 +49,7 @@ export function viewMaker(priceOf: NodePricing): (objects: ClusterObjects, input
         },
         owners: ownersOf(objects.pods, described, poolOf, dra),
         pending: explain(objects, input),
+        deviceClasses: objects.devices === undefined ? null : [...objects.devices.supply.classes.keys()].sort(),
         leaked: leakedClaims(objects.devices, dra),
         problems: problemsOf(described, poolOf),
       },

@@ -1,4 +1,5 @@
 import { type ClusterClient, createClusterClient, type StartThread } from '../cluster/client.ts';
+import { ownPricesText } from '../cluster/own-prices.ts';
 import type { MachineSettings } from '../config/schema.ts';
 import { poolChange } from '../features/actions/use-pool.ts';
 import {
@@ -15,6 +16,7 @@ import {
   clusterMethods,
 } from './cluster-protocol.ts';
 import { guard, guarded } from './guard.ts';
+import { foldersOf } from './initialize.ts';
 import type { ClientOptions, EditResult } from './protocol.ts';
 import type { Session } from './session.ts';
 import { machineSettingsFrom } from './settings.ts';
@@ -85,10 +87,12 @@ export function registerCluster(session: Session, start: StartThread | undefined
       const problem = obstacle();
       if (problem !== undefined) return { problem };
       const { kubeconfig, context, namespace } = await settings();
+      const [folder = 'untitled:'] = session.params === undefined ? [] : foldersOf(session.params);
       client?.connect({
         kubeconfig: params.kubeconfig ?? kubeconfig,
         context: params.context ?? context,
         namespace,
+        prices: ownPricesText(await session.projects.configOf(`${folder}/cluster.yaml`)),
       });
       return { problem: null };
     }),
@@ -141,13 +145,10 @@ export function registerCluster(session: Session, start: StartThread | undefined
       },
     ),
   );
-  connection.onRequest(
-    clusterMethods.disconnect,
-    guard(log, clusterMethods.disconnect, null, () => {
-      client?.disconnect();
-      return null;
-    }),
-  );
+  connection.onRequest(clusterMethods.disconnect, () => {
+    client?.disconnect();
+    return null;
+  });
 }
 
 const failed = { problem: 'gpulint has failed; the output channel has the reason' };

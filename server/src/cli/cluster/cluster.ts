@@ -1,7 +1,11 @@
+import path from 'node:path';
 import process from 'node:process';
 import { createClusterClient } from '../../cluster/client.ts';
 import type { ClusterStatus } from '../../cluster/messages.ts';
+import { ownPricesText } from '../../cluster/own-prices.ts';
 import { startClusterThread } from '../../cluster/thread.ts';
+import { projectConfigs } from '../project-config.ts';
+import { reachOf } from '../reach.ts';
 import { colorStyle, jsonText, plainStyle, wantsColor, warn } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { renderCluster } from './table.ts';
@@ -17,17 +21,23 @@ export interface ClusterOptions {
 }
 
 /** States that last until the user does something. */
-const problems: ReadonlySet<ClusterStatus['state']> = new Set(['failed', 'unreachable', 'forbidden', 'unauthorized']);
+export const lastingProblems: ReadonlySet<ClusterStatus['state']> = new Set([
+  'failed',
+  'unreachable',
+  'forbidden',
+  'unauthorized',
+]);
 
 /**
  * `gpulint cluster`: prints what the GPU node pools of a cluster offer.
  * @returns when it has been printed; with `watch`, never
  * @throws UsageError if there is no connection, or if the user may not read the nodes
  */
-export function cluster(options: ClusterOptions): Promise<void> {
+export async function cluster(options: ClusterOptions): Promise<void> {
   const { format, kubeconfig = null, context = null, namespace = null, watch = false } = options;
   const isTerminal = process.stdout.isTTY === true;
   const style = wantsColor(options.color, process.stdout) ? colorStyle : plainStyle;
+  const prices = ownPricesText(await projectConfigs(reachOf(['.']), undefined).of(path.resolve('cluster.yaml')));
   let last = '';
 
   async function print(status: ClusterStatus): Promise<void> {
@@ -58,7 +68,7 @@ export function cluster(options: ClusterOptions): Promise<void> {
     let isPrinting = false;
     changed = (status) => {
       const { state, message } = status;
-      if (problems.has(state) && (!watch || state === 'failed')) {
+      if (lastingProblems.has(state) && (!watch || state === 'failed')) {
         changed = () => undefined;
         client.disconnect();
         reject(new UsageError(message ?? 'the cluster cannot be read'));
@@ -73,6 +83,6 @@ export function cluster(options: ClusterOptions): Promise<void> {
         resolve();
       }, reject);
     };
-    client.connect({ kubeconfig, context, namespace });
+    client.connect({ kubeconfig, context, namespace, prices });
   });
 }
