@@ -79,7 +79,10 @@ export function registerClusterView(
   function showStatus(): void {
     void vscode.commands.executeCommand('setContext', 'gpulint.clusterState', status.state);
     view.description = status.context ?? '';
-    view.message = [...statusWords(status, Date.now()), ...(totals === '' ? [] : [totals])].join(' · ');
+    view.message = [
+      ...statusWords(status, Date.now()),
+      ...(totals === '' ? [] : [`${status.context}: ${totals}`]),
+    ].join(' · ');
     const tooltip = `${status.pending} pending GPU pod${status.pending === 1 ? '' : 's'}`;
     view.badge = status.pending === 0 ? undefined : { value: status.pending, tooltip };
     clearTimeout(aging);

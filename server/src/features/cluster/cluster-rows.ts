@@ -160,7 +160,7 @@ export function ownerRow(use: OwnerUse): ClusterNode {
       namespace,
       hourly === null ? undefined : costWords(hourly, noGaps),
     ],
-    icon: 'symbol-class',
+    icon: 'package',
     color: pending > 0 ? warning : null,
     children: pods > 0 ? 'collapsed' : null,
     name: owner.name,
@@ -220,7 +220,9 @@ export function reasonRows(pending: readonly PendingPod[], key: string, reason: 
     ['comment', pod.words],
   ] as const;
   return rows.flatMap(([icon, words]) =>
-    words === null ? [] : row({ kind: 'problem', path: ['reason', key, reason, icon], label: words, parts: [], icon }),
+    words === null
+      ? []
+      : row({ kind: 'problem', path: ['reason', key, reason, icon], label: sentence(words), parts: [], icon }),
   );
 }
 
@@ -269,4 +271,8 @@ export function leakWords({ devices, node }: LeakedClaim): string {
 /** The workload of a pod; a pod without an owner is its own. */
 function ownedBy(pod: { readonly namespace: string; readonly name: string; readonly owner: PodOwner | null }) {
   return { ...(pod.owner ?? { kind: 'Pod', name: pod.name }), namespace: pod.namespace };
+}
+
+function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
