@@ -176,7 +176,7 @@ export const clusters: readonly Step[] = [
       await sees(page, lens, /4 × /);
       const pool = await sees(page, row, /^a100/);
       await pool.hover();
-      await pool.locator('[aria-label*="Use This Pool"]').first().click();
+      await pool.locator('[aria-label*="Use Pool"]').first().click();
       await showsText(page, /nodeSelector:\n *cloud\.google\.com\/gke-nodepool: a100/);
       await showsText(page, /tolerations:\n *- key: nvidia\.com\/gpu/);
       await shot();
@@ -188,7 +188,7 @@ export const clusters: readonly Step[] = [
     picture: 'clusters-tolerations',
     async run({ page, shot }) {
       await connected(page);
-      await runCommand(page, 'gpulint: Show Taints of a GPU Node Pool as Tolerations…');
+      await runCommand(page, 'gpulint: Show Taints of Pool as Tolerations');
       await (await sees(page, pickerRow, /^l4-spot/)).click();
       await showsText(page, /key: nvidia\.com\/gpu\n *operator: Equal\n *value: present\n *effect: NoSchedule/);
       assert.match(await shownText(page), /gke-nodepool: l4-spot/);
@@ -241,14 +241,9 @@ export const clusters: readonly Step[] = [
       }
     },
   },
-  state(
-    'expired',
-    'expired credentials',
-    /rejects the credentials; log in again/,
-    /Log in again with the tool of your cloud/,
-  ),
-  state('limited', 'no rights', /may not list nodes/, /docs\/cluster\.md has the ClusterRole to bind/),
-  state('gone', 'an unreachable server', /accepts no connections/, /The cluster is not reachable/),
+  state('expired', 'expired credentials', /rejects the credentials; log in again/),
+  state('limited', 'no rights', /may not list nodes: bind the ClusterRole in docs\/cluster\.md/),
+  state('gone', 'an unreachable server', /accepts no connections/),
   {
     feature: 'GPU Clusters',
     shows: 'after disconnecting, the view is as before',
@@ -262,7 +257,7 @@ export const clusters: readonly Step[] = [
   },
 ];
 
-function state(context: string, what: string, said: RegExp, help: RegExp): Step {
+function state(context: string, what: string, said: RegExp): Step {
   return {
     feature: 'GPU Clusters',
     shows: `${what}: the view says so, and what to do`,
@@ -270,7 +265,7 @@ function state(context: string, what: string, said: RegExp, help: RegExp): Step 
     async run({ page }) {
       await connect(page, context);
       await sees(page, message, said);
-      await sees(page, welcome, help);
+      await sees(page, row, /^Connect again/);
     },
   };
 }

@@ -18,6 +18,7 @@ import {
   gpusWords,
   idleWords,
   ownerName,
+  sentence,
   stateWords,
   text,
   usageBar,
@@ -170,20 +171,11 @@ export function ownerRow(use: OwnerUse): ClusterNode {
 
 const noGaps = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
 
-/** One row for the pods of a workload that wait for the same reason. Those that wait longest come first, as in the view. */
+/** One row for the pods of a workload that wait for the same reason. */
 export function pendingRows(pending: readonly PendingPod[], now: number): readonly ClusterNode[] {
-  const groups = new Map<string, PendingPod[]>();
-  for (const pod of pending) {
-    const key = waitingKey(pod);
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, [pod]);
-    else known.push(pod);
-  }
-  return [...groups].flatMap(([key, pods]) => {
-    const [pod] = pods;
-    if (pod === undefined) return [];
+  return pendingGroups(pending).map(({ key, pod, count: pods }) => {
     const { namespace, name, owner, devices, created, reason, wayOut, words } = pod;
-    const count = pods.length > 1 ? plural(pods.length, 'pod') : undefined;
+    const count = pods > 1 ? plural(pods, 'pod') : undefined;
     return row({
       kind: 'pending',
       path: ['waiting', key, reason],
@@ -208,6 +200,20 @@ export function pendingRows(pending: readonly PendingPod[], now: number): readon
       owner: ownedBy(pod),
     });
   });
+}
+
+/** The pods of each workload that wait for the same reason, those that wait longest first, as in the view. */
+export function pendingGroups(
+  pending: readonly PendingPod[],
+): readonly { readonly key: string; readonly pod: PendingPod; readonly count: number }[] {
+  const groups = new Map<string, { readonly key: string; readonly pod: PendingPod; count: number }>();
+  for (const pod of pending) {
+    const key = waitingKey(pod);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { key, pod, count: 1 });
+    else known.count += 1;
+  }
+  return [...groups.values()];
 }
 
 /** Why the pods of a row wait, and what would help. */
@@ -271,8 +277,4 @@ export function leakWords({ devices, node }: LeakedClaim): string {
 /** The workload of a pod; a pod without an owner is its own. */
 function ownedBy(pod: { readonly namespace: string; readonly name: string; readonly owner: PodOwner | null }) {
   return { ...(pod.owner ?? { kind: 'Pod', name: pod.name }), namespace: pod.namespace };
-}
-
-function sentence(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -137,3 +137,8 @@ export function listed(names: readonly string[]): string {
 export function text(written: string): string {
   return shorten(written, 320);
 }
+
+/** Words as the start of a sentence. */
+export function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
