@@ -10,6 +10,22 @@ export interface CurrentCluster {
   readonly selected: () => readonly ClusterNode[];
 }
 
+/** A row without figures: what the user can do next. */
+export function actionRow(label: string, icon: string, command: string): ClusterNode {
+  const texts = { label, description: '', tooltip: label, spoken: label, name: label };
+  return {
+    ...texts,
+    id: `action ${command}`,
+    kind: 'action',
+    icon,
+    color: null,
+    children: null,
+    pool: null,
+    owner: null,
+    command,
+  };
+}
+
 /** A row of the view. */
 export function itemOf({
   id,
@@ -29,6 +45,7 @@ export function itemOf({
   item.tooltip = tooltip;
   item.iconPath = new vscode.ThemeIcon(icon, color === null ? undefined : new vscode.ThemeColor(color));
   item.accessibilityInformation = { label: spoken };
+  if (node.command !== undefined) item.command = { command: node.command, title: label };
   item.contextValue = node.owner === null ? node.kind : `${node.kind} owned`;
   return item;
 }

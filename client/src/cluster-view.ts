@@ -12,7 +12,7 @@ import { pickOwner, registerClusterActions } from './cluster-actions.ts';
 import { registerClusterConnection } from './cluster-connection.ts';
 import { registerDashboard } from './cluster-dashboard.ts';
 import { draw } from './cluster-drawing.ts';
-import { type CurrentCluster, itemOf } from './cluster-items.ts';
+import { actionRow, type CurrentCluster, itemOf } from './cluster-items.ts';
 import { addToKubernetesExplorer } from './kubernetes-explorer.ts';
 
 const viewId = 'gpulint.clusters';
@@ -64,7 +64,7 @@ export function registerClusterView(
   });
 
   async function childrenOf(parent?: ClusterNode): Promise<ClusterNode[]> {
-    if (status.asOf === null) return [];
+    if (status.asOf === null) return parent === undefined ? nextSteps(status) : [];
     const drawn = await draw(client, { kind: 'tree', parent: parent?.id ?? null, sort: sortOf(memory), filter });
     if (parent === undefined) {
       parents.clear();
@@ -73,17 +73,25 @@ export function registerClusterView(
     }
     const nodes = [...(drawn?.nodes ?? [])];
     for (const { id } of nodes) parents.set(id, parent);
-    return nodes;
+    if (nodes.length > 0 || parent !== undefined) return nodes;
+    return filter === ''
+      ? [actionRow('No GPUs here: switch the context', 'arrow-swap', commands.switchCluster)]
+      : [actionRow(`Nothing matches ${filter}: clear the filter`, 'filter-filled', commands.clearClusterFilter)];
   }
 
   function showStatus(): void {
     void vscode.commands.executeCommand('setContext', 'gpulint.clusterState', status.state);
     view.description = status.context ?? '';
-    view.message = [...statusWords(status, Date.now()), ...(totals === '' ? [] : [totals])].join(' · ');
+    view.message = [...statusWords(status, Date.now()), ...totalsLine()].join(' · ');
     const tooltip = `${status.pending} pending GPU pod${status.pending === 1 ? '' : 's'}`;
     view.badge = status.pending === 0 ? undefined : { value: status.pending, tooltip };
     clearTimeout(aging);
     if (status.state === 'stale' && view.visible) aging = setTimeout(showStatus, ageMs);
+  }
+
+  function totalsLine(): readonly string[] {
+    if (totals === '') return [];
+    return [status.message === null ? `${status.context}: ${totals}` : totals];
   }
 
   function update(next: ClusterChangedParams): void {
@@ -210,6 +218,17 @@ const sorts: readonly { readonly id: PoolSort; readonly label: string }[] = [
 function sortOf(memory: vscode.Memento): PoolSort {
   const stored = memory.get<unknown>(`${viewId}.sort`);
   return sorts.find(({ id }) => id === stored)?.id ?? 'free';
+}
+
+/** What the user can do without a connection. Before the first one, the welcome text has buttons. */
+function nextSteps({ state }: ClusterChangedParams): ClusterNode[] {
+  if (state === 'off' || state === 'connecting' || state === 'loading') return [];
+  return [
+    actionRow('Connect again', 'refresh', commands.refreshCluster),
+    actionRow('Switch context', 'arrow-swap', commands.switchCluster),
+    actionRow('Open settings', 'gear', commands.clusterSettings),
+    ...(state === 'failed' ? [actionRow('Show output', 'output', 'gpulint.showOutput')] : []),
+  ];
 }
 
 /** What the view says of its connection, above the totals. @param now milliseconds since the epoch */

@@ -18,6 +18,7 @@ import {
   gpusWords,
   idleWords,
   ownerName,
+  sentence,
   stateWords,
   text,
   usageBar,
@@ -160,7 +161,7 @@ export function ownerRow(use: OwnerUse): ClusterNode {
       namespace,
       hourly === null ? undefined : costWords(hourly, noGaps),
     ],
-    icon: 'symbol-class',
+    icon: 'package',
     color: pending > 0 ? warning : null,
     children: pods > 0 ? 'collapsed' : null,
     name: owner.name,
@@ -170,20 +171,11 @@ export function ownerRow(use: OwnerUse): ClusterNode {
 
 const noGaps = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
 
-/** One row for the pods of a workload that wait for the same reason. Those that wait longest come first, as in the view. */
+/** One row for the pods of a workload that wait for the same reason. */
 export function pendingRows(pending: readonly PendingPod[], now: number): readonly ClusterNode[] {
-  const groups = new Map<string, PendingPod[]>();
-  for (const pod of pending) {
-    const key = waitingKey(pod);
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, [pod]);
-    else known.push(pod);
-  }
-  return [...groups].flatMap(([key, pods]) => {
-    const [pod] = pods;
-    if (pod === undefined) return [];
+  return pendingGroups(pending).map(({ key, pod, count: pods }) => {
     const { namespace, name, owner, devices, created, reason, wayOut, words } = pod;
-    const count = pods.length > 1 ? plural(pods.length, 'pod') : undefined;
+    const count = pods > 1 ? plural(pods, 'pod') : undefined;
     return row({
       kind: 'pending',
       path: ['waiting', key, reason],
@@ -210,6 +202,20 @@ export function pendingRows(pending: readonly PendingPod[], now: number): readon
   });
 }
 
+/** The pods of each workload that wait for the same reason, those that wait longest first, as in the view. */
+export function pendingGroups(
+  pending: readonly PendingPod[],
+): readonly { readonly key: string; readonly pod: PendingPod; readonly count: number }[] {
+  const groups = new Map<string, { readonly key: string; readonly pod: PendingPod; count: number }>();
+  for (const pod of pending) {
+    const key = waitingKey(pod);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { key, pod, count: 1 });
+    else known.count += 1;
+  }
+  return [...groups.values()];
+}
+
 /** Why the pods of a row wait, and what would help. */
 export function reasonRows(pending: readonly PendingPod[], key: string, reason: string): readonly ClusterNode[] {
   const pod = pending.find((one) => one.reason === reason && waitingKey(one) === key);
@@ -220,7 +226,9 @@ export function reasonRows(pending: readonly PendingPod[], key: string, reason: 
     ['comment', pod.words],
   ] as const;
   return rows.flatMap(([icon, words]) =>
-    words === null ? [] : row({ kind: 'problem', path: ['reason', key, reason, icon], label: words, parts: [], icon }),
+    words === null
+      ? []
+      : row({ kind: 'problem', path: ['reason', key, reason, icon], label: sentence(words), parts: [], icon }),
   );
 }
 

@@ -1,5 +1,5 @@
 import { plural } from '../../cost/money.ts';
-import type { LivePool } from '../../fleet/cluster-view.ts';
+import type { ClusterView, LivePool } from '../../fleet/cluster-view.ts';
 import { nodeRow, ownerRow, pendingRows, podRow, poolRow, problemRows, rangeRow, reasonRows } from './cluster-rows.ts';
 import { gpusWords } from './cluster-words.ts';
 import type { ClusterDrawing, ClusterNode, PoolSort, TreeOrder } from './drawn.ts';
@@ -42,16 +42,13 @@ function rowsBelow(
     case undefined:
       return roots(cluster, order, filter);
     case 'pending':
-      return pendingRows(view.pending, now).filter((row) => filter?.row(row) ?? true);
+      return filtered(pendingRows(view.pending, now), filter);
     case 'waiting':
       return reasonRows(view.pending, first, second);
     case 'problems':
-      return problemRows(view).filter((row) => filter?.row(row) ?? true);
+      return filtered(problemRows(view), filter);
     case 'owners':
-      return [...view.owners]
-        .sort((a, b) => (b.deviceSum ?? 0) - (a.deviceSum ?? 0) || compare(a.owner.name, b.owner.name))
-        .map(ownerRow)
-        .filter((row) => filter?.row(row) ?? true);
+      return owners(view, filter);
     case 'owner':
       return podsOf(cluster, first, second, third);
     case 'pool':
@@ -72,24 +69,33 @@ function rowsBelow(
 }
 
 function roots(
-  { view, nodesOf }: DrawnCluster,
+  { view, nodesOf, now }: DrawnCluster,
   { sort }: TreeOrder,
   filter: RowFilter | undefined,
 ): readonly ClusterNode[] {
   const pools = filter === undefined ? view.pools : view.pools.filter((pool) => filter.pool(pool, nodesOf(pool.id)));
-  const problems = problemRows(view).filter((row) => filter?.row(row) ?? true).length;
-  const pending = view.pending.length;
   const waiting = view.pending.reduce(
     (sum, { devices }) => sum + devices.reduce((all, { count }) => all + count, 0),
     0,
   );
-  const owners = view.owners.length;
+  const pending = `${plural(view.pending.length, 'pod')} · ${gpusWords(waiting)}`;
   return [
-    ...(pending > 0 ? [group('pending', 'Pending', `${plural(pending, 'pod')} · ${gpusWords(waiting)}`, 'clock')] : []),
+    ...group('pending', 'Pending', 'clock', filtered(pendingRows(view.pending, now), filter), pending),
     ...sortedPools(pools, sort).map(poolRow),
-    ...(owners > 0 ? [group('owners', 'Workloads', String(owners), 'organization')] : []),
-    ...(problems > 0 ? [group('problems', 'Problems', String(problems), 'warning')] : []),
+    ...group('owners', 'Workloads', 'organization', owners(view, filter)),
+    ...group('problems', 'Problems', 'warning', filtered(problemRows(view), filter)),
   ];
+}
+
+function owners(view: ClusterView, filter: RowFilter | undefined): readonly ClusterNode[] {
+  const sorted = [...view.owners].sort(
+    (a, b) => (b.deviceSum ?? 0) - (a.deviceSum ?? 0) || compare(a.owner.name, b.owner.name),
+  );
+  return filtered(sorted.map(ownerRow), filter);
+}
+
+function filtered(rows: readonly ClusterNode[], filter: RowFilter | undefined): readonly ClusterNode[] {
+  return filter === undefined ? rows : rows.filter(filter.row);
 }
 
 /** The most free or idle pools first. */
@@ -143,22 +149,31 @@ function podsOf(
   );
 }
 
-function group(path: string, label: string, description: string, icon: string): ClusterNode {
-  const color = path === 'owners' ? null : 'list.warningForeground';
-  return {
-    id: idOf([path]),
-    kind: 'group',
-    label,
-    description,
-    tooltip: `${label}: ${description}`,
-    spoken: `${label}, ${description}`,
-    icon,
-    color,
-    children: 'collapsed',
-    name: label,
-    pool: null,
-    owner: null,
-  };
+/** One row above others; none without them. */
+function group(
+  path: string,
+  label: string,
+  icon: string,
+  rows: readonly ClusterNode[],
+  description = String(rows.length),
+): readonly ClusterNode[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      id: idOf([path]),
+      kind: 'group',
+      label,
+      description,
+      tooltip: `${label}: ${description}`,
+      spoken: `${label}, ${description}`,
+      icon,
+      color: path === 'owners' ? null : 'list.warningForeground',
+      children: 'collapsed',
+      name: label,
+      pool: null,
+      owner: null,
+    },
+  ];
 }
 
 function compare(a: string, b: string): number {

@@ -14,8 +14,8 @@ import { shorten } from '../../yaml/shorten.ts';
 
 // The words for what a cluster offers, in the tree, on the page and on the command line.
 
-/** `▰▰▰▰▰▰▱▱`: the part of the devices that is not free. A part that is free or not is always visible. */
-export function usageBar({ total, free }: Pick<DeviceSum, 'total' | 'free'>, width = 8): string {
+/** `▰▰▰▰▱`: the part of the devices that is not free. A part that is free or not is always visible. */
+export function usageBar({ total, free }: Pick<DeviceSum, 'total' | 'free'>, width = 5): string {
   if (total <= 0) return '';
   const share = 1 - Math.min(Math.max(free, 0), total) / total;
   const least = share > 0 ? 1 : 0;
@@ -29,11 +29,11 @@ export function deviceNumber(count: number): string {
   return formatNumber(count > 0 && count < 0.1 ? 0.1 : Math.round(count * 10) / 10);
 }
 
-/** `6 of 8 · 2 free`; `devices unknown`. */
-export function usageWords({ total, free, used, unavailable, uncountedNodes }: DeviceSum): readonly string[] {
+/** `2 of 8 free`, `1 unavailable`; `devices unknown`. */
+export function usageWords({ total, free, unavailable, uncountedNodes }: DeviceSum): readonly string[] {
   if (total === 0) return [uncountedNodes > 0 ? 'devices unknown' : 'no devices'];
-  const parts = [`${deviceNumber(used)} of ${deviceNumber(total)}`, `${deviceNumber(free)} free`];
-  return unavailable > 0 ? [...parts, `${deviceNumber(unavailable)} unavailable`] : parts;
+  const open = `${deviceNumber(free)} of ${deviceNumber(total)} free`;
+  return unavailable > 0 ? [open, `${deviceNumber(unavailable)} unavailable`] : [open];
 }
 
 /** `≥ $27.52/h` if some nodes have no price; undefined without one. */
@@ -136,4 +136,9 @@ export function listed(names: readonly string[]): string {
 /** A text of the cluster, shortened. Valid names are shorter. */
 export function text(written: string): string {
   return shorten(written, 320);
+}
+
+/** Words as the start of a sentence. */
+export function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

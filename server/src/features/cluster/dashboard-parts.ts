@@ -1,5 +1,9 @@
 /** What the page of a cluster adds to the style of reports. High contrast replaces shades by outlines. */
 export const dashboardStyle = `
+
+.charts { grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); }
+.legend { display: flex; gap: .375rem; color: var(--soft); font-size: .857rem; }
+.legend svg:not(:first-child) { margin-left: .5rem; }
 .used { fill: var(--floor); }
 .free { fill: var(--vscode-charts-green, #388a34); fill-opacity: .55; }
 .out { fill: var(--others); fill-opacity: .6; }
@@ -11,7 +15,11 @@ export const dashboardStyle = `
 .problems li { padding: .375rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 details { font-size: .929rem; color: var(--soft); }
 summary { cursor: pointer; width: max-content; }
-@media (forced-colors: active) { .used { fill: CanvasText; } .free, .out { fill: Canvas; fill-opacity: 1; stroke: CanvasText; vector-effect: non-scaling-stroke; } }
+@media (forced-colors: active) { 
+.charts { grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); }
+.legend { display: flex; gap: .375rem; color: var(--soft); font-size: .857rem; }
+.legend svg:not(:first-child) { margin-left: .5rem; }
+.used { fill: CanvasText; } .free, .out { fill: Canvas; fill-opacity: 1; stroke: CanvasText; vector-effect: non-scaling-stroke; } }
 `;
 
 /** Sorts and filters the tables, and keeps their state and what is open when the page is replaced. Sends the editor what the user selects. */

@@ -3,10 +3,18 @@ import type { ClusterView, LivePool, MoneyRange } from '../../fleet/cluster-view
 import { figure, rect, svg } from '../cost-report/charts.ts';
 import { escapeHtml, isolated } from '../cost-report/html-text.ts';
 import { pageStyle } from '../cost-report/page-style.ts';
-import { leakWords } from './cluster-rows.ts';
+import { leakWords, pendingGroups } from './cluster-rows.ts';
 import { poolCells } from './cluster-text.ts';
 import { sortedPools } from './cluster-tree.ts';
-import { ageWords, coverageWords, deviceNumber, devicesWords, ownerName, stateWords } from './cluster-words.ts';
+import {
+  ageWords,
+  coverageWords,
+  deviceNumber,
+  devicesWords,
+  ownerName,
+  sentence,
+  stateWords,
+} from './cluster-words.ts';
 import { dashboardScript, dashboardStyle } from './dashboard-parts.ts';
 import type { DrawnCluster } from './drawn-cluster.ts';
 import { type NamespaceUse, namespaceUse } from './namespace-use.ts';
@@ -117,8 +125,19 @@ function poolChart(pools: readonly LivePool[]): string {
     );
     return entry(name, `${deviceNumber(devices.free)} of ${deviceNumber(devices.total)}`, drawing);
   });
-  return bars.length === 0 ? '' : figure('Free GPUs by pool', 'free of all', bars.join('\n'));
+  return bars.length === 0 ? '' : figure('Free GPUs by pool', 'free of all', bars.join('\n'), legend);
 }
+
+const legend = `<p class="legend">${[
+  ['used', 'used'],
+  ['out', 'unavailable'],
+  ['free', 'free'],
+]
+  .map(
+    ([mark, name]) =>
+      `<svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect class="${mark}" width="10" height="10"/></svg> ${name}`,
+  )
+  .join(' ')}</p>`;
 
 function idleChart(pools: readonly LivePool[]): string {
   const shown = sortedPools(pools, 'idle')
@@ -154,23 +173,26 @@ function entry(name: string, amount: string, drawing: string): string {
 }
 
 function waitingSection({ pending }: ClusterView, now: number): string {
-  const rows = pending
-    .slice(0, mostRows)
-    .map(({ namespace, name, owner, devices, created, reason, wayOut, words }) => [
-      head(name, owner === null ? undefined : ownerName(owner)),
+  const groups = pendingGroups(pending);
+  const rows = groups.slice(0, mostRows).map(({ pod, count }) => {
+    const { namespace, name, owner, devices, created, reason, wayOut, words } = pod;
+    const ownedBy = owner === null ? undefined : ownerName(owner);
+    const why = [
+      isolated(reason),
+      ...(wayOut === null ? [] : [`<span class="way">${isolated(sentence(wayOut))}</span>`]),
+      ...(words === null ? [] : [`<details><summary>Scheduler</summary>${isolated(words)}</details>`]),
+    ];
+    return [
+      count > 1 ? head(ownedBy ?? name, undefined) : head(name, ownedBy),
       cell(isolated(namespace)),
+      cell(String(count), 'number'),
       cell(escapeHtml(devicesWords(devices))),
       cell(created === null ? '' : ageWords(created, now), 'number', created === null ? '' : String(now - created)),
-      cell(
-        [
-          isolated(reason),
-          ...(wayOut === null ? [] : [`<span class="way">${isolated(wayOut)}</span>`]),
-          ...(words === null ? [] : [`<details><summary>Scheduler</summary>${isolated(words)}</details>`]),
-        ].join(' '),
-        'wide',
-      ),
-    ]);
-  return section('Pending pods', 'pending', ['Pod', 'Namespace', 'Requests', '#Age', 'Why'], rows, pending.length);
+      cell(why.join(' '), 'wide'),
+    ];
+  });
+  const heads = ['Workload', 'Namespace', '#Pods', 'Each requests', '#Age', 'Why'];
+  return section('Pending pods', 'pending', heads, rows, groups.length);
 }
 
 function problemSection({ problems, leaked, coverage }: ClusterView): string {

@@ -30,7 +30,7 @@ export interface ClusterDrawn {
 export interface ClusterNode {
   /** Stays the same while figures change; names the parent when its children are asked for. */
   readonly id: string;
-  readonly kind: 'pool' | 'nodes' | 'node' | 'pod' | 'pending' | 'owner' | 'problem' | 'group';
+  readonly kind: 'pool' | 'nodes' | 'node' | 'pod' | 'pending' | 'owner' | 'problem' | 'group' | 'action';
   readonly label: string;
   readonly description: string;
   readonly tooltip: string;
@@ -46,6 +46,8 @@ export interface ClusterNode {
   readonly name: string;
   /** `LivePool.id` of a pool; null for other rows. */
   readonly pool: string | null;
+  /** What a click runs, for rows that the editor adds. */
+  readonly command?: string;
   /** What the pods belong to; null for other rows. */
   readonly owner: (PodOwner & { readonly namespace: string }) | null;
 }
