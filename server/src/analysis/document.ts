@@ -105,7 +105,8 @@ export function analyzeDocument(
 ): DocumentAnalysis {
   const { text, base, item, source, summary } = part;
   if (known?.isCurrent()) return moved(known, base);
-  const { crossReferences, config, relatedFiles, reads, askFit } = lookupsOf(input.workspace, input.uri, input.context);
+  const lookups = lookupsOf(input.workspace, input.uri, input.context);
+  const { crossReferences, config, relatedFiles, reads } = lookups;
   const document = () => part.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
@@ -131,10 +132,10 @@ export function analyzeDocument(
   };
   const questions = new WeakMap<Workload, { readonly question: FitQuestion | undefined }>();
   const fitOf = (workload: Workload) => {
-    if (input.workspace.cluster === undefined) return undefined;
+    if (!lookups.isConnected()) return undefined;
     const known = questions.get(workload) ?? { question: fitQuestion(workload, crossReferences) };
     questions.set(workload, known);
-    return known.question && askFit(known.question);
+    return known.question && lookups.askFit(known.question);
   };
   const judged = lazy(() => {
     if (!concerned()) return { findings: [], crashes: [], suppressions: [] };

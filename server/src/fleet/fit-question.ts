@@ -1,4 +1,4 @@
-import type { ClusterView, DeviceCount, LabelValue, LiveTaint, PodOwner } from './cluster-view.ts';
+import type { DeviceCount, LabelValue, LiveTaint, PodOwner, PublishedView } from './cluster-view.ts';
 
 // Whether pods would run in a connected cluster, as plain data like the view.
 
@@ -149,7 +149,7 @@ export interface QuotaState {
 
 /** A connected cluster, as an analysis sees it. Without a connection there is none, and nothing changes. */
 export interface LiveCluster {
-  readonly view: ClusterView;
+  readonly view: PublishedView;
   /** Undefined until the answer arrives; whoever asked is then analyzed again. */
   readonly answer: (question: FitQuestion) => FitAnswer | undefined;
 }

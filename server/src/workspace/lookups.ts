@@ -29,6 +29,7 @@ export interface Lookups {
   /** Facts from other documents. */
   readonly crossReferences: CrossReferences;
   readonly config: ProjectConfig;
+  readonly isConnected: () => boolean;
   /** Whether pods would run in the connected cluster; undefined without one, and until it has answered. */
   readonly askFit: (question: FitQuestion) => FitFacts | undefined;
   /** The related files of this one, recorded on first use. */
@@ -149,6 +150,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     });
   return {
     crossReferences,
+    isConnected: () => read([clusterKind], ['connected'], () => workspace.cluster !== undefined),
     askFit,
     config: recorder.lookUpFile('config', () => context().config),
     relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),

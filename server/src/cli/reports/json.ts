@@ -161,7 +161,16 @@ function toReportWorkload(
       }),
     ),
     ...releaseOf(workload, document),
+    ...clusterFit(workload, document),
   };
+}
+
+function clusterFit(workload: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'cluster'> {
+  const fit = document.fitOf(workload);
+  if (fit === undefined) return {};
+  const { context, outcome, fitting, pods, groups, line } = fit;
+  const words = groups.flatMap((group) => group.words ?? [])[0] ?? null;
+  return { cluster: { context, outcome, fitting, pods, text: line, words } };
 }
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {

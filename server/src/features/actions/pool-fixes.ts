@@ -1,10 +1,10 @@
 import type { FileAnalysis } from '../../analysis.ts';
 import type { GroupFit, PoolFit } from '../../fleet/fit-question.ts';
 import { type Fix, fix } from '../../rewrite/fix.ts';
+import { usePool } from '../../rewrite/use-pool.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { shorten } from '../../yaml/shorten.ts';
 import { type Span, shiftSpan, touches } from '../../yaml/span.ts';
-import { usePool } from '../cluster/use-pool.ts';
 import { acceleratedWorkloads } from '../hover/gpu-words.ts';
 import { type ProofBudget, provenTogether } from './proof.ts';
 
@@ -20,9 +20,9 @@ export function poolFixes(file: FileAnalysis, span: Span, budget: ProofBudget): 
       const group = isHere ? fit.groups.find(({ name }) => name === podSet.name) : undefined;
       const best = group && bestPool(group);
       if (best === undefined) return [];
-      const taints = best.missing?.taints ?? [];
+      const pool = { selector: best.label === null ? [] : [best.label], taints: best.missing?.taints ?? [] };
       const title = `Use pool ${shorten(best.name, 40)} (${best.free} free): ${whatChanges(best)}`;
-      const change = fix(title, 'unsafe', usePool(document.document, podSet, { ...best, taints }));
+      const change = fix(title, 'unsafe', usePool(document.document, podSet, pool));
       if (change === undefined || provenTogether({ file, document }, [{ edits: change.edits }], budget).length === 0)
         return [];
       return [
