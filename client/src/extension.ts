@@ -48,6 +48,7 @@ export function activateWith(
       readFile: true,
       listFiles: true,
       baseTexts: true,
+      trusted: vscode.workspace.isTrusted,
       syntaxElsewhere: languages,
     };
   };

@@ -3,6 +3,7 @@ import { estimateCost } from '../cost/estimate.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import { type PossibleCost, possibleCost } from '../cost/possible-cost.ts';
 import type { CostResult } from '../cost/types.ts';
+import type { ClusterLookups } from '../fleet/cluster-lookups.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { lowerDocument } from '../model/lower.ts';
@@ -47,6 +48,8 @@ export interface DocumentAnalysis {
   rangeOf(workload: Workload): PossibleCost | undefined;
   /** Facts from other documents about objects that this one references. Each lookup is recorded. */
   readonly crossReferences: CrossReferences;
+  /** Facts from the cluster to which the user has connected. Each lookup is recorded. */
+  readonly cluster: ClusterLookups;
   /** Whether the config and all lookups in other documents and files still have the same results. */
   readonly isCurrent: () => boolean;
   /** The analysis of the document with another text, at the same position in the same workspace. Nothing is stored. */
@@ -99,7 +102,11 @@ export function analyzeDocument(
 ): DocumentAnalysis {
   const { text, base, item, source, summary } = part;
   if (known?.isCurrent()) return moved(known, base);
-  const { crossReferences, config, relatedFiles, reads } = lookupsOf(input.workspace, input.uri, input.context);
+  const { crossReferences, cluster, config, relatedFiles, reads } = lookupsOf(
+    input.workspace,
+    input.uri,
+    input.context,
+  );
   const document = () => part.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
@@ -144,6 +151,7 @@ export function analyzeDocument(
     summary,
     config,
     crossReferences,
+    cluster,
     isCurrent: reads.isCurrent,
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };

@@ -1,5 +1,7 @@
 import { at, list, number, text } from '../fleet/json.ts';
 import type { ApiServer } from './api-server.ts';
+import type { Clock } from './clock.ts';
+import { CredentialError } from './connection-words.ts';
 
 // Keeps a copy of a collection: a list in pages, then a watch from its version. Measured on API servers 1.32 and 1.36: a version that is too old
 // arrives as an ERROR event with code 410, a `continue` that is too old as status 410, and the first bookmark within about a minute.
@@ -23,14 +25,6 @@ export type CollectionState =
   | { readonly kind: 'forbidden'; readonly message: string }
   | { readonly kind: 'unauthorized'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string };
-
-/** Time and chance, which tests replace. */
-export interface Clock {
-  /** Resolves after so many milliseconds, or as soon as `signal` is aborted. */
-  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** At least 0 and less than 1. */
-  readonly random: () => number;
-}
 
 const pageSize = 500;
 /** The server ends a watch after this time, so that a connection that died silently does not stay. */
@@ -94,6 +88,7 @@ class StatusError extends Error {
 
 function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof CredentialError) return { expired: false, state: { kind: 'unauthorized', message } };
   if (!(error instanceof StatusError)) return { expired: false, state: { kind: 'unreachable', message } };
   switch (error.status) {
     case 401:
@@ -160,7 +155,8 @@ async function watch(
         throw new StatusError(number(at(object, 'code')) ?? 500, text(at(object, 'message')) ?? 'the watch failed');
       if (type === 'ADDED' || type === 'MODIFIED') report({ kind: 'object', object });
       else if (type === 'DELETED') report({ kind: 'deleted', object });
-      else if (type !== 'BOOKMARK') continue;
+      else if (type === 'BOOKMARK') report({ kind: 'state', state: { kind: 'current' } });
+      else continue;
       version = text(at(object, 'metadata', 'resourceVersion')) ?? version;
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { clusterMethods } from './cluster-protocol.ts';
 import { costGroups, costReportFormats, costSorts } from './cost-protocol.ts';
 import { methods } from './protocol.ts';
 
@@ -118,5 +119,8 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
     }),
   ],
   [methods.costTree, z.looseObject({ ...progress, sort: z.enum(costSorts), group: z.enum(costGroups) })],
+  [clusterMethods.connect, z.looseObject({ context: choice, kubeconfig: choice })],
+  [clusterMethods.contexts, z.looseObject({ kubeconfig: choice })],
+  [clusterMethods.nodes, z.looseObject({ pool: text })],
   [methods.fixWorkspace, z.looseObject({ uris: z.array(uri), rule: z.nullable(text) })],
 ]);

@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly listFiles?: boolean;
   /** It handles `baseText`. */
   readonly baseTexts?: boolean;
+  /** The user trusts the workspace, so a kubeconfig may be read and the programs that it names may run. */
+  readonly trusted?: boolean;
   /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere?: readonly string[];
 }

@@ -1,5 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
+import type { ClusterLookups } from '../fleet/cluster-lookups.ts';
 import type {
   BudgetFacts,
   CrossReferences,
@@ -26,6 +27,8 @@ import type { FileContext, Found, Workspace } from './workspace.ts';
 export interface Lookups {
   /** Facts from other documents. */
   readonly crossReferences: CrossReferences;
+  /** Facts from the cluster to which the user has connected. */
+  readonly cluster: ClusterLookups;
   readonly config: ProjectConfig;
   /** The related files of this one, recorded on first use. */
   readonly relatedFiles: () => RelatedFiles;
@@ -122,6 +125,11 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
   };
   return {
     crossReferences,
+    cluster: {
+      fit: (question) =>
+        recorder.lookUpCluster(['fit', JSON.stringify(question)], (cluster) => cluster.answer(question)),
+      lookUp: (question, find) => recorder.lookUpCluster(['view', ...question], ({ view }) => find(view)),
+    },
     config: recorder.lookUpFile('config', () => context().config),
     relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),
     reads,

@@ -1,5 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
+import type { LiveCluster } from '../fleet/fit-question.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Span } from '../yaml/span.ts';
 import { type Count, createKindIndex, type KindIndex, type WordOf, type WorkspaceFile } from './kind-index.ts';
@@ -38,11 +39,22 @@ export class Workspace {
   readonly #contexts = new Map<string, FileContext>();
   readonly #versions = new Map<string, number>();
   #generation = 0;
+  #cluster: LiveCluster | undefined;
   #watch: (isUnchanged: () => boolean) => void = () => undefined;
 
   /** Changes whenever a result may change, so that results are compared only then. */
   get generation(): number {
     return this.#generation;
+  }
+
+  /** The cluster to which the user has connected: another object whenever something may have changed in it. */
+  get cluster(): LiveCluster | undefined {
+    return this.#cluster;
+  }
+
+  setCluster(cluster: LiveCluster | undefined): void {
+    this.#cluster = cluster;
+    this.#generation += 1;
   }
 
   /** @param layer `open` takes precedence over `disk` */

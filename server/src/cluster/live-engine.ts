@@ -1,0 +1,5 @@
+import type { Engine } from './engine.ts';
+
+export function liveEngine(): Engine {
+  throw new Error('not yet');
+}

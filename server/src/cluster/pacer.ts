@@ -1,0 +1,30 @@
+import type { Clock } from './clock.ts';
+
+const shortest = 250;
+/** The work may take a tenth of the time of its thread. */
+const share = 9;
+
+/**
+ * Does work after changes: at once, then at most four times per second, and less often if it takes long.
+ * @returns a function to call after each change
+ */
+export function paced(clock: Clock, signal: AbortSignal, work: () => void | Promise<void>): () => void {
+  let isDue = false;
+  let isRunning = false;
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    while (isDue && !signal.aborted) {
+      isDue = false;
+      const start = clock.now();
+      await work();
+      await clock.wait(Math.max(shortest, (clock.now() - start) * share), signal);
+    }
+    isRunning = false;
+  }
+
+  return () => {
+    isDue = true;
+    if (!isRunning) void run();
+  };
+}

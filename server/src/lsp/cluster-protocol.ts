@@ -1,0 +1,50 @@
+import type { LiveNode } from '../fleet/cluster-view.ts';
+
+export type {
+  ClusterContext,
+  ClusterContexts as ClusterContextsResult,
+  ClusterStatus as ClusterChangedParams,
+  ConnectionState as ClusterConnectionState,
+} from '../cluster/messages.ts';
+export type * from '../fleet/cluster-view.ts';
+
+// What the extension and its server exchange about a connected cluster. Nothing of a kubeconfig is read before the user connects, and the server
+// never connects by itself. Every time is in milliseconds since the epoch.
+
+export const clusterMethods = {
+  /** Connects to a cluster, or to another one. */
+  connect: 'gpulint/clusterConnect',
+  disconnect: 'gpulint/clusterDisconnect',
+  /** The contexts to choose from. It reads the kubeconfig, so send it only when the user wants to choose. */
+  contexts: 'gpulint/clusterContexts',
+  /** The nodes of a pool with their GPU pods. */
+  nodes: 'gpulint/clusterNodes',
+  /** Server to client, a notification: the state or a figure has changed; at most four times per second. */
+  changed: 'gpulint/clusterChanged',
+  /** Client to server, a notification: the user has trusted the workspace. */
+  trusted: 'gpulint/clusterTrusted',
+} as const;
+
+export interface ClusterConnectParams {
+  /** A context of the kubeconfig; by default the one in the settings, else the current one. */
+  readonly context?: string | null;
+  /** A kubeconfig instead of the one in the settings, for example the one that the Kubernetes extension uses. */
+  readonly kubeconfig?: string | null;
+}
+
+/** `problem` is a sentence: why nothing was read or connected. Later problems are states. */
+export interface ClusterConnectResult {
+  readonly problem: string | null;
+}
+
+export interface ClusterContextsParams {
+  readonly kubeconfig?: string | null;
+}
+
+export interface ClusterNodesParams {
+  /** `LivePool.id`. */
+  readonly pool: string;
+}
+
+/** Sorted by name; empty if the pool is gone. */
+export type ClusterNodesResult = readonly LiveNode[];
