@@ -113,7 +113,7 @@ function fetch(work, mirror) {
   const source = sourceFolder(work);
   fs.mkdirSync(path.dirname(source), { recursive: true });
   run('dpkg-source', ['--no-check', '-x', description, source], { cwd: work });
-  // Its own copy of this library crashes with Go 1.18 and later: https://github.com/modern-go/reflect2/pull/23
+  // Its own copy of this library crashes with Go 1.18 and later: https://github.com/modern-go/reflect2/pull/25
   const library = 'github.com/modern-go/reflect2';
   fs.rmSync(path.join(source, 'vendor', library), { recursive: true });
   fs.cpSync(path.join(unpacked, 'usr/share/gocode/src', library), path.join(source, 'vendor', library), {

@@ -22,7 +22,7 @@ export function copyOf(api: ApiServer, path: string): CollectionCopy {
   const checks = new Set<() => void>();
   let lists = 0;
   let listed = new Set<string>();
-  const clock = { wait: () => new Promise<void>((resolve) => setImmediate(resolve)), random: () => 0.5 };
+  const clock = { wait: () => new Promise<void>((resolve) => setImmediate(resolve)), random: () => 0.5, now: Date.now };
   const done = follow(api, path, clock, stop.signal, (change) => {
     if (change.kind === 'state') states.push(change.state.kind);
     else if (change.kind === 'list-start') {

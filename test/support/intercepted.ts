@@ -17,6 +17,7 @@ export function intercepted(
   let connection = new AbortController();
   return {
     requests,
+    reset: api.reset,
     async get(path, signal) {
       const sent = await rewrite(path);
       requests.push(sent);

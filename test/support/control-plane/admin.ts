@@ -46,6 +46,13 @@ export function adminOf(config: KubeConfig): Admin {
     if (status >= 300) throw new Error(`${args[0]} ${args[1]}: ${status} ${text(at(body, 'message')) ?? ''}`);
     return body;
   };
+  const readers = new Map<string, ApiServer>();
+  const reader = (token: string): ApiServer => {
+    const cluster = config.getCurrentCluster();
+    const other = new KubeConfig();
+    if (cluster !== null) other.loadFromClusterAndUser(cluster, { name: 'other', token });
+    return apiServerOf(() => (token === '' ? config : other));
+  };
   return {
     request,
     create: (collection, object) => checked('POST', collection, object),
@@ -64,12 +71,10 @@ export function adminOf(config: KubeConfig): Admin {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
-    reader(token) {
-      const cluster = config.getCurrentCluster();
-      if (token === undefined || cluster === null) return apiServerOf(config);
-      const other = new KubeConfig();
-      other.loadFromClusterAndUser(cluster, { name: 'other', token });
-      return apiServerOf(other);
+    reader(token = '') {
+      const known = readers.get(token) ?? reader(token);
+      readers.set(token, known);
+      return known;
     },
   };
 }

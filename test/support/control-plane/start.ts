@@ -32,10 +32,10 @@ export async function startControlPlane(assets: string): Promise<ControlPlane> {
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (part) => {
         log.push(String(part));
-        if (log.length > 20000) log.shift();
+        if (log.length > 200) log.shift();
       });
     child.on('exit', () => {
-      if (ready) writeFileSync('/tmp/kc/crash.log', log.join(''));
+      if (ready) console.error(`${name} ended:\n${log.join('').slice(-4000)}`);
     });
     children.push(child);
     return { check: () => ended(child, name, log), log: () => log.join('').slice(-4000) };
