@@ -1,7 +1,7 @@
 import https from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type ApiServer, apiServerOf } from '../../../server/src/cluster/api-server.ts';
-import { at, text } from '../../../server/src/fleet/json.ts';
+import { at, text as textOf } from '../../../server/src/fleet/json.ts';
 
 /** Full access to an API server, for tests. */
 export interface Admin {
@@ -43,7 +43,7 @@ export function adminOf(config: KubeConfig): Admin {
   };
   const checked = async (...args: Parameters<typeof request>) => {
     const { status, body } = await request(...args);
-    if (status >= 300) throw new Error(`${args[0]} ${args[1]}: ${status} ${text(at(body, 'message')) ?? ''}`);
+    if (status >= 300) throw new Error(`${args[0]} ${args[1]}: ${status} ${textOf(at(body, 'message')) ?? ''}`);
     return body;
   };
   const readers = new Map<string, ApiServer>();
@@ -62,7 +62,7 @@ export function adminOf(config: KubeConfig): Admin {
         gracePeriodSeconds: 0,
         propagationPolicy: 'Background',
       });
-      if (status >= 300 && status !== 404) throw new Error(`DELETE ${path}: ${text(at(body, 'message')) ?? status}`);
+      if (status >= 300 && status !== 404) throw new Error(`DELETE ${path}: ${textOf(at(body, 'message')) ?? status}`);
     },
     async until(condition) {
       const bound = Date.now() + 60_000;
@@ -91,7 +91,10 @@ function send(
       resolve({ status: response.statusCode ?? 0, body: parsed(parts.join('')) });
     });
     sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    const text = body === undefined ? '' : JSON.stringify(body);
+    // Node sends no body with DELETE unless its length is known.
+    if (text !== '') sent.setHeader('content-length', Buffer.byteLength(text));
+    sent.end(text);
   });
 }
 
