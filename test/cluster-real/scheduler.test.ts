@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!inject('hasScheduler'))(`kube-scheduler 1.${minor}`, () => {
-  test.each(scenariosOf(Number(process.env.SEED ?? 20_260), 45, minor).map((each) => [each.id, each] as const))(
+  test.each(scenariosOf(20_260, 45, minor).map((each) => [each.id, each] as const))(
     'agrees in cluster %s',
     async (_, scenario) => {
       await build(scenario);
@@ -66,7 +66,6 @@ describe.skipIf(!inject('hasScheduler'))(`kube-scheduler 1.${minor}`, () => {
     expect([...compared.keys()].sort()).toEqual(
       ['evicts', 'fits', 'refused', ...(minor >= 27 ? ['gated'] : [])].sort(),
     );
-    console.log(Object.fromEntries(compared), reasonsSeen.size);
     expect(reasonsSeen.size).toBeGreaterThan(10);
   });
 });
@@ -198,7 +197,10 @@ function isSame(expected: Verdict, real: Decision): boolean {
   return total && evicts && counts(reasonsOf(real.message)) === counts(expected.reasons);
 }
 
-/** Removes the pod, and brings back what it has evicted; gives a difference if these are not the expected pods. */
+/**
+ * Removes the pod, and brings back what it has evicted; gives a difference if that is not what was expected. Among pods of the same priority, their
+ * start times decide, which nobody sets here: only the number of each priority is compared.
+ */
 async function restore(
   scenario: Scenario,
   name: string,
@@ -206,16 +208,16 @@ async function restore(
   nominated: string,
 ): Promise<unknown> {
   const eviction = expected?.kind === 'refused' ? expected.evictions.find(({ node }) => node === nominated) : undefined;
-  const victims = (eviction?.victims ?? []).map((victim) => victim.name);
-  const isLeaving = (victim: string) =>
-    at(pods.objects.get(`${namespace}/${victim}`), 'metadata', 'deletionTimestamp') !== undefined;
-  await pods.until(() => victims.every(isLeaving));
+  const victims = (eviction?.victims ?? []).map(({ priority }) => priority);
+  const isLeaving = ({ metadata }: TestPod) =>
+    at(pods.objects.get(`${namespace}/${metadata.name}`), 'metadata', 'deletionTimestamp') !== undefined;
+  await pods.settles(() => scenario.bound.filter(isLeaving).length === victims.length);
   await removePod(name);
-  const leaving = scenario.bound.filter(({ metadata }) => isLeaving(metadata.name));
+  const leaving = scenario.bound.filter(isLeaving);
   for (const { metadata } of leaving) await removePod(metadata.name);
   for (const pod of leaving) await createPod(pod);
-  const evicted = leaving.map(({ metadata }) => metadata.name).sort();
-  return evicted.join() === [...victims].sort().join() ? undefined : { pod: name, evicted, expected: victims };
+  const evicted = leaving.map(({ spec }) => (spec.priorityClassName === 'low' ? priorities.low.value : 0));
+  return evicted.sort().join() === victims.sort().join() ? undefined : { pod: name, evicted, expected: victims };
 }
 
 function shown(verdict: Verdict | undefined): string {

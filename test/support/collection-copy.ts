@@ -11,6 +11,8 @@ export interface CollectionCopy {
   readonly lists: () => number;
   /** Resolves when a change makes the condition true. */
   readonly until: (condition: () => boolean) => Promise<void>;
+  /** The same, but gives false if that does not happen within 10 seconds. */
+  readonly settles: (condition: () => boolean) => Promise<boolean>;
   readonly stop: () => Promise<void>;
 }
 
@@ -35,20 +37,27 @@ export function copyOf(api: ApiServer, path: string): CollectionCopy {
     else for (const key of objects.keys()) if (!listed.has(key)) objects.delete(key);
     for (const check of checks) check();
   });
+  const until = (condition: () => boolean, signal?: AbortSignal) =>
+    new Promise<boolean>((resolve) => {
+      const end = (met: boolean) => {
+        checks.delete(check);
+        resolve(met);
+      };
+      const check = () => {
+        if (condition()) end(true);
+      };
+      checks.add(check);
+      signal?.addEventListener('abort', () => end(false));
+      check();
+    });
   return {
     objects,
     states,
     lists: () => lists,
-    until: (condition) =>
-      new Promise((resolve) => {
-        const check = () => {
-          if (!condition()) return;
-          checks.delete(check);
-          resolve();
-        };
-        checks.add(check);
-        check();
-      }),
+    async until(condition) {
+      await until(condition);
+    },
+    settles: (condition) => until(condition, AbortSignal.timeout(10_000)),
     async stop() {
       stop.abort();
       await done;
