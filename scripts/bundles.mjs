@@ -53,7 +53,7 @@ export function bundlesOf({ dev }) {
     // The thread that follows a cluster. Nothing loads it before the user connects.
     {
       ...node,
-      entryPoints: ['server/src/cluster/main.ts'],
+      entryPoints: ['server/src/lsp/node-cluster.ts'],
       outfile: 'dist/cluster.js',
       alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly },
       plugins: [...node.plugins, withoutModels],

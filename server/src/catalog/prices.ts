@@ -33,7 +33,8 @@ export function offers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {
   offersByModel.set(sheet, byModel);
   const key = `${gpu} ${provider ?? ''}`;
   const found = byModel.get(key) ?? findOffers(query, sheet);
-  if (found.length > 0) byModel.set(key, found);
+  // A config may name any number of models that have no offers.
+  if (found.length > 0 || byModel.size < 5000) byModel.set(key, found);
   return found;
 }
 

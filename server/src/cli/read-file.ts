@@ -69,14 +69,16 @@ function readUpTo(fd: number, limit: number, size: number): Buffer {
   const chunks: Buffer[] = [];
   let length = 0;
   while (length <= limit) {
-    const wanted = Math.min(limit + 1 - length, Math.max(size - length + 1, 65_536));
+    // One more byte than the file has, so that most files are read at once; the end needs no more than a small buffer.
+    const wanted = Math.min(limit + 1 - length, Math.max(size - length + 1, size === 0 ? 65_536 : 1024));
     const chunk = Buffer.allocUnsafe(wanted);
     const count = fs.readSync(fd, chunk, 0, wanted, null);
     if (count === 0) break;
     chunks.push(chunk.subarray(0, count));
     length += count;
   }
-  return Buffer.concat(chunks);
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
 /** What a pipe contains now; null if it is empty and has no writer. */

@@ -1,3 +1,4 @@
+import type { ClusterDrawing, ClusterDrawn } from '../features/cluster/drawn.ts';
 import type { LiveNode } from '../fleet/cluster-view.ts';
 import type { FitAnswer, FitQuestion, LiveCluster } from '../fleet/fit-question.ts';
 import {
@@ -38,6 +39,8 @@ export interface ClusterClient {
   readonly disconnect: () => void;
   readonly contexts: (kubeconfig: string | null) => Promise<ClusterContexts>;
   readonly nodes: (pool: string) => Promise<readonly LiveNode[]>;
+  /** In words; null if no objects are known. */
+  readonly draw: (drawing: ClusterDrawing) => Promise<ClusterDrawn | null>;
   /** What analyses see: undefined unless objects of a cluster are known. */
   readonly live: () => LiveCluster | undefined;
   /** Whether all questions have an answer. */
@@ -144,12 +147,19 @@ export function createClusterClient(start: StartThread, listener: ClusterListene
     },
     async contexts(kubeconfig) {
       const message = await request((id) => ({ kind: 'contexts', id, kubeconfig }));
-      return message?.kind === 'contexts' ? message.result : { contexts: [], problem: 'gpulint has failed to read it' };
+      return message?.kind === 'contexts'
+        ? message.result
+        : { contexts: [], problem: 'The kubeconfig could not be read' };
     },
     async nodes(pool) {
       if (thread === undefined) return [];
       const message = await request((id) => ({ kind: 'nodes', id, pool }));
       return message?.kind === 'nodes' ? message.nodes : [];
+    },
+    async draw(drawing) {
+      if (thread === undefined) return null;
+      const message = await request((id) => ({ kind: 'draw', id, drawing }));
+      return message?.kind === 'drawn' ? message.drawn : null;
     },
     live: () => (status.view === null ? undefined : { view: status.view, answer }),
     isAnswered: () => [...answers.values()].every((known) => known.answer !== undefined),

@@ -194,8 +194,9 @@ export function followCluster(
   return {
     objects,
     coverage: () =>
-      all.map(({ resource: { name, group }, state, isComplete, namespace }) => {
-        const own = namespace();
+      all.map(({ resource: { name, group, namespaced }, state, isComplete, namespace }) => {
+        // All that is of interest of some collections is in one namespace.
+        const own = namespaced === true ? namespace() : null;
         const read = coverageOf(state(), isComplete());
         return {
           resource: group === '' ? name : `${name}.${group}`,

@@ -1,3 +1,5 @@
+import { drawCluster } from '../features/cluster/drawing.ts';
+import type { ClusterDrawing, ClusterDrawn } from '../features/cluster/drawn.ts';
 import type { ClusterState } from '../fleet/cluster-view.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { type Clock, watchSleep } from './clock.ts';
@@ -19,6 +21,8 @@ import { stateOf } from './status.ts';
 /** One connection to a cluster. */
 export interface Connection {
   readonly nodes: (pool: string) => Extract<FromCluster, { readonly kind: 'nodes' }>['nodes'];
+  /** undefined if no objects are known. */
+  readonly draw: (drawing: ClusterDrawing) => ClusterDrawn | undefined;
   readonly ask: (question: Extract<ToCluster, { readonly kind: 'ask' }>) => void;
   readonly forget: (key: string) => void;
 }
@@ -27,7 +31,8 @@ export interface Surroundings {
   readonly machine: Machine;
   /** `wake` ends all waits. */
   readonly clock: Clock & { readonly wake: () => void };
-  readonly engine: Engine;
+  /** Makes the engine of one connection. */
+  readonly engine: (settings: ClusterSettings) => Engine;
 }
 
 interface Asked {
@@ -39,10 +44,11 @@ interface Asked {
 /** Connects and reports until `signal` is aborted. */
 export function connect(
   settings: ClusterSettings,
-  { machine, clock, engine }: Surroundings,
+  { machine, clock, engine: makeEngine }: Surroundings,
   signal: AbortSignal,
   post: (message: FromCluster) => void,
 ): Connection {
+  const engine = makeEngine(settings);
   const questions = new Map<string, Asked>();
   const unanswered = new Set<string>();
   let version: string | null = null;
@@ -59,7 +65,7 @@ export function connect(
     first = loadContext(settings, machine, signal);
   } catch (error) {
     post({ kind: 'changed', status: { ...off, state: 'failed', message: sentence(error), context: settings.context } });
-    return { nodes: () => [], ask: () => undefined, forget: () => undefined };
+    return { nodes: () => [], draw: () => undefined, ask: () => undefined, forget: () => undefined };
   }
   const context = first.getCurrentContext();
   const contextNamespace = first.getContextObject(context)?.namespace ?? 'default';
@@ -157,6 +163,14 @@ export function connect(
 
   return {
     nodes: (pool) => computed?.nodesOf(pool) ?? [],
+    draw(drawing) {
+      if (computed === undefined || moment === undefined) return undefined;
+      const { view, nodesOf } = computed;
+      const now = clock.now();
+      // Without news, what is followed is as it was.
+      const asOf = moment.state.kind === 'current' ? now : moment.asOf;
+      return drawCluster({ view: { ...view, ...moment, asOf }, nodesOf, now }, drawing);
+    },
     ask({ key, question }) {
       if (questions.has(key)) return;
       questions.set(key, { question, answered: '' });

@@ -1,3 +1,4 @@
+import type { ClusterDrawing, ClusterDrawn } from '../features/cluster/drawn.ts';
 import type { ClusterView, LiveNode } from '../fleet/cluster-view.ts';
 import type { FitAnswer, FitQuestion } from '../fleet/fit-question.ts';
 
@@ -11,6 +12,8 @@ export interface ClusterSettings {
   readonly context: string | null;
   /** The only namespace to read; null: all, or that of the context if the user may not read all. */
   readonly namespace: string | null;
+  /** The project's own prices, by `ownPricesText`; an empty text if there are none. */
+  readonly prices: string;
 }
 
 export type ToCluster =
@@ -18,6 +21,7 @@ export type ToCluster =
   | { readonly kind: 'disconnect' }
   | { readonly kind: 'contexts'; readonly id: number; readonly kubeconfig: string | null }
   | { readonly kind: 'nodes'; readonly id: number; readonly pool: string }
+  | { readonly kind: 'draw'; readonly id: number; readonly drawing: ClusterDrawing }
   /** The answer comes as soon as the cluster is known, and again whenever it changes. */
   | { readonly kind: 'ask'; readonly key: string; readonly question: FitQuestion }
   | { readonly kind: 'forget'; readonly key: string };
@@ -26,6 +30,8 @@ export type FromCluster =
   | { readonly kind: 'changed'; readonly status: ClusterStatus }
   | { readonly kind: 'contexts'; readonly id: number; readonly result: ClusterContexts }
   | { readonly kind: 'nodes'; readonly id: number; readonly nodes: readonly LiveNode[] }
+  /** null: no objects are known. */
+  | { readonly kind: 'drawn'; readonly id: number; readonly drawn: ClusterDrawn | null }
   | { readonly kind: 'answered'; readonly answers: readonly { readonly key: string; readonly answer: FitAnswer }[] };
 
 export interface ClusterContexts {

@@ -1,6 +1,8 @@
 import type { Clock } from './clock.ts';
 
 const shortest = 250;
+/** Also if the clock was set while it worked. */
+const longest = 5000;
 /** The work may take a tenth of the time of its thread. */
 const share = 9;
 
@@ -14,11 +16,13 @@ export function paced(clock: Clock, signal: AbortSignal, work: () => void | Prom
 
   async function run(): Promise<void> {
     isRunning = true;
+    // What has just changed may change more in the same turn.
+    await Promise.resolve();
     while (isDue && !signal.aborted) {
       isDue = false;
       const start = clock.now();
       await work();
-      await clock.wait(Math.max(shortest, (clock.now() - start) * share), signal);
+      await clock.wait(Math.min(Math.max(shortest, (clock.now() - start) * share), longest), signal);
     }
     isRunning = false;
   }

@@ -31,6 +31,9 @@ export function serve(port: Port, surroundings: Surroundings): void {
       case 'nodes':
         port.post({ kind: 'nodes', id: message.id, nodes: connection?.nodes(message.pool) ?? [] });
         return;
+      case 'draw':
+        port.post({ kind: 'drawn', id: message.id, drawn: connection?.draw(message.drawing) ?? null });
+        return;
       case 'ask':
         connection?.ask(message);
         return;

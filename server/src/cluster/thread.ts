@@ -19,7 +19,5 @@ export function startClusterThread({ received, ended }: ThreadListener): Cluster
     problem = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'the cluster is too large' : error.message;
   });
   worker.on('exit', () => ended(problem));
-  // A connection alone does not keep a process running.
-  worker.unref();
   return { post: (message) => worker.postMessage(message) };
 }

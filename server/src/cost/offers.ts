@@ -9,6 +9,7 @@ import {
 } from '../catalog/index.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { allowedValues } from '../model/node-terms.ts';
+import { once } from '../model/once.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import {
@@ -74,7 +75,7 @@ export function quote(
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
   // A project has few distinct requests, but each workload repeats them at each keystroke.
-  if (known.size >= 500) known.clear();
+  if (known.size >= 5000) known.clear();
   known.set(key, found);
   return found;
 }
@@ -92,8 +93,7 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (own !== undefined) return own;
   const known = placement.provider as Provider | null;
   if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
-  const providers = [...new Set(offers({ gpu: model }, prices.sheet).map(({ provider }) => provider))];
-  const found = providers
+  const found = providersOf(offers({ gpu: model }, prices.sheet))
     .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
     .filter((one) => one.prices.some(isCertain));
   const all = found.flatMap((one) => one.prices).sort(byAmount);
@@ -110,6 +110,10 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
     assumptions: [...(all.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms],
   };
 }
+
+const providersOf = once((all: readonly Offer[]): readonly Provider[] => [
+  ...new Set(all.map(({ provider }) => provider)),
+]);
 
 function byAmount(a: PodPrice, b: PodPrice): number {
   return a.hourly - b.hourly;
@@ -158,7 +162,7 @@ function quoteOne(
 ): Quote {
   const assumptions: Assumption[] = [];
   const offered = allowedOffers(model, placement, provider, prices.sheet);
-  const priced = (some: readonly Offer[]) => some.map((offer) => atOwnPrice(offer, prices));
+  const priced = (some: readonly Offer[]) => some.map(atOwnPrices(prices));
   const region = placement.region ?? defaultRegion(provider);
   const request: Request = { devices, needs: placement.needs, each: namesSeveralTypes(placement) };
   let candidates = priced(offered.filter((offer) => offer.region === region || isEverywhere(offer)));
@@ -193,18 +197,23 @@ function allowedOffers(
   provider: Provider,
   sheet: PriceSheet,
 ): readonly Offer[] {
+  const all = offers({ gpu: model, provider }, sheet);
+  if (terms.length === 0) return usualOffers(all);
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
-  // A machine with a part of a card, or in a few places only, is taken only by name.
-  const offered = offers({ gpu: model, provider }, sheet).filter(
-    ({ gpuCount, instanceType }) =>
-      (gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu')) || named.includes(instanceType),
-  );
+  const offered = all.filter((offer) => isUsual(offer) || named.includes(offer.instanceType));
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
   // No known machine has this number of devices: price it per device.
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key)));
   return offered.filter((offer) => isAllowed(others, machineOf(offer)));
 }
+
+/** A machine with a part of a card, or in a few places only, is taken only by name. */
+function isUsual({ gpuCount, instanceType }: Offer): boolean {
+  return gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu');
+}
+
+const usualOffers = once((all: readonly Offer[]): readonly Offer[] => all.filter(isUsual));
 
 /** The discounts and the commitment behind prices. */
 function ownTerms(found: readonly PodPrice[], prices: OwnPrices): readonly Assumption[] {
@@ -226,6 +235,8 @@ interface Request {
   /** Whether each instance type has its own price; otherwise the best one counts. */
   readonly each: boolean;
 }
+
+const atOwnPrices = once((prices: OwnPrices) => once((offer: Offer) => atOwnPrice(offer, prices)));
 
 /** The offer at the project's own price or discount. Spot prices stay as listed. */
 function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
@@ -291,9 +302,7 @@ export function pricesOfMachines(
     const { provider, region } = placement;
     const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
     const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
-    return all
-      .map((offer) => atOwnPrice(offer, prices))
-      .filter((offer) => offer.region === place || isEverywhere(offer));
+    return all.map(atOwnPrices(prices)).filter((offer) => offer.region === place || isEverywhere(offer));
   });
   return found
     .filter((offer) => hourly(offer) !== null && !isPerDevice(offer))

@@ -14,6 +14,7 @@ import { kindOf } from '../model/kinds/index.ts';
 import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { OpenModel, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { lazy } from '../yaml/lazy.ts';
 
 // The cards on which pods can run, if nothing names the card.
 
@@ -28,15 +29,17 @@ export function isOpen(accelerator: PodAccelerator): accelerator is OpenAccelera
 
 /** The cards of the catalog that a request can be for: of its vendor, with its slices, and supported by current software. */
 export function cardsFor({ open: { vendor, among, memoryMiB } }: OpenAccelerator): readonly GpuModel[] {
-  return [...gpus.values()].filter(
+  const current = currentCards().filter((gpu) => gpu.vendor === vendor);
+  if (among.length === 0 && memoryMiB === 0) return current;
+  return current.filter(
     (gpu) =>
-      gpu.vendor === vendor &&
       (among.length === 0 || among.includes(gpu.id)) &&
-      isCurrent(gpu) &&
       // Vendors round the memory of their cards up.
       (deviceGiB(gpu) ?? Infinity) * 1024 >= memoryMiB * 0.95,
   );
 }
+
+const currentCards = lazy(() => [...gpus.values()].filter(isCurrent));
 
 /** The node selector terms that nodes with a card can meet; empty if the pods cannot run on it. Only nodes with ARM processors need `kubernetes.io/arch`. */
 export function termsOn(gpu: GpuModel, { placement: { terms } }: PodSet): readonly NodeTerm[] {

@@ -149,7 +149,7 @@ function pricesOn(
   if (known.size >= maxKnown) known = new Map();
   pricesByKey.set(own, known);
   const { perPod, open } = accelerator;
-  const key = [gpu.id, pricing, perPod, open.devicesOn(gpu.id), open.vendor, placementKey(podSet.placement)].join(' ');
+  const key = `${gpu.id} ${pricing} ${perPod} ${open.devicesOn(gpu.id)} ${open.vendor} ${placementKey(podSet.placement)}`;
   const found = known.get(key) ?? findPrices(gpu, podSet, accelerator, pricing, own);
   known.set(key, found);
   return found;
@@ -160,12 +160,19 @@ const pricesByKey = new WeakMap<OwnPrices, Map<string, readonly ProviderCost[]>>
 /** A workspace has few different pods; a session may see many. */
 const maxKnown = 5000;
 
-const placementKeys = new WeakMap<Placement, string>();
+const placementKeys = new WeakMap<Placement, number>();
+const keyNumbers = new Map<string, number>();
+let placementCount = 0;
 
-/** All of a placement that decides its price. */
-function placementKey(placement: Placement): string {
+/** A number for all of a placement that decides its price. Each is used once, whatever is forgotten. */
+function placementKey(placement: Placement): number {
+  const before = placementKeys.get(placement);
+  if (before !== undefined) return before;
   const { capacityAt: _at, ...rest } = placement;
-  const key = placementKeys.get(placement) ?? JSON.stringify(rest);
+  const text = JSON.stringify(rest);
+  if (keyNumbers.size >= maxKnown) keyNumbers.clear();
+  const key = keyNumbers.get(text) ?? placementCount++;
+  keyNumbers.set(text, key);
   placementKeys.set(placement, key);
   return key;
 }

@@ -41,6 +41,8 @@ export interface ClusterNode extends FleetNode {
 
 export interface ClusterPod extends FleetPod {
   readonly owner: { readonly kind: string; readonly name: string } | null;
+  /** Names of its ResourceClaims, also of those made from templates. */
+  readonly claimNames: readonly string[];
   readonly created: number | null;
   readonly state: 'pending' | 'starting' | 'running' | 'terminating';
   /** What the scheduler said last, from the condition PodScheduled or an event; an empty text if nothing. */

@@ -1,3 +1,5 @@
+import type { PoolManager } from '../catalog/index.ts';
+
 // What a connected cluster offers, and whether pods would run there, as plain data: it passes between threads by structured clone, and is printed
 // as JSON. So it has no maps, functions or undefined values; names from the cluster are values, never keys. Times are milliseconds since the epoch,
 // amounts of money US dollars per hour.
@@ -18,6 +20,8 @@ export interface ClusterView {
   readonly owners: readonly OwnerUse[];
   /** GPU pods without a node, those that wait longest first. */
   readonly pending: readonly PendingPod[];
+  /** Names of DeviceClasses; null if the cluster does not serve them. */
+  readonly deviceClasses: readonly string[] | null;
   readonly coverage: readonly Coverage[];
   /** Claims that hold devices although no pod uses them, and devices without a node. */
   readonly leaked: readonly LeakedClaim[];
@@ -72,12 +76,11 @@ export interface MoneyRange {
   readonly max: number;
 }
 
-/** How a platform or an autoscaler names its pools. */
+/** Who manages a pool. */
 export type PoolPlatform =
-  | ('gke' | 'eks' | 'eksctl' | 'karpenter' | 'aks' | 'oke' | 'coreweave' | 'doks' | 'openshift' | 'cluster-api')
-  /** Another label whose name says that its value is a pool. */
-  | 'other'
-  /** No label names the pool: nodes of equal product and instance type. */
+  | PoolManager
+  | ('openshift' | 'cluster-api')
+  /** Nothing names the pool: nodes of equal product and instance type. */
   | 'similar-nodes';
 
 /** Nodes that a platform manages as one. */
@@ -86,12 +89,14 @@ export interface LivePool {
   readonly id: string;
   readonly name: string;
   readonly platform: PoolPlatform;
-  /** The label of its nodes that names it; null for `similar-nodes`. */
+  /** The label of its nodes that names it; null if no label does. */
   readonly label: LabelValue | null;
   /** The accelerator, if all nodes have the same. */
   readonly model: LiveModel | null;
   /** Labels that all its nodes have. */
   readonly labels: readonly LabelValue[];
+  /** The values of other labels, for labels of few values. Labels that name one node are not here. */
+  readonly otherLabels: readonly { readonly key: string; readonly values: readonly string[] }[];
   /** Taints that all its nodes have, without those that describe a state (not ready, cordoned, under pressure). */
   readonly taints: readonly LiveTaint[];
   readonly instanceTypes: readonly string[];
@@ -107,6 +112,8 @@ export interface LivePool {
   readonly cost: LiveCost;
   /** The largest pod that a node could take now; null if no device is free. */
   readonly largestFit: LargestFit | null;
+  /** The most units of each resource that one node has. */
+  readonly largestNode: readonly DeviceCount[];
   /** How many pods of each size would fit now: 1, 2, 4, 8 ... devices of the main resource. */
   readonly fits: readonly { readonly devices: number; readonly pods: number }[];
   /** Free devices on nodes that other pods use in part. */
@@ -179,6 +186,12 @@ export interface DeviceCounts {
   readonly share: number | null;
 }
 
+/** Units of one resource; devices of dynamic resource allocation count under the name of their driver. */
+export interface DeviceCount {
+  readonly resource: string;
+  readonly count: number;
+}
+
 export interface MigLayout {
   readonly strategy: 'single' | 'mixed';
   /** The value of nvidia.com/mig.config; null: unknown. */
@@ -205,7 +218,7 @@ export interface LivePod {
   readonly namespace: string;
   readonly name: string;
   readonly owner: PodOwner | null;
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   readonly created: number | null;
   readonly state: 'running' | 'starting' | 'terminating';
   readonly priority: number;
@@ -225,7 +238,7 @@ export interface OwnerUse {
   readonly pods: number;
   readonly pending: number;
   /** Units by resource that its pods on nodes request. */
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   /** The same in physical devices; null if one of them is unknown. */
   readonly deviceSum: number | null;
   /** `LivePool.id` of the pools that its pods use. */
@@ -258,7 +271,7 @@ export interface PendingPod {
   readonly namespace: string;
   readonly name: string;
   readonly owner: PodOwner | null;
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   readonly created: number | null;
   /** In plain words. */
   readonly reason: string;

@@ -1,4 +1,4 @@
-import type { ClusterView, LabelValue, LiveTaint } from './cluster-view.ts';
+import type { ClusterView, DeviceCount, LabelValue, LiveTaint } from './cluster-view.ts';
 
 // Whether pods would run in a connected cluster, as plain data like the view.
 
@@ -59,11 +59,14 @@ export interface FitAnswer {
   readonly gaps: readonly string[];
 }
 
+/** An answer without its time, so that equal answers are equal. */
+export type FitFacts = Omit<FitAnswer, 'asOf'>;
+
 /** Where the pods of one group could run. */
 export interface GroupFit {
   readonly name: string;
   /** Devices that each pod requests. */
-  readonly devices: readonly { readonly resource: string; readonly count: number }[];
+  readonly devices: readonly DeviceCount[];
   /** The GPU pools, those where it fits first; other nodes only if it fits there. */
   readonly pools: readonly PoolFit[];
   /** The verdict on one pod: the scheduler's words, and plain ones; null if it fits. */
@@ -76,6 +79,8 @@ export interface PoolFit {
   readonly pool: string;
   readonly name: string;
   readonly nodes: number;
+  /** The label that names it; null if no label does. */
+  readonly label: LabelValue | null;
   /** Pods that fit at once, at most those of the group. */
   readonly fits: number;
   /** Free units of the resource that the pods request; null if they request none. */

@@ -1,9 +1,9 @@
 import type { ClusterNode, ClusterPod, ResourceQuota, RuntimeClass } from './cluster-objects.ts';
-import { at, list, number, text, textMap } from './json.ts';
+import { at, fields, list, number, text, textMap } from './json.ts';
 import { ownerOf } from './pod-owner.ts';
 import { type PriorityClasses, readNode, readPod, readToleration } from './read.ts';
 import { amountsOf } from './requests.ts';
-import type { FleetPod } from './types.ts';
+import type { Amounts, FleetPod } from './types.ts';
 
 // API objects to what the view of a cluster needs of them, each on its own. What is missing or of another type has the API's default.
 
@@ -44,6 +44,10 @@ export function readClusterPod(pod: unknown): ClusterPod | undefined {
   return {
     ...read,
     owner: ownerOf(pod),
+    claimNames: shared([
+      ...read.claims.flatMap(({ name }) => name ?? []),
+      ...list(at(pod, 'status', 'resourceClaimStatuses')).flatMap((one) => text(at(one, 'resourceClaimName')) ?? []),
+    ]),
     created: timeOf(at(pod, 'metadata', 'creationTimestamp')),
     state: stateOf(read, phase),
     words: isWaiting ? (text(at(scheduled, 'message')) ?? '') : '',
@@ -120,8 +124,18 @@ export function readQuota(object: unknown): ResourceQuota {
   return {
     namespace: text(at(object, 'metadata', 'namespace')) ?? 'default',
     name: text(at(object, 'metadata', 'name')) ?? '',
-    hard: amountsOf(at(object, 'status', 'hard') ?? at(spec, 'hard')),
-    used: amountsOf(at(object, 'status', 'used')),
+    hard: quotaAmounts(at(object, 'status', 'hard') ?? at(spec, 'hard')),
+    used: quotaAmounts(at(object, 'status', 'used')),
     scoped: list(at(spec, 'scopes')).length > 0 || at(spec, 'scopeSelector') !== undefined,
   };
+}
+
+/** In the scheduler's units: `requests.cpu` in thousandths, like `cpu`. */
+function quotaAmounts(value: unknown): Amounts {
+  const amounts = fields(value).flatMap(([name, quantity]) => {
+    const resource = name.replace(/^(?:requests|limits)\./, '');
+    const amount = amountsOf({ [resource]: quantity }).get(resource);
+    return amount === undefined ? [] : [[name, amount] as const];
+  });
+  return new Map(amounts);
 }

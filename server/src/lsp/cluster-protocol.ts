@@ -1,11 +1,13 @@
+import type { ClusterStatus } from '../cluster/messages.ts';
 import type { LiveNode } from '../fleet/cluster-view.ts';
+import type { PlaceParams } from './protocol.ts';
 
 export type {
   ClusterContext,
   ClusterContexts as ClusterContextsResult,
-  ClusterStatus as ClusterChangedParams,
   ConnectionState as ClusterConnectionState,
 } from '../cluster/messages.ts';
+export type * from '../features/cluster/drawn.ts';
 export type * from '../fleet/cluster-view.ts';
 
 // What the extension and its server exchange about a connected cluster. Nothing of a kubeconfig is read before the user connects, and the server
@@ -19,11 +21,23 @@ export const clusterMethods = {
   contexts: 'gpulint/clusterContexts',
   /** The nodes of a pool with their GPU pods. */
   nodes: 'gpulint/clusterNodes',
+  /** Rows of the tree, the page, and what can be copied, in words. */
+  draw: 'gpulint/clusterDraw',
+  /** The edit that lets the workload at a position run in a pool. */
+  usePool: 'gpulint/clusterUsePool',
   /** Server to client, a notification: the state or a figure has changed; at most four times per second. */
   changed: 'gpulint/clusterChanged',
   /** Client to server, a notification: the user has trusted the workspace. */
   trusted: 'gpulint/clusterTrusted',
 } as const;
+
+/** The figures are not sent along: `draw` gives those that are shown. */
+export interface ClusterChangedParams extends Omit<ClusterStatus, 'view'> {
+  /** When the figures were last known to be current; null before the first have arrived. */
+  readonly asOf: number | null;
+  /** GPU pods that wait for a node. */
+  readonly pending: number;
+}
 
 export interface ClusterConnectParams {
   /** A context of the kubeconfig; by default the one in the settings, else the current one. */
@@ -48,3 +62,8 @@ export interface ClusterNodesParams {
 
 /** Sorted by name; empty if the pool is gone. */
 export type ClusterNodesResult = readonly LiveNode[];
+
+export interface ClusterUsePoolParams extends PlaceParams {
+  /** `LivePool.id`. */
+  readonly pool: string;
+}

@@ -1,18 +1,26 @@
 import { type ClusterClient, createClusterClient, type StartThread } from '../cluster/client.ts';
+import { ownPricesText } from '../cluster/own-prices.ts';
 import type { MachineSettings } from '../config/schema.ts';
+import { poolChange } from '../features/actions/use-pool.ts';
 import {
+  type ClusterChangedParams,
   type ClusterConnectParams,
   type ClusterConnectResult,
   type ClusterContextsParams,
   type ClusterContextsResult,
+  type ClusterDrawing,
+  type ClusterDrawn,
   type ClusterNodesParams,
   type ClusterNodesResult,
+  type ClusterUsePoolParams,
   clusterMethods,
 } from './cluster-protocol.ts';
 import { guard, guarded } from './guard.ts';
-import type { ClientOptions } from './protocol.ts';
+import { foldersOf } from './initialize.ts';
+import type { ClientOptions, EditResult } from './protocol.ts';
 import type { Session } from './session.ts';
 import { machineSettingsFrom } from './settings.ts';
+import { editsToLsp, linesOf } from './to-lsp.ts';
 
 /** What the other parts of the server do when something about the cluster changes. */
 export interface ClusterFollowers {
@@ -32,7 +40,13 @@ export function registerCluster(session: Session, start: StartThread | undefined
     start &&
     createClusterClient(start, {
       statusChanged(status) {
-        void guarded(log, 'clusterChanged', () => connection.sendNotification(clusterMethods.changed, status));
+        const { view, ...others } = status;
+        const params: ClusterChangedParams = {
+          ...others,
+          asOf: view?.asOf ?? null,
+          pending: view?.pending.length ?? 0,
+        };
+        void guarded(log, 'clusterChanged', () => connection.sendNotification(clusterMethods.changed, params));
       },
       figuresChanged() {
         const cluster = client?.live();
@@ -73,10 +87,12 @@ export function registerCluster(session: Session, start: StartThread | undefined
       const problem = obstacle();
       if (problem !== undefined) return { problem };
       const { kubeconfig, context, namespace } = await settings();
+      const [folder = 'untitled:'] = session.params === undefined ? [] : foldersOf(session.params);
       client?.connect({
         kubeconfig: params.kubeconfig ?? kubeconfig,
         context: params.context ?? context,
         namespace,
+        prices: ownPricesText(await session.projects.configOf(`${folder}/cluster.yaml`)),
       });
       return { problem: null };
     }),
@@ -104,12 +120,35 @@ export function registerCluster(session: Session, start: StartThread | undefined
     ),
   );
   connection.onRequest(
-    clusterMethods.disconnect,
-    guard(log, clusterMethods.disconnect, null, () => {
-      client?.disconnect();
-      return null;
-    }),
+    clusterMethods.draw,
+    guard(
+      log,
+      clusterMethods.draw,
+      null,
+      async (drawing: ClusterDrawing): Promise<ClusterDrawn | null> => (await client?.draw(drawing)) ?? null,
+    ),
   );
+  connection.onRequest<EditResult, void>(
+    clusterMethods.usePool,
+    guard(
+      log,
+      clusterMethods.usePool,
+      { problem: failed.problem },
+      async ({ uri, position, pool: id }: ClusterUsePoolParams): Promise<EditResult> => {
+        const pool = client?.live()?.view.pools.find((one) => one.id === id);
+        if (pool === undefined) return { problem: 'The pool is gone.' };
+        const found = await session.analyzed(uri);
+        if (found === undefined) return { problem: 'Place the cursor in a workload that requests GPUs.' };
+        const lines = linesOf(found.file);
+        const change = poolChange(found.file, lines.fromPosition(position), pool);
+        return 'problem' in change ? change : { edit: editsToLsp(change.edits, found.document, lines, session.client) };
+      },
+    ),
+  );
+  connection.onRequest(clusterMethods.disconnect, () => {
+    client?.disconnect();
+    return null;
+  });
 }
 
-const failed: ClusterConnectResult = { problem: 'gpulint has failed; the output channel has the reason' };
+const failed = { problem: 'gpulint has failed; the output channel has the reason' };

@@ -2,8 +2,10 @@
 export function once<K extends object, V>(answer: (whole: K) => V): (whole: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (whole) => {
-    const found = known.get(whole) ?? { value: answer(whole) };
-    known.set(whole, found);
-    return found.value;
+    const found = known.get(whole);
+    if (found !== undefined) return found.value;
+    const value = answer(whole);
+    known.set(whole, { value });
+    return value;
   };
 }

@@ -83,11 +83,18 @@ export default defineRule({
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (!requestsGpus(podSet) || mayGetMore(podSet, context)) return;
     const configured = nodeTaints(podSet.selectors, options);
-    const { whose, taints, siblingFolder } =
+    const pools =
       configured.length > 0
-        ? { whose: projectNodes, taints: configured, siblingFolder: false }
+        ? [{ whose: projectNodes, taints: configured, siblingFolder: false }]
         : poolTaints(podSet, context);
-    const missing = taints.filter((taint) => isMissing(taint, podSet, context));
+    const blocked = pools.map(({ taints, ...pool }) => ({
+      ...pool,
+      missing: taints.filter((taint) => isMissing(taint, podSet, context)),
+    }));
+    // The pool that needs the least; none if the pod tolerates the taints of one.
+    const [least] = blocked.sort((a, b) => a.missing.length - b.missing.length);
+    if (least === undefined) return;
+    const { whose, missing, siblingFolder } = least;
     const [first, ...others] = missing;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;

@@ -1,4 +1,3 @@
-import type { LiveCluster } from '../fleet/fit-question.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The lookups of one document's analysis, which is current as long as they have the same results. */
@@ -10,8 +9,6 @@ export interface Reads {
 export interface Recorder {
   /** Looks up objects of some kinds, or returns the recorded result. */
   lookUpKinds<T>(kinds: readonly string[], question: readonly (string | null)[], lookUp: () => T): T;
-  /** Looks up something in the connected cluster; the result is plain data. */
-  lookUpCluster<T>(question: readonly string[], lookUp: (cluster: LiveCluster) => T): T | undefined;
   /** Looks up the context of the document's own file, which is compared by identity. */
   lookUpFile<T>(question: string, lookUp: () => T): T;
 }
@@ -35,8 +32,6 @@ export function recordReads(workspace: Workspace): { readonly recorder: Recorder
     recorder: {
       lookUpKinds: (kinds, question, lookUp) =>
         recall(JSON.stringify(question), () => trackKinds(workspace, kinds, lookUp)),
-      lookUpCluster: (question, lookUp) =>
-        recall(JSON.stringify(['cluster', ...question]), () => trackCluster(workspace, lookUp)),
       lookUpFile: (question, lookUp) =>
         recall(question, () => {
           const value = lookUp();
@@ -50,20 +45,6 @@ export function recordReads(workspace: Workspace): { readonly recorder: Recorder
         checked = workspace.generation;
         return true;
       },
-    },
-  };
-}
-
-function trackCluster(workspace: Workspace, lookUp: (cluster: LiveCluster) => unknown): Answer {
-  let { cluster } = workspace;
-  const value = cluster && lookUp(cluster);
-  return {
-    value,
-    isCurrent() {
-      if (workspace.cluster === cluster) return true;
-      if (!isSame(workspace.cluster && lookUp(workspace.cluster), value)) return false;
-      cluster = workspace.cluster;
-      return true;
     },
   };
 }

@@ -47,16 +47,6 @@ export class Workspace {
     return this.#generation;
   }
 
-  /** The cluster to which the user has connected: another object whenever something may have changed in it. */
-  get cluster(): LiveCluster | undefined {
-    return this.#cluster;
-  }
-
-  setCluster(cluster: LiveCluster | undefined): void {
-    this.#cluster = cluster;
-    this.#generation += 1;
-  }
-
   /** @param layer `open` takes precedence over `disk` */
   set(uri: string, summary: WorkspaceFile['summary'], layer: 'disk' | 'open'): void {
     const place = placeAt(normalizeUri(uri));
@@ -76,6 +66,21 @@ export class Workspace {
       this.#contexts.set(key, context);
       this.#generation += 1;
     }
+  }
+
+  /** The connected cluster; undefined without one. */
+  get cluster(): LiveCluster | undefined {
+    const cluster = this.#cluster;
+    this.#watch(() => this.#cluster === cluster);
+    return cluster;
+  }
+
+  /** Also called when its view or an answer has changed. */
+  setCluster(cluster: LiveCluster | undefined): void {
+    if (cluster === undefined && this.#cluster === undefined) return;
+    this.#cluster = cluster;
+    this.#generation += 1;
+    this.#versions.set(clusterKind, this.stampOf([clusterKind]) + 1);
   }
 
   contextOf(uri: string): FileContext | undefined {
@@ -180,6 +185,9 @@ export class Workspace {
     }
   }
 }
+
+/** The pseudo kind under which lookups depend on the connected cluster. */
+export const clusterKind = ' cluster';
 
 /** Indexes all objects of a kind under one word, the empty string. */
 export function anyObject(): string {

@@ -16,6 +16,7 @@ import { costRow, costRows } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
+import { fitLine } from '../../fleet/fit-summary.ts';
 import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
@@ -151,7 +152,16 @@ function toReportWorkload(
     costRange: toCostRange(document.rangeOf(workload)),
     memory: [],
     ...releaseOf(workload, document),
+    ...clusterFit(workload, document),
   };
+}
+
+function clusterFit(workload: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'cluster'> {
+  const fit = document.fitOf(workload);
+  if (fit === undefined) return {};
+  const { context, outcome, fitting, pods, groups } = fit;
+  const words = groups.flatMap((group) => group.words ?? [])[0] ?? null;
+  return { cluster: { context, outcome, fitting, pods, text: fitLine(fit), words } };
 }
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {

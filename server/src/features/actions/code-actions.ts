@@ -12,6 +12,7 @@ import {
   sliceFix,
   slicesOf,
 } from './mig-picker.ts';
+import { poolFixes } from './pool-fixes.ts';
 import { budgetOfAnswer, type ProofBudget, provenFixes } from './proof.ts';
 import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
 import { silence } from './suppress.ts';
@@ -187,10 +188,10 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
     ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable, budget)),
     ...share(sliceable, budget),
   ]);
-  const cheaper = leverFixes(file, query.span, budget).map(
+  const other = [...poolFixes(file, query.span, budget), ...leverFixes(file, query.span, budget)].map(
     ({ title, edits }): Action => ({ title, kind: 'refactor.rewrite', preferred: false, edits }),
   );
-  return [...cheaper, ...parts];
+  return [...other, ...parts];
 }
 
 /** A shared GPU, if the config declares GPU sharing on the nodes. */

@@ -27,6 +27,7 @@ import type {
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { isAt, type Span, shiftSpan } from '../../yaml/span.ts';
+import { fitBlocks } from '../cluster/fit-blocks.ts';
 import { roleWords } from '../completion/role-words.ts';
 import { poolHover } from '../pool-lens.ts';
 import { budgetFacts } from './budget-facts.ts';
@@ -50,7 +51,9 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     if (!isAt(spanOf(workload.manifest.root), inside)) continue;
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
-    const blocks = arranged(hit, cost(hit, workload, document, file.config), guessed(workload));
+    const paid = cost(hit, workload, document, file.config);
+    const fits = hit.cost ? fitBlocks(workload, document) : [];
+    const blocks = arranged({ ...hit, facts: [...fits, ...hit.facts] }, paid, guessed(workload));
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
   return scalerHover(file, offset) ?? poolHover(file, offset);
