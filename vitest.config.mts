@@ -4,7 +4,12 @@ export default defineConfig(({ mode }) => ({
   test: {
     // Those of test/cluster-real need a real API server: `npm run test:cluster` starts one.
     ...(mode === 'cluster'
-      ? { include: ['test/cluster-real/**/*.test.ts'], globalSetup: 'test/support/control-plane/setup.ts' }
+      ? {
+          include: ['test/cluster-real/**/*.test.ts'],
+          // They share the nodes of one cluster.
+          fileParallelism: false,
+          globalSetup: ['test/support/build-programs.ts', 'test/support/control-plane/setup.ts'],
+        }
       : {
           include: ['test/**/*.test.ts'],
           exclude: ['test/vscode/**', 'test/cluster-real/**', 'node_modules/**'],

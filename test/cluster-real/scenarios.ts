@@ -73,7 +73,7 @@ function scenario(id: string, seed: number, minor: number): Scenario {
     rooms.set(node, room - gpus);
     const app = pick(apps);
     return {
-      metadata: { name: `${id}-b${number}`, labels: { app } },
+      metadata: { name: `${id}-b${number}`, labels: { app, bound: `${id}-b${number}` } },
       spec: {
         nodeName: node.metadata.name,
         ...(chance(0.4) && { priorityClassName: 'low' }),
