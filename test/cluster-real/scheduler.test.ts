@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!inject('hasScheduler'))(`kube-scheduler 1.${minor}`, () => {
-  test.each(scenariosOf(Number(process.env.SEED ?? 20_260), 45, minor).map((each) => [each.id, each] as const))(
+  test.each(scenariosOf(Number(process.env.GPULINT_SEED ?? 20_260), 45, minor).map((each) => [each.id, each] as const))(
     'agrees in cluster %s',
     async (_, scenario) => {
       await build(scenario);
@@ -128,6 +128,8 @@ async function isKnown({ metadata, spec }: TestPod): Promise<void> {
     await createPod({
       metadata: { name, labels: {} },
       spec: {
+        // It must not evict the other one.
+        priorityClassName: 'never',
         nodeSelector: { 'kubernetes.io/hostname': spec.nodeName },
         tolerations: [{ operator: 'Exists' }],
         affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
