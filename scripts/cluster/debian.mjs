@@ -91,6 +91,8 @@ function fetch(work, mirror) {
     'Dir::State::lists': path.join(apt, 'lists'),
     'Dir::Cache': path.join(apt, 'cache'),
     'Acquire::Languages': 'none',
+    // A mirror that cannot be reached is otherwise only a warning.
+    'APT::Update::Error-Mode': 'any',
     // The user _apt cannot write to this folder.
     'APT::Sandbox::User': process.getuid?.() === 0 ? 'root' : '',
   }).flatMap(([name, value]) => (value === '' ? [] : ['-o', `${name}=${value}`]));

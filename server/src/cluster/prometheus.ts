@@ -11,6 +11,7 @@ import {
 } from '../fleet/usage-metrics.ts';
 import type { ApiServer } from './api-server.ts';
 import { connectionWords } from './connection-words.ts';
+import { parsedJson } from './parsed-json.ts';
 
 /** Where Prometheus is. Both come from settings of the machine, never from a workspace. */
 export type PrometheusSource =
@@ -64,7 +65,7 @@ async function ask(source: PrometheusSource, query: string, signal: AbortSignal)
     source.kind === 'url'
       ? await getUrl(addressOf(source.url, path), limited)
       : await getService(source, path, limited);
-  const answer = parsed(body);
+  const answer = parsedJson(body);
   if (answer === undefined)
     throw new Error(
       `the server answers with status ${status}${status >= 300 && status < 400 ? ' (redirects are not followed)' : ''}`,
@@ -125,12 +126,4 @@ async function bounded(parts: AsyncIterable<unknown>): Promise<string> {
     texts.push(text);
   }
   return texts.join('');
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -26,17 +26,21 @@ const mebibyte = 2 ** 20;
  * https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
  */
 export const deviceMetrics = {
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE: { amount: 'busy', scale: 1, labels: nvidia },
-  DCGM_FI_DEV_GPU_UTIL: { amount: 'busy', scale: 0.01, labels: nvidia },
-  DCGM_FI_DEV_FB_USED: { amount: 'used', scale: mebibyte, labels: nvidia },
-  DCGM_FI_DEV_FB_FREE: { amount: 'free', scale: mebibyte, labels: nvidia },
-  DCGM_FI_DEV_POWER_USAGE: { amount: 'watts', scale: 1, labels: nvidia },
-  gpu_gfx_activity: { amount: 'busy', scale: 0.01, labels: amd },
-  gpu_used_vram: { amount: 'used', scale: mebibyte, labels: amd },
-  gpu_total_vram: { amount: 'total', scale: mebibyte, labels: amd },
-  gpu_package_power: { amount: 'watts', scale: 1, labels: amd },
-  neuroncore_utilization_ratio: { amount: 'busy', scale: 1, labels: neuron },
-} as const satisfies Readonly<Record<string, DeviceMetric>>;
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE: measures('busy', 1, nvidia),
+  DCGM_FI_DEV_GPU_UTIL: measures('busy', 0.01, nvidia),
+  DCGM_FI_DEV_FB_USED: measures('used', mebibyte, nvidia),
+  DCGM_FI_DEV_FB_FREE: measures('free', mebibyte, nvidia),
+  DCGM_FI_DEV_POWER_USAGE: measures('watts', 1, nvidia),
+  gpu_gfx_activity: measures('busy', 0.01, amd),
+  gpu_used_vram: measures('used', mebibyte, amd),
+  gpu_total_vram: measures('total', mebibyte, amd),
+  gpu_package_power: measures('watts', 1, amd),
+  neuroncore_utilization_ratio: measures('busy', 1, neuron),
+} as const;
+
+function measures(amount: Amount, scale: number, labels: readonly string[]): DeviceMetric {
+  return { amount, scale, labels };
+}
 
 export type MetricName = keyof typeof deviceMetrics;
 
