@@ -57,7 +57,9 @@ function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function memoryStarved(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ workload, container, resource, resources }): readonly Mistake[] => {
-    const name = servedModel(container, workload).model?.name;
+    const served = servedModel(container, workload).model;
+    // A runtime or a script may set what decides the size.
+    const name = served?.open.length === 0 ? served.name : undefined;
     if (!isJudged(workload) || name === undefined || !ofOwn(resource)) return [];
     if ((weightsSize(name)?.gib ?? 0) < 13) return [];
     const request = getIn(container.resources, 'requests', 'memory') === undefined ? [] : ['requests'];
