@@ -61,7 +61,7 @@ function rowsBelow(
       const node = pool && cluster.nodesOf(pool.id).find(({ name }) => name === second);
       if (pool === undefined || node === undefined) return [];
       const pods = filter === undefined ? node.pods : node.pods.filter((pod) => filter.pod(pool, node, pod));
-      return pods.map((pod) => podRow(pod, ['pod', pool.id, node.name], now));
+      return byName(pods).map((pod) => podRow(pod, ['pod', pool.id, node.name], now));
     }
     default:
       return [];
@@ -174,6 +174,10 @@ function group(
       owner: null,
     },
   ];
+}
+
+function byName<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
+  return [...all].sort((a, b) => compare(a.name, b.name));
 }
 
 function compare(a: string, b: string): number {
