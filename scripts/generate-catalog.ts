@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
+import { withAzurePages } from './catalog/azure-sizes.ts';
 import { gpuFile } from './catalog/gpus.ts';
 import { instanceFile } from './catalog/instances.ts';
 import { interruptionFile } from './catalog/interruptions.ts';
@@ -44,7 +45,7 @@ const dates = commitDates(Object.values(text));
 const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
 const counts = csv('price_row_counts.csv');
 const notes = csv('instance_notes.csv');
-const instances = withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes);
+const instances = withAzurePages(withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes));
 const prices = withNodeNames(withoutReserved(withCounts(csv('prices.csv'), counts, notes), notes), notes);
 
 mkdirSync(output, { recursive: true });

@@ -199,6 +199,8 @@ function countingEngine(updated: (objects: ClusterObjects) => void): Engine {
       outcome: 'unknown',
       fitting: 0,
       pods,
+      line: '',
+      wayOut: null,
       groups: [],
       growth: [],
       preempted: [],

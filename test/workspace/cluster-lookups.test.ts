@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Analysis, type DocumentAnalysis } from '../../server/src/analysis.ts';
 import { createClusterClient, type ThreadListener } from '../../server/src/cluster/client.ts';
 import { type ClusterStatus, off, type ToCluster } from '../../server/src/cluster/messages.ts';
-import type { ClusterView } from '../../server/src/fleet/cluster-view.ts';
+import type { PublishedView } from '../../server/src/fleet/cluster-view.ts';
 import type { FitAnswer, FitFacts, FitQuestion } from '../../server/src/fleet/fit-question.ts';
 
 /** A pod that requests a GPU in a namespace of its own. */
@@ -16,19 +16,15 @@ spec:
 
 const money = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
 const devices = { total: 8, free: 8, used: 0, unavailable: 0, uncountedNodes: 0 };
-const view: ClusterView = {
+const view: PublishedView = {
   context: 'test',
   serverVersion: null,
   state: { kind: 'current' },
   asOf: 1,
   pools: [],
   totals: { nodes: 1, devices, cost: money },
-  owners: [],
-  pending: [],
   coverage: [{ resource: 'nodes', state: 'read', namespaces: [] }],
   deviceClasses: [],
-  leaked: [],
-  problems: [],
 };
 const answer: FitAnswer = {
   context: 'test',
@@ -36,6 +32,8 @@ const answer: FitAnswer = {
   outcome: 'fits',
   fitting: 1,
   pods: 1,
+  line: '',
+  wayOut: null,
   groups: [],
   growth: [],
   preempted: [],
@@ -60,7 +58,7 @@ function connected() {
     },
   );
   client.connect({ kubeconfig: null, context: 'test', namespace: null, prices: '' });
-  const show = (changed: Partial<ClusterView>) => {
+  const show = (changed: Partial<PublishedView>) => {
     const status: ClusterStatus = { ...off, state: 'live', context: 'test', view: { ...view, ...changed } };
     thread?.received({ kind: 'changed', status });
   };
@@ -170,7 +168,7 @@ describe('would it run?', () => {
   });
 });
 
-function pool(name: string, free: number): ClusterView['pools'][number] {
+function pool(name: string, free: number): PublishedView['pools'][number] {
   const resource = 'nvidia.com/gpu';
   return {
     id: name,

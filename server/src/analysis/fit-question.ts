@@ -77,7 +77,7 @@ function templateOf(podSet: PodSet, { namespace }: Workload, crossReferences: Cr
     ...spec.map(([, value]) => value),
     ...read.flatMap(({ ports, requests, limits }) => [ports, requests, limits]),
   ];
-  if (all.includes(unknown)) return undefined;
+  if ([...all, plainAt(pod, 'nodeSelector')].includes(unknown)) return undefined;
   const own = selectors.filter(({ from, values }) => from === 'nodeSelector' && values.length === 1);
   const made = read.map(({ type, ports, requests, limits }) => ({
     type,

@@ -49,16 +49,16 @@ export async function checkPaths(
   const reach = reachOf(paths.map((name) => (name === standardInput ? (options.stdinFilename ?? '.') : name)));
   const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
-  indexInputs(analysis, inputs, reach);
+  const kept = indexInputs(analysis, inputs, reach);
   const { fix, root = sourceRoot(), withLines = false } = options;
   const cluster = await clusterOf(analysis, options);
   const how: CheckFileOptions = { fix, root, related, withLines, cluster };
   const checkOne = async ({ config, input }: ConfiguredInput): Promise<CheckedFile> => {
     analysis.setConfig(config);
-    return checkFile(analysis, input, await contentOf(input, reach), how);
+    return checkFile(analysis, input, await contentOf(input, reach, kept.get(input.file)), how);
   };
   try {
-    return await checkAll(inputs, checkOne, (fixed) => indexInput(analysis, fixed, reach));
+    return await checkAll(inputs, checkOne, (fixed) => indexInput(analysis, fixed, reach, kept));
   } finally {
     cluster?.close();
   }

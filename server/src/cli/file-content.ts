@@ -27,10 +27,11 @@ export const maxFileBytes = 5 * 1024 * 1024;
 /** Why a file is left out that is the target of a link, or that lies above the named path. */
 export const outsideReason = 'it lies outside the project';
 
-/** The content of an input. Never throws. */
-export async function contentOf(input: InputFile | BadInput, reach: Reach): Promise<FileContent> {
+/** The content of an input. Never throws. @param bytes its bytes, if they were read before */
+export async function contentOf(input: InputFile | BadInput, reach: Reach, bytes?: Buffer): Promise<FileContent> {
   if ('problem' in input)
     return { kind: input.leftOut === undefined ? 'unreadable' : 'skipped', reason: input.problem };
+  if (bytes !== undefined) return decode(bytes);
   if (input.folder !== null) return contentOfFound(input.file, reach);
   return input.file === standardInput ? guarded(() => readStream(process.stdin)) : contentOfNamed(input.file);
 }

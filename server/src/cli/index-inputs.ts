@@ -15,30 +15,54 @@ export interface ConfiguredInput {
   readonly config: ProjectConfig;
 }
 
+/** The bytes of files that a run found, so that it reads most files once. */
+export type KeptBytes = Map<string, Buffer>;
+
+/** A large tree needs little more memory than a small one. */
+const maxKept = 16 * 1024 * 1024;
+
 /**
- * Adds the files of a run to the workspace. Each is searched for kinds that other files can reference, and parsed only on a lookup. The texts
- * are not kept, so that a large tree needs no more memory than a small one.
+ * Adds the files of a run to the workspace. Each is searched for kinds that other files can reference, and parsed only on a lookup.
+ * @returns the bytes of the first files
  */
-export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): void {
-  if (inputs.length < 2) return;
-  for (const input of inputs) indexInput(analysis, input, reach);
+export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): KeptBytes {
+  const kept: KeptBytes = new Map();
+  if (inputs.length < 2) return kept;
+  let size = 0;
+  for (const one of inputs) {
+    const bytes = indexInput(analysis, one, reach, kept);
+    // The check reports why a file has no bytes here.
+    if (bytes === nothing || one.input.folder === null || 'problem' in one.input || size + bytes.length > maxKept)
+      continue;
+    size += bytes.length;
+    kept.set(one.input.file, bytes);
+  }
+  return kept;
 }
 
-/** Adds a file, or replaces it after its content has changed. */
-export function indexInput(analysis: Analysis, { input, config }: ConfiguredInput, reach: Reach): void {
+/** Adds a file, or replaces it after its content has changed. @returns its bytes */
+export function indexInput(
+  analysis: Analysis,
+  { input, config }: ConfiguredInput,
+  reach: Reach,
+  kept: KeptBytes,
+): Buffer {
+  kept.delete(input.file);
+  const bytes = bytesOf(input, reach);
   // Names of kinds are ASCII in every encoding, and latin1 decodes fastest.
-  const text = bytesOf(input, reach).toString('latin1');
+  const text = bytes.toString('latin1');
   const { kinds, names } = kindsOfFile(input.file, text);
   const uri = pathToFileURL(input.file).href;
   if (kinds.size === 0) {
     analysis.workspace.delete(uri, 'disk');
-    return;
+    return bytes;
   }
   const read = () => {
-    const content = decode(bytesOf(input, reach));
+    const content = decode(kept.get(input.file) ?? bytesOf(input, reach));
     return summarizeFile(input.file, content.kind === 'text' ? content.text : '', config);
   };
   analysis.workspace.set(uri, deferred(kinds, names, read), 'disk');
+  return bytes;
 }
 
 /** The bytes of a file. Empty if it is not a regular file, since a pipe can be read only once, or on an error, which the check reports. */

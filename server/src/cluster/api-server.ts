@@ -57,7 +57,7 @@ export function apiServerOf(load: () => KubeConfig, now: () => number = Date.now
       throw error instanceof CredentialError ? error : new CredentialError(connectionWords(error));
     }
     const { agent } = options;
-    if (agent instanceof http.Agent) Object.assign(agent, { keepAlive: true });
+    if (agent instanceof http.Agent) (agent as { keepAlive?: boolean }).keepAlive = true;
     // The agent keeps connections, so it changes only with the certificate of the user.
     const isSame = before !== undefined && before.base === base && certificate(before) === certificate({ options });
     return { base, options: isSame ? { ...options, agent: before.options.agent } : options };

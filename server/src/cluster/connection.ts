@@ -1,6 +1,6 @@
 import { drawCluster } from '../features/cluster/drawing.ts';
 import type { ClusterDrawing, ClusterDrawn } from '../features/cluster/drawn.ts';
-import type { ClusterState } from '../fleet/cluster-view.ts';
+import type { ClusterState, ClusterView, PublishedView } from '../fleet/cluster-view.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { type Clock, watchSleep } from './clock.ts';
 import { type ClusterCopy, followCluster } from './cluster-copy.ts';
@@ -90,14 +90,18 @@ export function connect(
       answerAll();
     }
     const listed = { nodes: copy.nodes.count(), pods: copy.pods.count() };
+    const whole = computed === undefined ? null : { ...computed.view, ...moment };
     const status: ClusterStatus = {
       state,
       message,
       context,
-      view: computed === undefined ? null : { ...computed.view, ...moment },
+      view: whole === null ? null : published(whole),
+      pending: whole?.pending.length ?? 0,
       listed: state === 'loading' ? listed : off.listed,
     };
-    const text = JSON.stringify(status, (key, value: unknown) => (key === 'asOf' && state === 'live' ? null : value));
+    const text = JSON.stringify([status, whole], (key, value: unknown) =>
+      key === 'asOf' && state === 'live' ? null : value,
+    );
     if (text === posted) return;
     posted = text;
     post({ kind: 'changed', status });
@@ -180,6 +184,10 @@ export function connect(
     },
     forget: (key) => void questions.delete(key),
   };
+}
+
+function published({ owners: _o, pending: _p, problems: _s, leaked: _l, ...view }: ClusterView): PublishedView {
+  return view;
 }
 
 function clusterState(state: ConnectionState, message: string): ClusterState {

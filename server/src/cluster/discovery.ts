@@ -1,5 +1,6 @@
 import { at, list, text } from '../fleet/json.ts';
 import type { ApiServer } from './api-server.ts';
+import { parsedJson } from './parsed-json.ts';
 
 /** The versions of each API group that a server serves; undefined if the user may not know. */
 export type Served = ReadonlyMap<string, ReadonlySet<string>> | undefined;
@@ -25,10 +26,5 @@ export async function serverVersion(api: ApiServer, signal: AbortSignal): Promis
 async function json(api: ApiServer, path: string, signal: AbortSignal): Promise<unknown> {
   const response = await api.get(path, signal);
   const body = await response.text();
-  if (response.status !== 200) return undefined;
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
+  return response.status === 200 ? parsedJson(body) : undefined;
 }

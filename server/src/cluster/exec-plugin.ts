@@ -4,7 +4,9 @@ import path from 'node:path';
 import process from 'node:process';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { at, list, text } from '../fleet/json.ts';
+import { tableOf } from '../yaml/table.ts';
 import { CredentialError, oneLine } from './connection-words.ts';
+import { parsedJson } from './parsed-json.ts';
 
 // Credential plugins: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
 // The library's own way runs a plugin again for each request if its answer does not expire, leaves it without the environment that some need, and
@@ -54,12 +56,8 @@ async function run(exec: object, folder: string, cluster: Cluster | null, signal
   const command = /[/\\]/.test(named) ? path.resolve(folder, named) : named;
   const args = list(at(exec, 'args')).map(String);
   const output = await outputOf(named, command, args, environment(exec, cluster), signal);
-  let status: unknown;
-  try {
-    status = at(JSON.parse(output), 'status');
-  } catch {
-    // Its output may be a secret, so it is not shown.
-  }
+  // Output that is not JSON may be a secret, so it is not shown.
+  const status = at(parsedJson(output), 'status');
   const token = text(at(status, 'token'));
   const certificate = text(at(status, 'clientCertificateData'));
   if (token === undefined && certificate === undefined)
@@ -83,7 +81,7 @@ function environment(exec: object, cluster: Cluster | null): NodeJS.ProcessEnv {
     kind: 'ExecCredential',
     spec: { interactive: false, ...(at(exec, 'provideClusterInfo') === true && { cluster: clusterInfo(cluster) }) },
   };
-  return { ...process.env, ...Object.fromEntries(variables), KUBERNETES_EXEC_INFO: JSON.stringify(info) };
+  return { ...process.env, ...tableOf(variables), KUBERNETES_EXEC_INFO: JSON.stringify(info) };
 }
 
 function clusterInfo(cluster: Cluster | null): object {

@@ -1,5 +1,5 @@
 import type { ClusterDrawing, ClusterDrawn } from '../features/cluster/drawn.ts';
-import type { ClusterView, LiveNode } from '../fleet/cluster-view.ts';
+import type { LiveNode, PublishedView } from '../fleet/cluster-view.ts';
 import type { FitAnswer, FitQuestion } from '../fleet/fit-question.ts';
 
 // What the thread that follows a cluster and the rest of gpulint exchange: plain data that passes by structured clone.
@@ -76,8 +76,10 @@ export interface ClusterStatus {
   readonly context: string | null;
   /** Objects that have been listed so far, while `state` is `loading`. */
   readonly listed: { readonly nodes: number; readonly pods: number };
+  /** GPU pods without a node. */
+  readonly pending: number;
   /** null before the first objects have arrived. */
-  readonly view: ClusterView | null;
+  readonly view: PublishedView | null;
 }
 
 /** Not connected. */
@@ -86,5 +88,6 @@ export const off: ClusterStatus = {
   message: null,
   context: null,
   listed: { nodes: 0, pods: 0 },
+  pending: 0,
   view: null,
 };

@@ -1,6 +1,7 @@
 import type { PricesInUse, ProjectConfig } from '../config.ts';
 import { listPrices, type OwnPrices } from '../cost/custom-prices.ts';
 import { tableOf } from '../yaml/table.ts';
+import { parsedJson } from './parsed-json.ts';
 
 /** A project's own prices as text, for the thread that follows a cluster: tables lose their nature when they pass between threads. */
 export function ownPricesText({ prices: { sheet: _sheet, ...own } }: Pick<ProjectConfig, 'prices'>): string {
@@ -9,7 +10,7 @@ export function ownPricesText({ prices: { sheet: _sheet, ...own } }: Pick<Projec
 
 /** Own prices from their text; without any, the list prices. */
 export function ownPricesOf(text: string, { sheet, today }: PricesInUse): OwnPrices {
-  const own: Partial<OwnPrices> = text === '' ? {} : JSON.parse(text, asTables);
+  const own = parsedJson(text, asTables) as Partial<OwnPrices> | undefined;
   return { ...listPrices, ...own, sheet, today };
 }
 

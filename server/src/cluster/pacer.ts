@@ -3,8 +3,8 @@ import type { Clock } from './clock.ts';
 const shortest = 250;
 /** Also if the clock was set while it worked. */
 const longest = 5000;
-/** The work may take a tenth of the time of its thread. */
-const share = 9;
+/** The work may take a fifth of the time of its thread. */
+const share = 4;
 
 /**
  * Does work after changes: at once, then at most four times per second, and less often if it takes long.

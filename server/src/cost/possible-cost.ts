@@ -69,13 +69,33 @@ export function possibleCost(workload: Workload, own: OwnPrices = listPrices): P
       suits(gpu, first.one, first.podSet) &&
       others.every(({ one, podSet }) => cardsFor(one).includes(gpu) && suits(gpu, one, podSet)),
   );
+  const isSingle = used.length === 1 && acceleratorsOf(first.podSet).length === 1 && first.one.open.vendor !== 'google';
+  if (!isSingle) return costOn(gpus, used, first.one, own);
+  // Most workloads repeat a few requests.
+  const {
+    perPod,
+    open: { vendor, devicesOn },
+  } = first.one;
+  const { min, max } = first.podSet.pods;
+  const cards = gpus.map(({ id }) => `${id} ${devicesOn(id)}`).join();
+  const key = `${placementKey(first.podSet.placement)} ${vendor} ${perPod} ${min}-${max} ${cards}`;
+  return recall(costsByKey, own, key, () => costOn(gpus, used, first.one, own));
+}
+
+/** The cost on cards that suit all requests. @param first one of the requests */
+function costOn(
+  gpus: readonly GpuModel[],
+  used: readonly PodSet[],
+  first: OpenAccelerator,
+  own: OwnPrices,
+): PossibleCost | undefined {
   const pricings: readonly Pricing[] = used.every(({ placement }) => placement.capacity === 'spot')
     ? ['spot', 'on-demand']
     : ['on-demand'];
   for (const pricing of pricings) {
     const found = gpus.map((gpu): CardCost => ({ gpu, byProvider: costsOn(gpu, used, pricing, own) }));
     const cards = nearby(found, used[0]?.placement.region ?? null);
-    if (cards.length > 0) return between(cards, providerOf(used, first.one), pricing);
+    if (cards.length > 0) return between(cards, providerOf(used, first), pricing);
   }
   return undefined;
 }
@@ -145,20 +165,28 @@ function pricesOn(
   own: OwnPrices,
 ): readonly ProviderCost[] {
   if (!isOpen(accelerator)) return findPrices(gpu, podSet, accelerator, pricing, own);
-  let known = pricesByKey.get(own) ?? new Map<string, readonly ProviderCost[]>();
-  if (known.size >= maxKnown) known = new Map();
-  pricesByKey.set(own, known);
   const { perPod, open } = accelerator;
   const key = `${gpu.id} ${pricing} ${perPod} ${open.devicesOn(gpu.id)} ${open.vendor} ${placementKey(podSet.placement)}`;
-  const found = known.get(key) ?? findPrices(gpu, podSet, accelerator, pricing, own);
-  known.set(key, found);
-  return found;
+  return recall(pricesByKey, own, key, () => findPrices(gpu, podSet, accelerator, pricing, own));
 }
 
-const pricesByKey = new WeakMap<OwnPrices, Map<string, readonly ProviderCost[]>>();
+type Known<T> = WeakMap<OwnPrices, Map<string, T>>;
+const pricesByKey: Known<readonly ProviderCost[]> = new WeakMap();
+const costsByKey: Known<PossibleCost | undefined> = new WeakMap();
 
 /** A workspace has few different pods; a session may see many. */
 const maxKnown = 5000;
+
+/** What is known by a key that has everything that decides it. */
+function recall<T>(known: Known<T>, own: OwnPrices, key: string, find: () => T): T {
+  const before = known.get(own);
+  const here = before === undefined || before.size >= maxKnown ? new Map<string, T>() : before;
+  known.set(own, here);
+  if (here.has(key)) return here.get(key) as T;
+  const found = find();
+  here.set(key, found);
+  return found;
+}
 
 const placementKeys = new WeakMap<Placement, number>();
 const keyNumbers = new Map<string, number>();

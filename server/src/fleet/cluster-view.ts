@@ -28,6 +28,9 @@ export interface ClusterView {
   readonly problems: readonly NodeProblem[];
 }
 
+/** What analyses see of a view. The rest can be megabytes with each change; it is drawn where the cluster is known. */
+export type PublishedView = Omit<ClusterView, 'owners' | 'pending' | 'problems' | 'leaked'>;
+
 /** How current the objects are. A view with an old `asOf` shows the last known objects in every state but `loading`. */
 export type ClusterState =
   | { readonly kind: 'loading'; readonly nodes: number; readonly pods: number }

@@ -16,11 +16,17 @@ export function isDeviceResource(name: string): boolean {
 
 /** The devices that pods request, by resource. */
 export function deviceRequests(requests: Amounts): readonly DeviceCount[] {
+  const before = known.get(requests);
+  if (before !== undefined) return before;
   const found: DeviceCount[] = [];
   for (const [resource, count] of requests)
     if (count > 0 && isDeviceResource(resource)) found.push({ resource, count });
+  known.set(requests, found);
   return found;
 }
+
+/** Thousands of pods have the same requests. */
+const known = new WeakMap<Amounts, readonly DeviceCount[]>();
 
 /**
  * The accelerator resources of a node, as the scheduler counts them. What is free is free for a pod: nothing on a node that takes none.

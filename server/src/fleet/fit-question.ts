@@ -1,4 +1,4 @@
-import type { ClusterView, DeviceCount, LabelValue, LiveTaint } from './cluster-view.ts';
+import type { DeviceCount, LabelValue, LiveTaint, PublishedView } from './cluster-view.ts';
 
 // Whether pods would run in a connected cluster, as plain data like the view.
 
@@ -47,6 +47,10 @@ export interface FitAnswer {
   /** When the objects were last known to be current. */
   readonly asOf: number;
   readonly outcome: FitOutcome;
+  /** `fits now in pool a100 (6 free)`, `waits: …`: the outcome with its reason, for all pods together. */
+  readonly line: string;
+  /** What would let the pods run; null if nothing is known to. */
+  readonly wayOut: string | null;
   /** Pods that fit at once, and all of them. */
   readonly fitting: number;
   readonly pods: number;
@@ -58,6 +62,9 @@ export interface FitAnswer {
   /** What could not be taken into account: `the pods of other namespaces are not readable`. */
   readonly gaps: readonly string[];
 }
+
+/** What an answer says, before it is put in words. */
+export type FitResult = Omit<FitFacts, 'line' | 'wayOut'>;
 
 /** An answer without its time, so that equal answers are equal. */
 export type FitFacts = Omit<FitAnswer, 'asOf'>;
@@ -136,7 +143,7 @@ export interface QuotaState {
 
 /** A connected cluster, as an analysis sees it. Without a connection there is none, and nothing changes. */
 export interface LiveCluster {
-  readonly view: ClusterView;
+  readonly view: PublishedView;
   /** Undefined until the answer arrives; whoever asked is then analyzed again. */
   readonly answer: (question: FitQuestion) => FitAnswer | undefined;
 }

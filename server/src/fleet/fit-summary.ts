@@ -1,9 +1,10 @@
-import type { FitFacts, GroupFit, PoolFit } from './fit-question.ts';
+import { knownAccelerator } from '../catalog/index.ts';
+import type { FitResult, GroupFit, PoolFit } from './fit-question.ts';
 
 // What an answer means, in one line: for lenses, hovers, reports and the list of pending pods.
 
 /** `fits now in pool a100 (6 free)`, `waits: …`, for all pods of the question together. */
-export function fitLine(answer: FitFacts): string {
+export function fitLine(answer: FitResult): string {
   const { outcome, fitting, pods } = answer;
   const [growth] = answer.growth.filter(({ blocked }) => blocked === null);
   switch (outcome) {
@@ -28,7 +29,7 @@ export function fitLine(answer: FitFacts): string {
 }
 
 /** Why not all pods fit, in plain words. */
-export function fitReason(answer: FitFacts): string {
+export function fitReason(answer: FitResult): string {
   const { groups, pods, gaps } = answer;
   const quota = answer.quotas.find(({ exceeded }) => exceeded);
   if (quota !== undefined) return quota.plain;
@@ -44,23 +45,39 @@ function mostAtOnce(groups: readonly GroupFit[]): number {
 }
 
 /** What would let the pods run; null if nothing is known to. */
-export function wayOut(answer: FitFacts): string | null {
+export function wayOut(answer: FitResult): string | null {
   const growth = answer.growth.find(({ blocked }) => blocked === null);
   if (answer.outcome === 'fits') return 'the scheduler has not placed it yet';
   if (answer.outcome === 'quota') return 'more quota, or the end of other workloads in it';
   if (answer.preempted.length > 0) return `preempts ${preemptedText(answer)}`;
   if (growth !== undefined) return `${growth.by} adds ${nodesText(growth.nodes)} to pool ${growth.pool}`;
   const pools = answer.groups.flatMap((group) => group.pools.map((pool) => ({ pool, group })));
-  const admitting = pools.find(({ pool }) => pool.missing !== null && (pool.free ?? 0) > 0);
+  const admitting = pools.filter(({ pool, group }) => pool.missing !== null && (pool.free ?? 0) >= neededBy(group));
+  // A taint named after the device only keeps other pods away; others may reserve the pool for somebody.
+  const open = admitting.find(({ pool }) => isOnlyForDevices(pool));
+  if (open !== undefined) return admit(open.pool);
   const waiting = pools.find(({ pool }) => pool.missing === null && pool.fitsEmpty > 0);
   if (waiting !== undefined) {
     const blocked = answer.growth.find((one) => one.pool === waiting.pool.name);
     const limit = blocked?.blocked == null ? '' : ` (${blocked.by}: ${blocked.blocked})`;
     return `wait until pods in pool ${waiting.pool.name} end${limit}`;
   }
-  if (admitting !== undefined) return admit(admitting.pool);
+  const [reserved] = admitting;
+  if (reserved !== undefined) return admit(reserved.pool);
   const tooLarge = pools.find(({ pool }) => pool.missing === null && (pool.free ?? 0) > 0);
   return tooLarge === undefined ? null : 'smaller requests: no node is large enough';
+}
+
+function neededBy({ devices }: GroupFit): number {
+  return devices[0]?.count ?? 1;
+}
+
+function isOnlyForDevices({ missing }: PoolFit): boolean {
+  return (
+    missing !== null &&
+    missing.labels.length === 0 &&
+    missing.taints.every(({ key }) => knownAccelerator(key) !== undefined)
+  );
 }
 
 /** What the pod needs for a pool that has free devices. */
@@ -78,7 +95,7 @@ function listed(names: readonly string[]): string {
   return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(' and ');
 }
 
-function whereText({ groups }: FitFacts): string {
+function whereText({ groups }: FitResult): string {
   const used = [
     ...new Map(groups.flatMap(({ pools }) => pools.slice(0, 1).map((pool) => [pool.pool, pool] as const))).values(),
   ];
@@ -88,7 +105,7 @@ function whereText({ groups }: FitFacts): string {
   return `pool ${first.name}${free}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 }
 
-function preemptedText({ preempted }: FitFacts): string {
+function preemptedText({ preempted }: FitResult): string {
   const [first] = preempted;
   if (first === undefined) return 'pods of lower priority';
   const more = preempted.length - 1;

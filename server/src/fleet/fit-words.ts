@@ -27,15 +27,26 @@ export function reasonsOf(
       });
     }
   }
-  return [...reasons.values()]
-    .map(({ nodes, words, about, free, forever }) => ({
-      nodes,
-      words,
-      plain:
-        free === undefined ? about : `${about} (free ${amount(words, free)}, asks ${amount(words, asked(words, pod))})`,
-      forever,
-    }))
-    .sort((a, b) => b.nodes - a.nodes || (a.plain < b.plain ? -1 : 1));
+  return (
+    [...reasons.values()]
+      .map(({ nodes, words, about, free, forever }) => ({
+        nodes,
+        words,
+        plain:
+          free === undefined
+            ? about
+            : `${about} (free ${amount(words, free)}, asks ${amount(words, asked(words, pod))})`,
+        forever,
+      }))
+      // Nodes of another kind are many, and say the least.
+      .sort((a, b) => Number(isWithout(a)) - Number(isWithout(b)) || b.nodes - a.nodes || (a.plain < b.plain ? -1 : 1))
+  );
+}
+
+const without = 'without ';
+
+function isWithout({ plain }: FitReason): boolean {
+  return plain.startsWith(without);
 }
 
 interface Told {
@@ -63,6 +74,7 @@ function aboutNode(words: string, pod: FleetPod, on: ClusterNodeState): Pick<Tol
   const { node, used } = on;
   if (words.startsWith(insufficient)) {
     const resource = words.slice(insufficient.length);
+    if ((node.allocatable.get(resource) ?? 0) === 0) return { about: `${without}${resource}` };
     return { about: words, free: Math.max(0, (node.allocatable.get(resource) ?? 0) - (used.get(resource) ?? 0)) };
   }
   if (words === 'node(s) had untolerated taint(s)') {

@@ -2,18 +2,20 @@ import { type ClusterNodeState, statesOf } from './cluster-index.ts';
 import type { ClusterObjects } from './cluster-objects.ts';
 import { deviceRequests } from './device-counts.ts';
 import { filterState, refusalOf } from './filters.ts';
+import { emptyIn, type FoundPods, outcomeOf, type PodsToFit } from './fit-outcome.ts';
 import { admitTemplate, devicesWith, onFlavor } from './fit-pod.ts';
 import { type FitPool, fitPoolsOf } from './fit-pools.ts';
 import type {
   FitAnswer,
-  FitOutcome,
   FitQuestion,
+  FitResult,
   GroupFit,
   Growth,
   PoolFit,
   PreemptedPod,
   QuotaState,
 } from './fit-question.ts';
+import { fitLine, wayOut } from './fit-summary.ts';
 import { plainWords, reasonsOf } from './fit-words.ts';
 import { placeTogether } from './gang.ts';
 import type { Gang } from './gang-group.ts';
@@ -60,13 +62,6 @@ export function answerFit(question: FitQuestion, objects: ClusterObjects, input:
   );
 }
 
-/** Pods of one template that are to be placed. */
-export interface PodsToFit {
-  readonly name: string;
-  readonly count: number;
-  readonly pod: FleetPod;
-}
-
 export interface PlacingInput extends FitInput {
   readonly devices: ClusterDevices | undefined;
   readonly together: boolean;
@@ -80,7 +75,7 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
   const { context, asOf, devices, together, quotas, stopped } = input;
   const states = statesOf(objects);
   const pools = fitPoolsOf(objects, states);
-  const found = groups.map((group): Found => {
+  const found = groups.map((group): FoundPods => {
     const { pod, count } = group;
     const needed = podDevices(pod, devices);
     const verdict = verdictOn(pod, states, objects.namespaces, devices);
@@ -103,9 +98,8 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
     ...(stopped === null ? [] : [stopped]),
     ...(exact ? [] : ['not all ways to place the pods were tried']),
   ];
-  return {
+  const result: FitResult = {
     context,
-    asOf,
     outcome: outcomeOf({ found, placed, missing, pools, quotas, growth, preempted, together, exact, stopped }),
     fitting: together && fitting < pods ? 0 : fitting,
     pods,
@@ -115,12 +109,7 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
     quotas,
     gaps: [...new Set(gaps)],
   };
-}
-
-interface Found extends PodsToFit {
-  readonly verdict: Verdict;
-  /** Undefined if a claim or a device class is missing. */
-  readonly gang: Gang | undefined;
+  return { ...result, asOf, line: fitLine(result), wayOut: wayOut(result) };
 }
 
 function totalOf(groups: readonly PodsToFit[]): Asked {
@@ -146,7 +135,7 @@ function devicesOf({ requests }: FleetPod): number {
   return deviceRequests(requests).reduce((all, { count }) => all + count, 0);
 }
 
-function preemptedBy(found: readonly Found[]): readonly PreemptedPod[] {
+function preemptedBy(found: readonly FoundPods[]): readonly PreemptedPod[] {
   for (const { verdict } of found) {
     if (verdict.kind !== 'refused') continue;
     // The scheduler prefers the node with the least important and then the fewest victims.
@@ -163,51 +152,8 @@ function highest(victims: readonly FleetPod[]): number {
   return Math.max(...victims.map(({ priority }) => priority));
 }
 
-interface OutcomeInput {
-  readonly found: readonly Found[];
-  readonly placed: readonly number[];
-  readonly missing: readonly number[];
-  readonly pools: readonly FitPool[];
-  readonly quotas: readonly QuotaState[];
-  readonly growth: readonly Growth[];
-  readonly preempted: readonly PreemptedPod[];
-  readonly together: boolean;
-  readonly exact: boolean;
-  readonly stopped: string | null;
-}
-
-function outcomeOf(input: OutcomeInput): FitOutcome {
-  const { found, placed, missing, quotas, growth, preempted, together, exact } = input;
-  if (input.stopped !== null || quotas.some(({ exceeded }) => exceeded)) return 'quota';
-  if (found.some(({ verdict }) => verdict.kind === 'error' || verdict.kind === 'waits')) return 'never';
-  if (missing.every((count) => count === 0)) return 'fits';
-  if (!exact) return 'unknown';
-  const isSome = placed.some((count) => count > 0);
-  if (isSome && !together) return 'fits-some';
-  if (preempted.length > 0) return 'preempts';
-  if (growth.some(({ blocked }) => blocked === null)) return 'grows';
-  const couldFit = found.every(({ gang, count }) => gang !== undefined && fitsEmpty(gang, input.pools) >= count);
-  return couldFit ? 'waits' : 'never';
-}
-
-/** Pods that would fit if no others were there, on the nodes that admit them. */
-function fitsEmpty(gang: Gang, pools: readonly FitPool[]): number {
-  return pools.reduce((all, pool) => all + emptyIn(gang, pool), 0);
-}
-
-function emptyIn(gang: Gang, pool: FitPool): number {
-  pool.empty ??= pool.states.flatMap(({ node }) =>
-    node.unschedulable ? [] : [{ node, pods: [], used: new Map<string, number>() }],
-  );
-  const pod = { ...gang.pod, affinity: [], antiAffinity: [], spread: [], hostPorts: [] };
-  const affinity = { attracting: new Map(), repelling: new Map(), repelled: new Map() };
-  const state = { ...gang.state, affinity, spread: [], devices: { ...gang.devices, taken: new Set<string>() } };
-  const { placed } = placeTogether([{ pod, count: gang.count, devices: state.devices, state }], pool.empty, new Map());
-  return placed[0] ?? 0;
-}
-
 function groupFit(
-  { name, pod, count, verdict, gang }: Found,
+  { name, pod, count, verdict, gang }: FoundPods,
   pools: readonly FitPool[],
   objects: ClusterObjects,
 ): GroupFit {

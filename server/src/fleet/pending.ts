@@ -2,7 +2,7 @@ import type { ClusterObjects, ClusterPod } from './cluster-objects.ts';
 import type { PendingPod } from './cluster-view.ts';
 import { deviceRequests } from './device-counts.ts';
 import { fitPods } from './fit.ts';
-import { fitReason, wayOut } from './fit-summary.ts';
+import { fitReason } from './fit-summary.ts';
 import { holdsDevices } from './live-node.ts';
 
 interface Explained {
@@ -14,7 +14,7 @@ interface Explained {
 const maxPods = 2000;
 
 /** Nodes that one view may look at to explain pods; what is left waits for the next one. */
-const maxLooks = 40_000;
+const maxLooks = 10_000;
 
 /** An explanation is used again for so many milliseconds, although other pods come and go. */
 const fresh = 15_000;
@@ -53,7 +53,7 @@ export function pendingExplainer(): (
         quotas: [],
         stopped: null,
       });
-      const explained = { reason: fitReason(answer), wayOut: wayOut(answer) };
+      const explained = { reason: fitReason(answer), wayOut: answer.wayOut };
       known.set(kind, { at: asOf, explained });
       return explained;
     };
@@ -116,5 +116,5 @@ function kindOf(pod: ClusterPod): string {
   ];
   const isSocial = affinity.length + antiAffinity.length + spread.length > 0;
   const labels = isSocial ? JSON.stringify([...pod.labels]) : '';
-  return [namespace, priority, ...parts.map(idOf), labels].join('/');
+  return [isSocial || pod.claims.length > 0 ? namespace : '', priority, ...parts.map(idOf), labels].join('/');
 }

@@ -1,9 +1,9 @@
 import { type ClusterNodeState, statesOf } from './cluster-index.ts';
 import type { ClusterObjects, ClusterPod } from './cluster-objects.ts';
-import type { ClusterView, DeviceCount, LiveNode, MoneyRange, NodeProblem, OwnerUse } from './cluster-view.ts';
+import type { ClusterView, DeviceCount, LiveNode, NodeProblem, OwnerUse } from './cluster-view.ts';
 import { addDevices, deviceRequests } from './device-counts.ts';
 import { type DescribedNode, describeNode, holdsDevices } from './live-node.ts';
-import { type NodePricing, sumCosts, sumMoney } from './node-cost.ts';
+import { type NodePricing, sumCosts } from './node-cost.ts';
 import { claimedBy, type DraIndex, draIndex, leakedClaims } from './node-dra.ts';
 import { pendingExplainer } from './pending.ts';
 import { describePool, groupByPool } from './pools.ts';
@@ -72,7 +72,9 @@ interface Use {
   /** NaN: unknown. */
   sum: number;
   readonly pools: Set<string>;
-  readonly hourly: (MoneyRange | null)[];
+  /** NaN: unknown. */
+  min: number;
+  max: number;
 }
 
 /** Who holds the devices, those with the most first. */
@@ -97,7 +99,8 @@ function ownersOf(
       devices: new Map(),
       sum: 0,
       pools: new Set(),
-      hourly: [],
+      min: 0,
+      max: 0,
     };
     uses.set(key, use);
     if (node === undefined) {
@@ -108,7 +111,7 @@ function ownersOf(
     use.pools.add(poolOf.get(pod.nodeName) ?? '');
     const held = heldBy(pod, node, use.devices) + addClaimed(claimedBy(pod, dra), use.devices);
     use.sum += held;
-    use.hourly.push(partOf(node, held));
+    addPart(use, node, held);
   }
   return [...uses.values()]
     .map(
@@ -120,7 +123,7 @@ function ownersOf(
         devices: [...use.devices].map(([resource, count]) => ({ resource, count })),
         deviceSum: Number.isNaN(use.sum) ? null : Math.round(use.sum * 1e6) / 1e6,
         pools: [...use.pools].sort(),
-        hourly: use.hourly.includes(null) ? null : sumMoney(use.hourly),
+        hourly: Number.isNaN(use.min) ? null : { min: use.min, max: use.max },
       }),
     )
     .sort(
@@ -158,8 +161,9 @@ function addClaimed(claimed: readonly DeviceCount[], units: Map<string, number>)
   return claimed.reduce((sum, { count }) => sum + count, 0);
 }
 
-function partOf({ cost, devices }: LiveNode, held: number): MoneyRange | null {
-  if (cost.hourly === null || Number.isNaN(held)) return null;
+/** Adds the part of the node's price that belongs to some of its devices. */
+function addPart(use: Use, { cost, devices }: LiveNode, held: number): void {
   const part = devices.total === 0 ? 0 : Math.min(1, held / devices.total);
-  return { min: cost.hourly.min * part, max: cost.hourly.max * part };
+  use.min += (cost.hourly?.min ?? Number.NaN) * part;
+  use.max += (cost.hourly?.max ?? Number.NaN) * part;
 }

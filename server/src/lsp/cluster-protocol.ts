@@ -35,8 +35,6 @@ export const clusterMethods = {
 export interface ClusterChangedParams extends Omit<ClusterStatus, 'view'> {
   /** When the figures were last known to be current; null before the first have arrived. */
   readonly asOf: number | null;
-  /** GPU pods that wait for a node. */
-  readonly pending: number;
 }
 
 export interface ClusterConnectParams {

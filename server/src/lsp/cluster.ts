@@ -44,7 +44,6 @@ export function registerCluster(session: Session, start: StartThread | undefined
         const params: ClusterChangedParams = {
           ...others,
           asOf: view?.asOf ?? null,
-          pending: view?.pending.length ?? 0,
         };
         void guarded(log, 'clusterChanged', () => connection.sendNotification(clusterMethods.changed, params));
       },

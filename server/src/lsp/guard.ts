@@ -34,7 +34,17 @@ export async function guarded(log: Log, name: string, work: () => unknown): Prom
 
 /** Yields to messages that have arrived in the meantime: a cancellation, a newer version. */
 export function yieldOnce(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
+  return new Promise((resolve) => afterTurns(turns, resolve));
+}
+
+/** A message takes one turn of Node's event loop to arrive and another to be handled; the third is for one that it waits behind. */
+const turns = 3;
+
+function afterTurns(count: number, resolve: () => void): void {
+  // A timer waits a millisecond even if nothing has arrived, but a web worker has nothing else.
+  if (typeof setImmediate === 'undefined') setTimeout(resolve, 0);
+  else if (count === 0) resolve();
+  else setImmediate(() => afterTurns(count - 1, resolve));
 }
 
 /** Time in milliseconds after which work in the background yields to requests. */

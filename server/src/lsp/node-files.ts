@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { accessDenied, type Host, outside } from './confined-host.ts';
 import { type LimitedWork, limitWork } from './limited-work.ts';
@@ -18,10 +19,12 @@ const maxFolders = 20_000;
 export function localFiles(): LocalFiles {
   // Node has four file threads, and a hanging read blocks one permanently. Always leave one free.
   const { run, settled, isBusy } = limitWork(3, 5000);
+  /** The folders of the workspace without links, as they were found last; a file that is in none of them looks them up again. */
+  const tops = new Map<string, string>();
   return {
     settled,
     isBusy,
-    readFile: (uri, folders) => run(() => read(fileURLToPath(uri), folders.map(toPath))),
+    readFile: (uri, folders) => run(() => read(fileURLToPath(uri), folders.map(toPath), tops)),
     /** Breadth-first and by name, so that the limit always cuts off the same, deepest files. */
     async listFiles(folder, limit, folders) {
       const start = toPath(folder);
@@ -61,11 +64,14 @@ async function entriesOf(folder: string, real: string) {
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The text of a file without a byte order mark, like in editors: offsets start after it. */
-async function read(file: string, folders: readonly string[]): Promise<string | undefined> {
+/**
+ * The text of a file without a byte order mark, like in editors: offsets start after it.
+ * @param tops folders without links, by folder
+ */
+async function read(file: string, folders: readonly string[], tops: Map<string, string>): Promise<string | undefined> {
   try {
     const real = await realpath(file);
-    if (!(await isInOne(real, folders))) throw accessDenied(outside);
+    if (!(await isInOne(real, folders, tops))) throw accessDenied(outside);
     const { size } = await regular(real);
     // Files with size 0 and content are system files, such as those in /proc.
     if (size === 0) return '';
@@ -85,9 +91,8 @@ async function read(file: string, folders: readonly string[]): Promise<string | 
 
 /** Reads an open file after checking that the path still leads to it: the path can change after the first check. */
 async function readOpen(handle: FileHandle, real: string): Promise<string> {
-  const { dev, ino, size } = await handle.stat();
-  const now = await regular(real);
-  if (now.dev !== dev || now.ino !== ino || (await realpath(real)) !== real)
+  const { size, dev, ino } = await handle.stat();
+  if (!((await openedPath(handle)) === real || (await leadsTo(real, { dev, ino }))))
     throw accessDenied('changed while being read');
   // A growing file is read up to its size when opened.
   const bytes = Buffer.alloc(Math.min(size, maxFileBytes));
@@ -100,6 +105,16 @@ async function readOpen(handle: FileHandle, real: string): Promise<string> {
   return bytes.toString('utf8', 0, end).replace(/^\uFEFF/, '');
 }
 
+/** The path of an open file, where the system says it: one call instead of the two of `leadsTo`. */
+async function openedPath({ fd }: FileHandle): Promise<string | undefined> {
+  return process.platform === 'linux' ? readlink(`/proc/self/fd/${fd}`).catch(() => undefined) : undefined;
+}
+
+async function leadsTo(real: string, { dev, ino }: { readonly dev: number; readonly ino: number }): Promise<boolean> {
+  const now = await regular(real);
+  return now.dev === dev && now.ino === ino && (await realpath(real)) === real;
+}
+
 async function regular(real: string) {
   const found = await lstat(real);
   if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
@@ -108,14 +123,20 @@ async function regular(real: string) {
   return found;
 }
 
-async function isInOne(real: string, folders: readonly string[]): Promise<boolean> {
+async function isInOne(real: string, folders: readonly string[], tops: Map<string, string>): Promise<boolean> {
+  if (folders.some((folder) => isBelow(real, tops.get(folder)))) return true;
   for (const folder of folders) {
     const top = folder === '' ? undefined : await realpath(folder).catch(() => undefined);
-    if (top === undefined) continue;
-    const below = path.relative(top, real);
-    if (below !== '..' && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below)) return true;
+    if (top !== undefined) tops.set(folder, top);
+    if (isBelow(real, top)) return true;
   }
   return false;
+}
+
+function isBelow(real: string, top: string | undefined): boolean {
+  if (top === undefined) return false;
+  const below = path.relative(top, real);
+  return below !== '..' && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below);
 }
 
 /** Reading these files can block or have side effects. `/dev/shm` is a file system in memory. */

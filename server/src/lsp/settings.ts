@@ -23,8 +23,9 @@ export function settingsFrom(value: unknown): { readonly settings: Settings; rea
 /** The settings of the machine; those that are invalid or empty are not set. */
 export function machineSettingsFrom(value: unknown): MachineSettings {
   const cluster = own(value, 'cluster');
-  const fields = Object.keys(machineSchema.parse({}).cluster).map((key) => [key, own(cluster, key) || null]);
-  const { success, data } = machineSchema.safeParse({ cluster: Object.fromEntries(fields) });
+  const keys = Object.keys(machineSchema.parse({}).cluster);
+  const fields = tableOf(keys.map((key) => [key, own(cluster, key) || null]));
+  const { success, data } = machineSchema.safeParse({ cluster: fields });
   return success ? data : machineSchema.parse({});
 }
 

@@ -4,9 +4,12 @@ import { shorten } from '../yaml/shorten.ts';
 import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
 import { modelsOfMachines } from './machine-terms.ts';
 import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
+import type { NodePool } from './node-pool.ts';
 import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
+import { lowerTolerations } from './pod.ts';
 import { type Inherited, objectName } from './referenced.ts';
-import type { Container, Selector } from './workload.ts';
+import { mayTolerate } from './tolerations.ts';
+import type { Container, Selector, Toleration } from './workload.ts';
 
 /** The nodes that other objects describe: the pool on which a pod lands, or the flavors of its queue. */
 export interface OtherNodes {
@@ -38,7 +41,10 @@ export function nodesOfOthers(
   resources: readonly string[] = [],
 ): OtherNodes {
   const live = crossReferences.livePools({ labels: wantedLabels(selectors), resources });
-  const found = live === undefined ? described(selectors, pod, marks, namespace, crossReferences) : ofCluster(live);
+  const found =
+    live === undefined
+      ? described(selectors, pod, marks, namespace, crossReferences)
+      : ofCluster(live, lowerTolerations(pod), resources);
   const labels = selectorsOfTerms(found.terms, selectors, pod);
   const sharing = sharingOfOthers([...selectors, ...labels], pod, crossReferences);
   return { ...found, labels, sharing: sharing.labels, inherited: [...found.inherited, ...sharing.inherited] };
@@ -71,7 +77,21 @@ export function wantedLabels(selectors: readonly Selector[]): readonly RequiredL
 }
 
 /** The card is known only if it is known of each pool. */
-function ofCluster({ cluster, asOf, pools }: LivePools): Described {
+function ofCluster(
+  { cluster, asOf, pools: all }: LivePools,
+  tolerations: readonly Toleration[],
+  resources: readonly string[],
+): Described {
+  const admits = ({ taints, toleratesRequested }: NodePool) =>
+    taints?.every(
+      (taint) =>
+        taint.effect === 'PreferNoSchedule' ||
+        (toleratesRequested === true && resources.includes(taint.key)) ||
+        tolerations.some((toleration) => mayTolerate(toleration, taint)),
+    ) ?? true;
+  const open = all.filter(admits);
+  // Without any, the tolerations are still missing, which is for a rule to say.
+  const pools = open.length > 0 ? open : all;
   const [first] = pools;
   const ids = pools.map((pool) => pool.gpus?.[0]);
   const models = ids.includes(undefined) ? [] : [...new Set(ids)].flatMap((id) => gpus.get(id ?? '') ?? []);

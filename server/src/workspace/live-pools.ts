@@ -1,5 +1,5 @@
 import { isInstanceTypeLabel, nodeLabelMeaning, providerOfLabel } from '../catalog/index.ts';
-import type { ClusterView, LivePool } from '../fleet/cluster-view.ts';
+import type { LivePool, PublishedView } from '../fleet/cluster-view.ts';
 import type { LiveCluster } from '../fleet/fit-question.ts';
 import type { LiveOffers, LivePools, LiveValues, PodWants, RequiredLabel } from '../model/cross-references.ts';
 import { isTaintEffect, type NodePool } from '../model/node-pool.ts';
@@ -45,7 +45,7 @@ export function liveValues(live: LiveCluster | undefined, key: string): Facts<Li
   return { cluster: live.view.context, values: [...new Set(values)].sort() };
 }
 
-function isComplete({ state, coverage, pools }: ClusterView): boolean {
+function isComplete({ state, coverage, pools }: PublishedView): boolean {
   const isRead = coverage.every(({ resource, state: read }) => resource !== 'nodes' || read === 'read');
   return state.kind === 'current' && isRead && pools.length > 0;
 }

@@ -38,8 +38,8 @@ export class Workspace {
   readonly #claimUses = createKindIndex<FoundReference>(referencesIn, ({ reference }) => reference.name);
   readonly #contexts = new Map<string, FileContext>();
   readonly #versions = new Map<string, number>();
-  #generation = 0;
   #cluster: LiveCluster | undefined;
+  #generation = 0;
   #watch: (isUnchanged: () => boolean) => void = () => undefined;
 
   /** Changes whenever a result may change, so that results are compared only then. */
@@ -68,11 +68,10 @@ export class Workspace {
     }
   }
 
-  /** The connected cluster; undefined without one. */
+  /** The connected cluster, on which the current lookup then depends; undefined without one. */
   get cluster(): LiveCluster | undefined {
-    const cluster = this.#cluster;
-    this.#watch(() => this.#cluster === cluster);
-    return cluster;
+    this.dependOn([clusterKind]);
+    return this.#cluster;
   }
 
   /** Also called when its view or an answer has changed. */

@@ -4,6 +4,7 @@ import { createClusterClient } from '../../cluster/client.ts';
 import type { ClusterStatus } from '../../cluster/messages.ts';
 import { ownPricesText } from '../../cluster/own-prices.ts';
 import { startClusterThread } from '../../cluster/thread.ts';
+import type { ClusterView } from '../../fleet/cluster-view.ts';
 import { projectConfigs } from '../project-config.ts';
 import { reachOf } from '../reach.ts';
 import { colorStyle, jsonText, plainStyle, wantsColor, warn } from '../terminal.ts';
@@ -42,13 +43,14 @@ export async function cluster(options: ClusterOptions): Promise<void> {
 
   async function print(status: ClusterStatus): Promise<void> {
     if (status.view === null) return;
-    let text: string;
-    if (format === 'json') {
-      const drawn = await client.draw({ kind: 'json' });
-      if (drawn === null) return;
-      // One line for each state, so that a program can read them one by one.
-      text = `${jsonText({ version: 1, ...JSON.parse(drawn.text) }, watch ? undefined : 2)}\n`;
-    } else text = [...renderCluster(status.view, Date.now(), style)].join('');
+    const drawn = await client.draw({ kind: 'json' });
+    if (drawn === null) return;
+    const view: ClusterView = JSON.parse(drawn.text);
+    const text =
+      format === 'json'
+        ? // One line for each state, so that a program can read them one by one.
+          `${jsonText({ version: 1, ...view }, watch ? undefined : 2)}\n`
+        : [...renderCluster(view, Date.now(), style)].join('');
     process.stdout.write(watch && isTerminal && format === 'table' ? `\u001b[2J\u001b[H${text}` : text);
   }
 

@@ -1,7 +1,6 @@
 import type { DocumentAnalysis } from '../../analysis.ts';
 import { plural } from '../../cost/money.ts';
 import type { FitFacts, GroupFit, PoolFit } from '../../fleet/fit-question.ts';
-import { fitLine, wayOut } from '../../fleet/fit-summary.ts';
 import { clusterWords } from '../../model/nodes-of-others.ts';
 import type { Workload } from '../../model/workload.ts';
 import { shorten } from '../../yaml/shorten.ts';
@@ -10,7 +9,7 @@ import type { Block } from '../hover/render.ts';
 /** `fits now in pool a100 (6 free)`; undefined without a connected cluster. */
 export function fitTitle(workload: Workload, document: DocumentAnalysis): string | undefined {
   const fit = document.fitOf(workload);
-  return fit && shorten(fitLine(fit), maxTitle);
+  return fit && shorten(fit.line, maxTitle);
 }
 
 const maxTitle = 120;
@@ -23,11 +22,13 @@ export function fitBlocks(workload: Workload, document: DocumentAnalysis): reado
   const fit = document.fitOf(workload);
   const time = document.clusterTime();
   if (fit === undefined || time === undefined) return [];
-  const way = fit.outcome === 'fits' ? null : wayOut(fit);
-  const notes = [...(way === null ? [] : [`To run: ${way}`]), ...noteLines(fit)];
+  const notes = [
+    ...(fit.wayOut === null || fit.outcome === 'fits' ? [] : [`To run: ${fit.wayOut}`]),
+    ...noteLines(fit),
+  ];
   const several = fit.groups.length > 1;
   return [
-    { kind: 'text', text: `${capital(clusterWords(fit.context, time))}: ${fitLine(fit)}` },
+    { kind: 'text', text: `${capital(clusterWords(fit.context, time))}: ${fit.line}` },
     ...fit.groups.flatMap((group): readonly Block[] => (group.pools.length === 0 ? [] : [tableOf(group, several)])),
     ...(notes.length === 0 ? [] : [{ kind: 'list', title: 'Would it run', items: notes } as const]),
   ];
