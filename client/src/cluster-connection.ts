@@ -23,9 +23,12 @@ export function registerClusterConnection(
 ): readonly vscode.Disposable[] {
   /** @param context null: the current one */
   async function connectTo(context: string | null): Promise<void> {
+    update({ ...status(), state: 'connecting', message: null, context, asOf: null, pending: 0 });
     const params: ClusterConnectParams = { context, kubeconfig: kubeconfigElsewhere() };
     const { problem } = await client.sendRequest<ClusterConnectResult>(clusterMethods.connect, params);
-    if (problem !== null) await showProblem(problem);
+    if (problem === null) return;
+    update({ ...status(), state: 'failed', message: problem });
+    await showProblem(problem);
   }
 
   async function connect(): Promise<void> {

@@ -105,6 +105,12 @@ export function registerClusterView(
     refreshSoon();
   }
 
+  /** While a lost connection is tried again, the problem stays visible. */
+  function received(next: ClusterChangedParams): void {
+    const isRetry = next.state === 'connecting' && next.context === status.context && nextSteps(status).length > 0;
+    if (!isRetry) update(next);
+  }
+
   /** At once, and then after a pause: several changes a second would make the rows flicker under the mouse. */
   function refreshSoon(): void {
     if (!isOutdated || pause !== undefined || !view.visible) return;
@@ -178,7 +184,7 @@ export function registerClusterView(
     view,
     redraw,
     changed,
-    client.onNotification(clusterMethods.changed, update),
+    client.onNotification(clusterMethods.changed, received),
     client.onDidChangeState(({ newState }) => {
       // A new server is not connected.
       if (newState === State.Stopped && status.state !== 'off') update(off);
