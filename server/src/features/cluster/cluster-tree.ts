@@ -139,7 +139,7 @@ function podsOf(
   );
   return (use?.pools ?? []).flatMap((pool) =>
     nodesOf(pool).flatMap((node) =>
-      node.pods
+      byName(node.pods)
         .filter((pod) => {
           const owner = pod.owner ?? { kind: 'Pod', name: pod.name };
           return pod.namespace === namespace && owner.kind === kind && owner.name === name;
