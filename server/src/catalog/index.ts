@@ -15,6 +15,10 @@ export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
+export { modelFromConfig } from './model-config.ts';
+export { formatOfName, modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
+export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
+export { parameterCount } from './model-words.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,
@@ -49,3 +53,4 @@ export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } 
 export { shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
+export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';

@@ -15,8 +15,8 @@ export function leastServedGiB(container: Container, workload: Workload): number
   if (estimate !== null) return estimate.weightsGiB + estimate.overheadGiB;
   if (served.model !== null) {
     const { name, bytes } = served.model;
-    const size = weightsSize(name);
-    return size === undefined ? (leastWeightsGiB(name) ?? 0) : (size.gib * bytes) / 2;
+    const size = weightsSize(name, bytes);
+    return size === undefined ? (leastWeightsGiB(name) ?? 0) : size.gib;
   }
   if (served.unknown.kind !== 'format') return 0;
   const { program } = useOf(container);

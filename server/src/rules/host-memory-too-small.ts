@@ -1,5 +1,6 @@
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { parametersStated } from '../model/model-params.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { asText, getIn, spanOf } from '../yaml/cursor.ts';
@@ -59,14 +60,17 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
-  container(container, { workload, report }) {
+  container(container, { workload, podSet, options, report }) {
     if (container.type === 'init' || isExempt(workload)) return;
     const limit = getIn(container.resources, 'limits', 'memory');
     const bytes = limit && lowerQuantity(limit).value;
     if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0 || bytes > largestTooSmall) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = requests.length === 0 ? undefined : servedModel(container, workload).model?.name;
-    const weights = name === undefined ? undefined : weightsSize(name)?.gib;
+    const weights =
+      name === undefined
+        ? undefined
+        : weightsSize(name, 2, parametersStated(workload.manifest, podSet, options, name))?.gib;
     if (name === undefined || weights === undefined || weights < largeGiB) return;
     report({
       message: `A memory limit of ${shorten(asText(limit) ?? '', 20)} is too small to start a server of ${shorten(name.slice(name.lastIndexOf('/') + 1), 40)}: the kernel kills it while it loads the model`,
