@@ -54,7 +54,7 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
     const target = shiftSpan(detailsAt(workload), document.base);
     return title === undefined
       ? []
-      : [...podsLens(workload, document, span), { span, title, action: 'show-cost', target }];
+      : [{ span, title, action: 'show-cost', target }, ...podsLens(workload, document, span)];
   });
   const ofPools = poolLenses(file).map((lens): Lens => ({ ...lens, action: 'show-cost' }));
   return [...ofWorkloads, ...ofFits, ...ofPools];

@@ -26,7 +26,7 @@ async function connect(page: Page, context: string): Promise<void> {
 }
 
 /** The view with the figures of the sample. */
-async function connected(page: Page): Promise<void> {
+export async function connected(page: Page): Promise<void> {
   await showView(page);
   const pool = page.locator(row, { hasText: /^h100/ }).first();
   if (!(await comes(pool, 500))) await connect(page, 'prod');
