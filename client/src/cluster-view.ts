@@ -74,6 +74,8 @@ export function registerClusterView(
     const nodes = [...(drawn?.nodes ?? [])];
     for (const { id } of nodes) parents.set(id, parent);
     if (nodes.length > 0 || parent !== undefined) return nodes;
+    // Its thread has ended, or the connection is a new one.
+    if (drawn === null) return nextSteps(status);
     return filter === ''
       ? [actionRow('No GPUs here: switch the context', 'arrow-swap', commands.switchCluster)]
       : [actionRow(`Nothing matches ${filter}: clear the filter`, 'filter-filled', commands.clearClusterFilter)];
