@@ -101,6 +101,35 @@ describe('would pods run', () => {
     ).toBe('fits');
   });
 
+  test('pods that already run keep their devices', () => {
+    const owned = held.map((one) => ({
+      ...one,
+      metadata: { ...one.metadata, ownerReferences: [{ kind: 'StatefulSet', name: 'old', controller: true }] },
+    }));
+    const owner = { kind: 'StatefulSet', name: 'old' };
+    const groups = (count: number) => [{ name: 'main', count, template: pod('', { gpus: 2 }) }];
+    const all = put({ owner, groups: groups(8) }, [...nodes, ...owned]);
+    expect([all.outcome, all.line, all.wayOut]).toEqual(['runs', 'runs in pool l4 (8 pods)', null]);
+    expect(put({ owner, groups: groups(16) }, [...nodes, ...owned]).line).toBe('fits now in pool l4 (32 free)');
+    expect(put({ groups: groups(16) }, [...nodes, ...owned]).line).toBe('8 of 16 pods fit now in pool l4 (16 free)');
+  });
+
+  test('what is not readable may hold devices', () => {
+    const question = {
+      namespace: 'default',
+      groups: [{ name: 'main', count: 1, template: pod('', { gpus: 1 }) }],
+      together: false,
+      queue: null,
+      claims: [],
+    };
+    const answer = answerFit(question, clusterOf(base), {
+      context: 'prod',
+      asOf: 0,
+      gaps: ['pods of other namespaces'],
+    });
+    expect(answer.line).toBe('fits now in pool l4 (16 free), as far as its objects are readable');
+  });
+
   test('another scheduler is named, and the nodes are still checked', () => {
     const template = pod('', { gpus: 2 });
     const answer = put({
@@ -136,6 +165,15 @@ describe('new nodes', () => {
   ])('%d pods of 8 GPUs: %s', (count, outcome, growth) => {
     const answer = ask({ gpus: 8, count, together: true, tolerations }, [...base, autoscaler]);
     expect([answer.outcome, answer.growth]).toEqual([outcome, [growth]]);
+  });
+
+  test('of a group without nodes are unknown, so the pod may run', () => {
+    const empty = { ...autoscaler, data: { status: status.replace('eks-h100-1a2b', 'eks-b200-9f8e') } };
+    const answer = ask({ gpus: 16, tolerations }, [...base, empty]);
+    expect([answer.outcome, answer.gaps]).toEqual([
+      'unknown',
+      ['nodes that the empty node group eks-b200-9f8e would add'],
+    ]);
   });
 
   test('plain lines of older autoscalers', () => {

@@ -133,7 +133,17 @@ function outcomeOf(
   );
   const devices = supply && { supply, matches, unreserved: [] };
   const objects = { ...clusterObjects([], matches), nodes, pods: pods.map(asClusterPod), namespaces, devices };
-  const input = { context: '', asOf: 0, gaps: [], devices, together: false, quotas: [], stopped: null };
+  const input = {
+    context: '',
+    asOf: 0,
+    gaps: [],
+    devices,
+    together: false,
+    quotas: [],
+    stopped: null,
+    isPartial: false,
+    running: [],
+  };
   return fitPods([{ name: 'main', count: 1, pod: podOf(at(each, 'pod')) }], objects, input).outcome;
 }
 

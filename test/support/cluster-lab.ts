@@ -199,6 +199,7 @@ function countingEngine(updated: (objects: ClusterObjects) => void): Engine {
       outcome: 'unknown',
       fitting: 0,
       pods,
+      running: 0,
       line: '',
       wayOut: null,
       groups: [],

@@ -32,6 +32,7 @@ const answer: FitAnswer = {
   outcome: 'fits',
   fitting: 1,
   pods: 1,
+  running: 0,
   line: '',
   wayOut: null,
   groups: [],

@@ -29,7 +29,15 @@ export function fitQuestion(workload: Workload, crossReferences: CrossReferences
   const known = groups.filter((group) => group !== undefined);
   if (known.length === 0 || known.length < groups.length) return undefined;
   const queue = queueLabel(workload)?.value ?? null;
-  return { namespace: namespace ?? 'default', groups: known, together: isGang(workload), queue, claims: [] };
+  const { kind, name } = workload;
+  return {
+    namespace: namespace ?? 'default',
+    ...(name !== null && { owner: { kind, name } }),
+    groups: known,
+    together: isGang(workload),
+    queue,
+    claims: [],
+  };
 }
 
 /** Pods that split one task: a part of them does nothing. */

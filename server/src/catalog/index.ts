@@ -53,4 +53,5 @@ export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } 
 export { shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
+export { usableGiB as usableCardGiB } from './usable-memory.ts';
 export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';

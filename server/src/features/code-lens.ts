@@ -16,8 +16,10 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { memoryNote } from './memory-records.ts';
 import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
+import { trainingNote } from './training-records.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -43,7 +45,7 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
     const change = changes.get(span.start);
     return {
       span,
-      title: `${lensTitle(workload, document)}${change === undefined ? '' : ` · ${change}`}`,
+      title: `${lensTitle(workload, document, file.config)}${change === undefined ? '' : ` · ${change}`}`,
       action: missingFor(result.unknown) === 'gpu' ? 'set-gpu' : 'show-cost',
       target: shiftSpan(detailsAt(workload), document.base),
     };
@@ -79,10 +81,20 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
     });
 }
 
-function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
+function lensTitle(
+  workload: Workload,
+  document: FileAnalysis['documents'][number],
+  config: FileAnalysis['config'],
+): string {
   const result = document.costOf(workload);
   const cost = costWords(workload, result, document.rangeOf(workload));
-  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document)];
+  const parts = [
+    describeAccelerators(workload),
+    cost,
+    ...releaseWords(workload, document),
+    ...memoryNote(workload, config),
+    ...trainingNote(workload),
+  ];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 

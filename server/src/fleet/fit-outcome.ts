@@ -1,7 +1,9 @@
+import type { GrowingPool } from './cluster-objects.ts';
 import type { FitPool } from './fit-pools.ts';
 import type { FitOutcome, Growth, PreemptedPod, QuotaState } from './fit-question.ts';
 import { placeTogether } from './gang.ts';
 import type { Gang } from './gang-group.ts';
+import { unknownGrowth } from './growth.ts';
 import type { FleetPod } from './types.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -30,6 +32,7 @@ export interface OutcomeInput {
   readonly preempted: readonly PreemptedPod[];
   readonly together: boolean;
   readonly exact: boolean;
+  readonly growing: readonly GrowingPool[];
   readonly stopped: string | null;
 }
 
@@ -45,7 +48,8 @@ export function outcomeOf(input: OutcomeInput): FitOutcome {
   if (preempted.length > 0) return 'preempts';
   if (growth.some(({ blocked }) => blocked === null)) return 'grows';
   const couldFit = found.every(({ gang, count }) => gang !== undefined && fitsEmpty(gang, input.pools) >= count);
-  return couldFit ? 'waits' : 'never';
+  if (couldFit) return 'waits';
+  return unknownGrowth(input.pools, input.growing).length > 0 ? 'unknown' : 'never';
 }
 
 /** Pods that would fit if no others were there, on the nodes that admit them. */

@@ -1,10 +1,12 @@
-import type { DeviceCount, LabelValue, LiveTaint, PublishedView } from './cluster-view.ts';
+import type { DeviceCount, LabelValue, LiveTaint, PodOwner, PublishedView } from './cluster-view.ts';
 
 // Whether pods would run in a connected cluster, as plain data like the view.
 
 /** Would these pods run? */
 export interface FitQuestion {
   readonly namespace: string;
+  /** The workload, whose pods that already run give way to these. */
+  readonly owner?: PodOwner;
   readonly groups: readonly PodGroup[];
   /** All pods of all groups must run at once, or none does useful work. */
   readonly together: boolean;
@@ -25,6 +27,8 @@ export interface PodGroup {
 }
 
 export type FitOutcome =
+  /** All pods have a node. */
+  | 'runs'
   /** All pods fit now. */
   | 'fits'
   /** Some of the pods fit now; the others wait. */
@@ -51,6 +55,8 @@ export interface FitAnswer {
   readonly line: string;
   /** What would let the pods run; null if nothing is known to. */
   readonly wayOut: string | null;
+  /** Pods of the workload that have a node now. */
+  readonly running: number;
   /** Pods that fit at once, and all of them. */
   readonly fitting: number;
   readonly pods: number;

@@ -4,10 +4,27 @@ import type { FitResult, GroupFit, PoolFit } from './fit-question.ts';
 // What an answer means, in one line: for lenses, hovers, reports and the list of pending pods.
 
 /** `fits now in pool a100 (6 free)`, `waits: …`, for all pods of the question together. */
-export function fitLine(answer: FitResult): string {
-  const { outcome, fitting, pods } = answer;
+export function fitLine(answer: FitResult, about: LineContext): string {
+  const line = lineOf(answer, about);
+  return about.isPartial && /^(?:fits|\d)/.test(line) ? `${line}, as far as its objects are readable` : line;
+}
+
+/** What the line says besides the answer. */
+export interface LineContext {
+  /** Some objects are not readable, so less may be free. */
+  readonly isPartial: boolean;
+  /** The pools on which the pods already run. */
+  readonly used: readonly string[];
+}
+
+function lineOf(answer: FitResult, { used }: LineContext): string {
+  const { outcome, fitting, pods, running } = answer;
   const [growth] = answer.growth.filter(({ blocked }) => blocked === null);
   switch (outcome) {
+    case 'runs': {
+      const more = used.length > 1 ? ` and ${used.length - 1} more` : '';
+      return `runs in pool ${used[0] ?? 'unknown'}${more} (${running === 1 ? '1 pod' : `${running} pods`})`;
+    }
     case 'fits':
       return `fits now in ${whereText(answer)}`;
     case 'fits-some':
@@ -47,6 +64,7 @@ function mostAtOnce(groups: readonly GroupFit[]): number {
 /** What would let the pods run; null if nothing is known to. */
 export function wayOut(answer: FitResult): string | null {
   const growth = answer.growth.find(({ blocked }) => blocked === null);
+  if (answer.outcome === 'runs') return null;
   if (answer.outcome === 'fits') return 'the scheduler has not placed it yet';
   if (answer.outcome === 'quota') return 'more quota, or the end of other workloads in it';
   if (answer.preempted.length > 0) return `preempts ${preemptedText(answer)}`;

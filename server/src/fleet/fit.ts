@@ -1,5 +1,6 @@
 import { type ClusterNodeState, statesOf } from './cluster-index.ts';
-import type { ClusterObjects } from './cluster-objects.ts';
+import type { ClusterObjects, ClusterPod } from './cluster-objects.ts';
+import type { PodOwner } from './cluster-view.ts';
 import { deviceRequests } from './device-counts.ts';
 import { filterState, refusalOf } from './filters.ts';
 import { emptyIn, type FoundPods, outcomeOf, type PodsToFit } from './fit-outcome.ts';
@@ -19,7 +20,7 @@ import { fitLine, wayOut } from './fit-summary.ts';
 import { plainWords, reasonsOf } from './fit-words.ts';
 import { placeTogether } from './gang.ts';
 import type { Gang } from './gang-group.ts';
-import { growthFor } from './growth.ts';
+import { growthFor, unknownGrowth } from './growth.ts';
 import { type ClusterDevices, podDevices } from './pod-devices.ts';
 import { type Asked, queueVerdict, resourceQuotas } from './quota.ts';
 import { sum } from './requests.ts';
@@ -37,22 +38,27 @@ export interface FitInput {
 
 /** Whether the pods of a question would run, on which pools, and why not on the others. */
 export function answerFit(question: FitQuestion, objects: ClusterObjects, input: FitInput): FitAnswer {
-  const { namespace, groups, together, queue, claims } = question;
+  const { namespace, owner, groups, together, queue, claims } = question;
   const admitted = groups.map(({ template }) => admitTemplate(template, namespace, objects));
   const pods = groups.flatMap(({ name, count }, index): PodsToFit[] => {
     const pod = admitted[index]?.pod;
     return pod === undefined ? [] : [{ name, count, pod }];
   });
-  const asked = totalOf(pods);
+  const own = new Set(owner === undefined ? [] : objects.pods.filter((each) => isOf(each, namespace, owner)));
+  const running = [...own].filter(({ nodeName, state }) => nodeName !== '' && state !== 'terminating');
+  // What its pods already use is in the quotas.
+  const asked = without(totalOf(pods), running);
   const [first] = pods;
   const queued =
     queue === null || first === undefined ? undefined : queueVerdict(objects, namespace, queue, first.pod, asked);
   const flavor = queued?.flavor ?? null;
   return fitPods(
     flavor === null ? pods : pods.map((group) => ({ ...group, pod: onFlavor(group.pod, flavor) })),
-    objects,
+    own.size === 0 ? objects : { ...objects, pods: objects.pods.filter((each) => !own.has(each)) },
     {
       ...input,
+      isPartial: input.gaps.length > 0,
+      running,
       gaps: [...input.gaps, ...admitted.flatMap((each) => each.gaps)],
       devices: devicesWith(objects, claims, namespace),
       together,
@@ -62,7 +68,12 @@ export function answerFit(question: FitQuestion, objects: ClusterObjects, input:
   );
 }
 
+/** What the objects alone do not say. */
 export interface PlacingInput extends FitInput {
+  /** Some objects are not readable, so less may be free. */
+  readonly isPartial: boolean;
+  /** Pods of the workload that have a node; they are not among the objects. */
+  readonly running: readonly ClusterPod[];
   readonly devices: ClusterDevices | undefined;
   readonly together: boolean;
   readonly quotas: readonly QuotaState[];
@@ -72,7 +83,7 @@ export interface PlacingInput extends FitInput {
 
 /** The same for pods that have been admitted. */
 export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, input: PlacingInput): FitAnswer {
-  const { context, asOf, devices, together, quotas, stopped } = input;
+  const { context, asOf, devices, together, quotas, stopped, running, isPartial } = input;
   const states = statesOf(objects);
   const pools = fitPoolsOf(objects, states);
   const found = groups.map((group): FoundPods => {
@@ -95,12 +106,29 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
   const preempted = fitting === pods ? [] : preemptedBy(found);
   const gaps = [
     ...input.gaps,
-    ...(stopped === null ? [] : [stopped]),
     ...(exact ? [] : ['not all ways to place the pods were tried']),
+    ...(fitting === pods ? [] : unknownGrowth(pools, objects.growing)),
+    ...(stopped === null ? [] : [stopped]),
   ];
   const result: FitResult = {
     context,
-    outcome: outcomeOf({ found, placed, missing, pools, quotas, growth, preempted, together, exact, stopped }),
+    outcome:
+      running.length >= pods && pods > 0
+        ? 'runs'
+        : outcomeOf({
+            found,
+            placed,
+            missing,
+            pools,
+            quotas,
+            growth,
+            preempted,
+            together,
+            exact,
+            stopped,
+            growing: objects.growing,
+          }),
+    running: running.length,
     fitting: together && fitting < pods ? 0 : fitting,
     pods,
     groups: found.map((one) => groupFit(one, pools, objects)),
@@ -109,7 +137,30 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
     quotas,
     gaps: [...new Set(gaps)],
   };
-  return { ...result, asOf, line: fitLine(result), wayOut: wayOut(result) };
+  const where = [...new Set(running.map(({ nodeName }) => nodeName))];
+  const used = pools.filter((pool) => pool.states.some(({ node }) => where.includes(node.name)));
+  return {
+    ...result,
+    asOf,
+    line: fitLine(result, { isPartial, used: used.map(({ name }) => name.name) }),
+    wayOut: wayOut(result),
+  };
+}
+
+function isOf(
+  { namespace: where, owner, name }: ClusterPod,
+  namespace: string,
+  { kind, name: wanted }: PodOwner,
+): boolean {
+  if (where !== namespace) return false;
+  return owner === null ? kind === 'Pod' && name === wanted : owner.kind === kind && owner.name === wanted;
+}
+
+function without({ pods, requests }: Asked, running: readonly ClusterPod[]): Asked {
+  const left = new Map(requests);
+  for (const one of running)
+    for (const [name, amount] of one.requests) left.set(name, Math.max(0, (left.get(name) ?? 0) - amount));
+  return { pods: Math.max(0, pods - running.length), requests: left };
 }
 
 function totalOf(groups: readonly PodsToFit[]): Asked {

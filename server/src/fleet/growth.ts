@@ -34,7 +34,11 @@ export function growthFor(
     const [example] = groups.length === 0 ? [] : emptyNodes(states);
     if (example === undefined) continue;
     const each = podsOnEmpty(gang, example);
-    if (each === 0) continue;
+    if (each === 0) {
+      // Karpenter may add other machines than it has.
+      for (const group of groups) if (group.by === 'karpenter') used.delete(group);
+      continue;
+    }
     const nodes = Math.ceil(missing / each);
     found.push(growthOf(name.name, groups, example.node, nodes));
   }
@@ -45,6 +49,17 @@ export function growthFor(
     found.push({ pool: group.name, by: 'Karpenter', nodes: null, blocked });
   }
   return found.sort((a, b) => Number(a.blocked !== null) - Number(b.blocked !== null));
+}
+
+/** Groups that have no nodes, so that what they would add is not known; in words. */
+export function unknownGrowth(pools: readonly GrowablePool[], growing: readonly GrowingPool[]): readonly string[] {
+  const known = new Set(pools.flatMap(({ name, states }) => growersOf(name, states, growing)));
+  const empty = growing.filter((group) => group.by !== 'karpenter' && group.max !== 0 && !known.has(group));
+  const [first] = empty;
+  if (first === undefined) return [];
+  return [
+    `nodes that ${empty.length === 1 ? `the empty node group ${first.name}` : `${empty.length} empty node groups`} would add`,
+  ];
 }
 
 /** New nodes of a pool: like those it has, without pods and without the taints of a state, the largest first. */

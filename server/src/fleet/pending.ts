@@ -48,6 +48,8 @@ export function pendingExplainer(): (
         context,
         asOf,
         gaps: [],
+        isPartial: false,
+        running: [],
         devices: objects.devices,
         together: false,
         quotas: [],

@@ -3,6 +3,9 @@ import { keyOf, type Located } from '../yaml/cursor.ts';
 import type { ModelOptions } from './options.ts';
 import type { Manifest, PodSet } from './workload.ts';
 
+/** The part of the config that states the sizes of models. */
+export type StatedSizes = Pick<ModelOptions, 'modelParams'>;
+
 /** The annotation with the number of parameters of a model that its name leaves open: `7B`, `8x7B`, `350M`. */
 export const modelParamsAnnotation = 'gpulint.dev/model-params';
 
@@ -14,7 +17,7 @@ export const modelParamsAnnotation = 'gpulint.dev/model-params';
 export function parametersStated(
   manifest: Manifest,
   podSet: PodSet,
-  { modelParams }: ModelOptions,
+  { modelParams }: StatedSizes,
   name: string | undefined,
 ): number | undefined {
   const annotated = valueIn(podSet.annotations) ?? valueIn(manifest.annotations);

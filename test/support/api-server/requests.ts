@@ -62,17 +62,23 @@ export function discovery(pathname: string, collections: readonly string[]): unk
     name: resource,
     singularName: '',
     namespaced: !clusterScoped.has(resource),
-    kind: kinds.get(resource) ?? resource,
+    kind: kindOf(resource),
     verbs: ['get', 'list', 'watch'],
   }));
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
 }
 
-const kinds = new Map([
-  ['nodes', 'Node'],
-  ['pods', 'Pod'],
-  ['namespaces', 'Namespace'],
-]);
+/** The kind of a collection's objects: `priorityclasses` has PriorityClass. */
+export function kindOf(resource: string): string {
+  const known = words.exec(resource);
+  const singular = resource.replace(/(?<=ss)es$|s$/, '');
+  const start = known === null ? 0 : known[0].length;
+  const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+  return capital(singular.slice(0, start)) + capital(singular.slice(start));
+}
+
+/** The first words of names that have two. */
+const words = /^(?:priority|runtime|device|compute|resource|cluster|local|node|replica)(?=[a-z]{4})/;
 
 const clusterScoped = new Set([
   ...['nodes', 'namespaces', 'priorityclasses', 'runtimeclasses', 'resourceslices', 'deviceclasses'],

@@ -3,10 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { discovery, isPermitted, matcherOf, type Rights, type Target, targetOf } from './requests.ts';
+import { discovery, isPermitted, kindOf, matcherOf, type Rights, type Target, targetOf } from './requests.ts';
 
 // A substitute for kube-apiserver: lists in pages from one moment, watches with bookmarks, expired versions, rights and tokens. kubectl can read
-// from it. The key is public and only for tests.
+// from it. test/cluster/api-contract.ts compares it with kube-apiserver 1.20.2: pages, versions, watches, statuses and the fields of answers. Unlike
+// the real one, it ignores timeoutSeconds and only reads. The key is public and only for tests.
 
 const pem = (name: string) => readFileSync(path.join(import.meta.dirname, name));
 /** The authority that signed the server's certificate. */
@@ -101,9 +102,11 @@ export async function startApiServer(...collections: readonly string[]): Promise
     const rest = list.items.length - from - items.length;
     const metadata = {
       resourceVersion: String(list.version),
-      ...(rest > 0 && { continue: `${id}|${from + items.length}`, remainingItemCount: rest }),
+      continue: rest > 0 ? `${id}|${from + items.length}` : '',
+      ...(rest > 0 && { remainingItemCount: rest }),
     };
-    return { status: 200, body: { kind: 'List', apiVersion: 'v1', metadata, items } };
+    const { kind, apiVersion } = typeOf(collection);
+    return { status: 200, body: { kind: `${kind}List`, apiVersion, metadata, items } };
   };
 
   const watch = (target: Target, url: URL, response: ServerResponse) => {
@@ -171,7 +174,12 @@ export async function startApiServer(...collections: readonly string[]): Promise
   const record = (type: Event['type'], collection: string, object: KubeObject, before: KubeObject | undefined) => {
     version += 1;
     const uid = before?.metadata.uid ?? object.metadata.uid ?? `uid-${version}`;
-    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(version) } };
+    const creationTimestamp = before?.metadata.creationTimestamp ?? '2026-01-01T00:00:00Z';
+    const stored = {
+      ...typeOf(collection),
+      ...object,
+      metadata: { creationTimestamp, ...object.metadata, uid, resourceVersion: String(version) },
+    };
     const event = { version, type, collection, object: stored, before };
     events.push(event);
     for (const watcher of watchers)
@@ -260,10 +268,16 @@ function splitToken(token: string): readonly [string, number] {
   return [token.slice(0, at), Number(token.slice(at + 1))];
 }
 
+/** The apiVersion and kind of a collection's objects. */
+function typeOf(collection: string): { readonly apiVersion: string; readonly kind: string } {
+  const parts = collection.split('/');
+  return { apiVersion: parts.slice(2, -1).join('/'), kind: kindOf(parts.at(-1) ?? '') };
+}
+
 /** A Status, as the API server sends it. */
 export function failure(code: number, reason: string, message: string): Answer {
   return {
     status: code,
-    body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code },
+    body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details: {}, code },
   };
 }

@@ -15,8 +15,9 @@ import {
 import { costRow, costRows } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
+import { memoryRecords } from '../../features/memory-records.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
-import { fitLine } from '../../fleet/fit-summary.ts';
+import { trainingRecords } from '../../features/training-records.ts';
 import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
@@ -49,7 +50,9 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
     parse: file.parse,
     problem: file.problem,
     workloads: file.documents.flatMap((document) =>
-      document.costed.filter(namesAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
+      document.costed
+        .filter(namesAccelerators)
+        .map((workload) => toReportWorkload(workload, document, lineStarts, file.config)),
     ),
     findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };
@@ -127,6 +130,7 @@ function toReportWorkload(
   workload: Workload,
   document: DocumentAnalysis,
   lineStarts: readonly number[],
+  config: FileAnalysis['config'],
 ): ReportWorkload {
   const { cost, unknown } = document.costOf(workload);
   const using = workload.podSets.filter(namesAccelerators);
@@ -150,7 +154,12 @@ function toReportWorkload(
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
-    memory: [],
+    memory: [...memoryRecords(workload, config), ...trainingRecords(workload)].map(
+      ({ podSet: _, assumptions, ...record }) => ({
+        ...record,
+        assumptions: [...assumptions],
+      }),
+    ),
     ...releaseOf(workload, document),
     ...clusterFit(workload, document),
   };
@@ -159,9 +168,9 @@ function toReportWorkload(
 function clusterFit(workload: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'cluster'> {
   const fit = document.fitOf(workload);
   if (fit === undefined) return {};
-  const { context, outcome, fitting, pods, groups } = fit;
+  const { context, outcome, fitting, pods, groups, line } = fit;
   const words = groups.flatMap((group) => group.words ?? [])[0] ?? null;
-  return { cluster: { context, outcome, fitting, pods, text: fitLine(fit), words } };
+  return { cluster: { context, outcome, fitting, pods, text: line, words } };
 }
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {

@@ -91,12 +91,15 @@ const memory = z.object({
   container: z.string(),
   model: z.string(),
   use: z.enum(['serving', 'training']),
-  needGiB: z.number(),
+  needGiB: z.number().nullable().describe('GiB of one device, the most loaded one; null if unknown.'),
   weightsGiB: z.number().nullable(),
-  kvCacheGiB: z.number().nullable(),
-  overheadGiB: z.number().nullable(),
-  haveGiB: z.number().nullable(),
-  fits: z.boolean().nullable(),
+  kvCacheGiB: z.number().nullable().describe('The cache of one request of maximum length.'),
+  overheadGiB: z.number().nullable().describe('Activations, CUDA graphs and libraries.'),
+  haveGiB: z.number().nullable().describe('What a process sees on one device or slice; null if the device is unknown.'),
+  fits: z.boolean().nullable().describe('null if the device is unknown, or if it is too close to tell.'),
+  devices: z.number().nullable().optional().describe('The devices over which the model is spread.'),
+  server: z.string().nullable().optional(),
+  unknown: z.string().nullable().optional().describe('Why there is no figure.'),
   assumptions: z.array(z.string()),
 });
 
@@ -140,7 +143,7 @@ const workloadSchema = z.object({
   cluster: z
     .object({
       context: z.string().describe('The context of the kubeconfig.'),
-      outcome: z.enum(['fits', 'fits-some', 'preempts', 'grows', 'waits', 'quota', 'never', 'unknown']),
+      outcome: z.enum(['runs', 'fits', 'fits-some', 'preempts', 'grows', 'waits', 'quota', 'never', 'unknown']),
       fitting: z.int().describe('Pods that fit now.'),
       pods: z.int(),
       text: z.string().describe('The same in words.'),

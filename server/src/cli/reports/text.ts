@@ -12,6 +12,8 @@ import {
   describeWorkload,
   deviceNoun,
 } from '../../features/hover/gpu-words.ts';
+import { memoryNote } from '../../features/memory-records.ts';
+import { trainingNote } from '../../features/training-records.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -53,7 +55,13 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
       accelerators: printable(
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
-      cost: printable(isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown)),
+      cost: printable(
+        [
+          isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown),
+          ...memoryNote(workload, file.config),
+          ...trainingNote(workload),
+        ].join(' · '),
+      ),
       fit: printable(fitTitle(workload, document) ?? ''),
       lacksModel: missingFor(result.unknown) === 'gpu',
     };

@@ -14,7 +14,7 @@ export function poolFixes(file: FileAnalysis, span: Span, budget: ProofBudget): 
     const inside = shiftSpan(span, -document.base);
     if (!touches(spanOf(workload.manifest.root), inside)) return [];
     const fit = document.fitOf(workload);
-    if (fit === undefined || fit.outcome === 'fits') return [];
+    if (fit === undefined || fit.outcome === 'fits' || fit.outcome === 'runs') return [];
     return workload.podSets.flatMap((podSet): Fix[] => {
       const isHere = workload.podSets.length === 1 || touches(spanOf(podSet.pod), inside);
       const group = isHere ? fit.groups.find(({ name }) => name === podSet.name) : undefined;

@@ -39,6 +39,8 @@ import { lostWorkFacts } from './lost-work.ts';
 import { memoryFacts } from './memory-facts.ts';
 import type { Block, HoverContent } from './render.ts';
 import { scalerHover } from './scaler-facts.ts';
+import { speedFacts } from './speed-facts.ts';
+import { trainingFacts } from './training-facts.ts';
 import { whatWillRun } from './will-run.ts';
 
 /**
@@ -127,9 +129,14 @@ function firstHit(
     for (const quantity of [request.limit, request.request]) {
       const span = quantity && entryAt(quantity.at, offset);
       if (span === undefined) continue;
-      const memory = memoryFacts(workload, podSet, container, request, config);
+      const memory =
+        workload.role === 'training'
+          ? trainingFacts(workload, podSet, container, request, result, config)
+          : memoryFacts(workload, podSet, container, request, config);
       const facts = sliceFacts(podSet.accelerators, request);
-      return { span, facts, cost: true, between: memory.total, basis: memory.basis };
+      const speed =
+        workload.role === 'training' ? [] : speedFacts(workload, podSet, container, request, result, config);
+      return { span, facts, cost: true, between: [...memory.total, ...speed], basis: memory.basis };
     }
   }
   const { manifest, scaling, podSets } = workload;
