@@ -35,6 +35,8 @@ export function registerClusterConnection(
     await vscode.commands.executeCommand('gpulint.clusters.focus');
     if (!(await isTrusted())) return;
     await started();
+    // The workspace may be trusted only since the server has started.
+    await client.sendNotification(clusterMethods.trusted);
     const params: ClusterContextsParams = { kubeconfig: kubeconfigElsewhere() };
     const { contexts, problem } = await client.sendRequest<ClusterContextsResult>(clusterMethods.contexts, params);
     if (problem !== null) return showProblem(problem);
@@ -77,9 +79,6 @@ export function registerClusterConnection(
       else await connectTo(status().context);
     }),
     vscode.commands.registerCommand(commands.clusterSettings, openSettings),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => {
-      if (client.isRunning()) void client.sendNotification(clusterMethods.trusted);
-    }),
   ];
 }
 

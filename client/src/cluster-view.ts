@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type BaseLanguageClient, State } from 'vscode-languageclient';
+import type { BaseLanguageClient } from 'vscode-languageclient';
 import {
   type ClusterChangedParams,
   type ClusterNode,
@@ -187,9 +187,9 @@ export function registerClusterView(
     redraw,
     changed,
     client.onNotification(clusterMethods.changed, received),
-    client.onDidChangeState(({ newState }) => {
+    client.onDidChangeState(() => {
       // A new server is not connected.
-      if (newState === State.Stopped && status.state !== 'off') update(off);
+      if (!client.isRunning() && status.state !== 'off') update(off);
     }),
     view.onDidChangeVisibility(() => {
       refreshSoon();
