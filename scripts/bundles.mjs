@@ -69,7 +69,8 @@ export function bundlesOf({ dev }) {
       ...node,
       entryPoints: ['server/src/lsp/node-cluster.ts'],
       outfile: 'dist/cluster.js',
-      alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly },
+      // Node's own URL needs no tables of Unicode.
+      alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly, 'whatwg-url': 'node:url' },
       plugins: [...node.plugins, withoutModels],
     },
     {
