@@ -39,7 +39,21 @@ export function bundlesOf({ dev }) {
   const withProtocol = { ...node, plugins: [dataPacked, leanLibraries({ protocol: './protocol.js' })] };
   return [
     { ...node, entryPoints: ['vscode-languageserver-protocol/node'], outfile: 'dist/protocol.js' },
-    { ...withProtocol, entryPoints: ['client/src/node.ts'], outfile: 'dist/client.js', external: ['vscode'] },
+    {
+      ...withProtocol,
+      entryPoints: ['client/src/node.ts'],
+      outfile: 'dist/client.js',
+      external: ['vscode'],
+      supported: { 'dynamic-import': false },
+      plugins: [...withProtocol.plugins, apart({ './cluster-view.ts': './cluster-view.js' })],
+    },
+    // What shows a cluster. Nothing loads it before the user wants to connect.
+    {
+      ...withProtocol,
+      entryPoints: ['client/src/cluster-view.ts'],
+      outfile: 'dist/cluster-view.js',
+      external: ['vscode'],
+    },
     { ...withProtocol, entryPoints: ['server/src/lsp/main.ts'], outfile: 'dist/server.js' },
     {
       ...withProtocol,
@@ -55,7 +69,8 @@ export function bundlesOf({ dev }) {
       ...node,
       entryPoints: ['server/src/lsp/node-cluster.ts'],
       outfile: 'dist/cluster.js',
-      alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly },
+      // Node's own URL needs no tables of Unicode.
+      alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly, 'whatwg-url': 'node:url' },
       plugins: [...node.plugins, withoutModels],
     },
     {

@@ -23,15 +23,20 @@ export function registerClusterConnection(
 ): readonly vscode.Disposable[] {
   /** @param context null: the current one */
   async function connectTo(context: string | null): Promise<void> {
+    update({ ...status(), state: 'connecting', message: null, context, asOf: null, pending: 0 });
     const params: ClusterConnectParams = { context, kubeconfig: kubeconfigElsewhere() };
     const { problem } = await client.sendRequest<ClusterConnectResult>(clusterMethods.connect, params);
-    if (problem !== null) await showProblem(problem);
+    if (problem === null) return;
+    update({ ...status(), state: 'failed', message: problem });
+    await showProblem(problem);
   }
 
   async function connect(): Promise<void> {
     await vscode.commands.executeCommand('gpulint.clusters.focus');
     if (!(await isTrusted())) return;
     await started();
+    // The workspace may be trusted only since the server has started.
+    await client.sendNotification(clusterMethods.trusted);
     const params: ClusterContextsParams = { kubeconfig: kubeconfigElsewhere() };
     const { contexts, problem } = await client.sendRequest<ClusterContextsResult>(clusterMethods.contexts, params);
     if (problem !== null) return showProblem(problem);
@@ -74,9 +79,6 @@ export function registerClusterConnection(
       else await connectTo(status().context);
     }),
     vscode.commands.registerCommand(commands.clusterSettings, openSettings),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => {
-      if (client.isRunning()) void client.sendNotification(clusterMethods.trusted);
-    }),
   ];
 }
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type BaseLanguageClient, State } from 'vscode-languageclient';
+import type { BaseLanguageClient } from 'vscode-languageclient';
 import {
   type ClusterChangedParams,
   type ClusterNode,
@@ -74,6 +74,8 @@ export function registerClusterView(
     const nodes = [...(drawn?.nodes ?? [])];
     for (const { id } of nodes) parents.set(id, parent);
     if (nodes.length > 0 || parent !== undefined) return nodes;
+    // Its thread has ended, or the connection is a new one.
+    if (drawn === null) return nextSteps(status);
     return filter === ''
       ? [actionRow('No GPUs here: switch the context', 'arrow-swap', commands.switchCluster)]
       : [actionRow(`Nothing matches ${filter}: clear the filter`, 'filter-filled', commands.clearClusterFilter)];
@@ -103,6 +105,12 @@ export function registerClusterView(
     isOutdated = true;
     changed.fire(status);
     refreshSoon();
+  }
+
+  /** While a lost connection is tried again, the problem stays visible. */
+  function received(next: ClusterChangedParams): void {
+    const isRetry = next.state === 'connecting' && next.context === status.context && nextSteps(status).length > 0;
+    if (!isRetry) update(next);
   }
 
   /** At once, and then after a pause: several changes a second would make the rows flicker under the mouse. */
@@ -178,10 +186,10 @@ export function registerClusterView(
     view,
     redraw,
     changed,
-    client.onNotification(clusterMethods.changed, update),
-    client.onDidChangeState(({ newState }) => {
+    client.onNotification(clusterMethods.changed, received),
+    client.onDidChangeState(() => {
       // A new server is not connected.
-      if (newState === State.Stopped && status.state !== 'off') update(off);
+      if (!client.isRunning() && status.state !== 'off') update(off);
     }),
     view.onDidChangeVisibility(() => {
       refreshSoon();

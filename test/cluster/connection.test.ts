@@ -37,6 +37,22 @@ describe('a connection', () => {
     await lab.until(() => lab.status()?.view?.serverVersion === 'v1.34.1');
   });
 
+  test('draws the view in words, once objects are known', async () => {
+    const draw = (id: number) =>
+      lab.send({ kind: 'draw', id, drawing: { kind: 'tree', parent: null, sort: 'free', filter: '' } });
+    const drawn = () => lab.messages.flatMap((message) => (message.kind === 'drawn' ? [message] : []));
+    draw(1);
+    lab.server.put(pods, pod('a'));
+    lab.connect();
+    await lab.until(isLive);
+    draw(2);
+    await lab.until(() => drawn().length === 2);
+    expect(drawn()).toEqual([
+      { kind: 'drawn', id: 1, drawn: null },
+      { kind: 'drawn', id: 2, drawn: { nodes: [], text: '1 GPU, 0 free' } },
+    ]);
+  });
+
   test('follows what comes and goes, and says nothing if no figure changes', async () => {
     lab.server.put(pods, pod('a'));
     lab.connect();

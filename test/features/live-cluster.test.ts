@@ -59,10 +59,13 @@ describe('the connected cluster knows the card', () => {
   test('so a workload that names none has a price', () => {
     const unconnected = new Analysis({ strict: true }).setFile('file:///chat.yaml', deployment({ pod: tolerating }));
     expect(codeLenses(unconnected).map(({ title }) => title)).toEqual([expect.stringMatching(/^1 GPU · /)]);
-    const [cost, fit] = codeLenses(open(deployment({ pod: tolerating }))).map(({ title }) => title);
+    const lenses = codeLenses(open(deployment({ pod: tolerating })));
+    const [cost, fit, pods] = lenses.map(({ title }) => title);
     // An eighth of p4d.24xlarge at $21.957642.
     expect(cost).toContain('1 × A100 40GB SXM · $2.74/h on demand');
     expect(fit).toBe('fits now in pool a100 (6 free)');
+    expect(pods).toBe('pods in prod');
+    expect(lenses[2]?.owner).toMatchObject({ kind: 'Deployment', name: expect.any(String) });
   });
 
   test('and says so', () => {

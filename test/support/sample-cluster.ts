@@ -10,8 +10,20 @@ export const sampleCollections: readonly string[] = [
   '/apis/scheduling.k8s.io/v1/priorityclasses',
 ];
 
-/** @param now milliseconds since the epoch, from which ages count */
+/** Puts the sample into a server. @param now milliseconds since the epoch, from which ages count */
 export function fillSample(server: TestApiServer, now: number): void {
+  for (const object of sampleObjects(now))
+    server.put(object.kind === 'Node' ? '/api/v1/nodes' : '/api/v1/pods', object);
+}
+
+/** A pool of empty nodes. */
+export function largePool(nodes: number, now: number): readonly KubeObject[] {
+  return Array.from({ length: nodes }, (_, index) =>
+    node({ name: `n${index}`, pool: 'large', card: 'nvidia-l4', type: 'g2-standard-96', gpus: 8 }, now),
+  );
+}
+
+export function sampleObjects(now: number): readonly KubeObject[] {
   const nodes = [
     ...[1, 2, 3].map((index) =>
       node({ name: `gke-h100-${index}`, pool: 'h100', card: 'nvidia-h100-80gb', type: 'a3-highgpu-8g', gpus: 8 }, now),
@@ -26,7 +38,6 @@ export function fillSample(server: TestApiServer, now: number): void {
     ),
     node({ name: 'gke-l4-3', pool: 'l4-spot', card: 'nvidia-l4', type: 'g2-standard-48', gpus: 0, spot: true }, now),
   ];
-  for (const one of nodes) server.put('/api/v1/nodes', one);
   const pods = [
     ...[1, 2].map((index) =>
       pod(
@@ -111,7 +122,7 @@ export function fillSample(server: TestApiServer, now: number): void {
       now,
     ),
   ];
-  for (const one of pods) server.put('/api/v1/pods', one);
+  return [...nodes, ...pods];
 }
 
 interface NodeParts {

@@ -6,6 +6,7 @@ import { rangeWords } from '../cost/possible-cost-words.ts';
 import { runWords } from '../cost/run-cost.ts';
 import type { CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { Workload } from '../model/workload.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import { fitTitle } from './cluster/fit-blocks.ts';
 import {
@@ -25,7 +26,9 @@ export interface Lens {
   readonly span: Span;
   readonly title: string;
   /** `show-fixes`: the light bulb at the target. */
-  readonly action: 'show-cost' | 'set-gpu' | 'show-fixes';
+  readonly action: 'show-cost' | 'set-gpu' | 'show-fixes' | 'show-pods';
+  /** `show-pods`: the workload as the cluster knows it; a namespace that the file does not name is unknown. */
+  readonly owner?: { readonly kind: string; readonly name: string; readonly namespace: string | null };
   /** Where the hover with the details opens. */
   readonly target: Span;
 }
@@ -51,10 +54,21 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
     const title = fitTitle(workload, document);
     const span = shiftSpan(workload.manifest.root.node.span, document.base);
     const target = shiftSpan(detailsAt(workload), document.base);
-    return title === undefined ? [] : [{ span, title, action: 'show-cost', target }];
+    return title === undefined
+      ? []
+      : [{ span, title, action: 'show-cost', target }, ...podsLens(workload, document, span)];
   });
   const ofPools = poolLenses(file).map((lens): Lens => ({ ...lens, action: 'show-cost' }));
   return [...ofWorkloads, ...ofFits, ...ofPools];
+}
+
+/** From a manifest to its pods in the connected cluster. */
+function podsLens(workload: Workload, document: FileAnalysis['documents'][number], span: Span): readonly Lens[] {
+  const { kind, name, namespace } = workload.manifest;
+  const context = document.fitOf(workload)?.context;
+  if (context === undefined || name === null) return [];
+  const title = `pods in ${shorten(context)}`;
+  return [{ span, title, action: 'show-pods', target: span, owner: { kind, name, namespace } }];
 }
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */

@@ -95,7 +95,9 @@ export function registerLanguageFeatures(
       const changes = codeLens.enabled ? await bases.changesOf(found.file) : new Map();
       const costs = codeLens.enabled ? features.codeLenses(found.file, changes) : [];
       const advices = advice === 'lens' ? adviceLenses(found.file) : [];
-      const lenses = [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
+      // Without our commands, there is no view to lead to.
+      const shown = [...costs, ...advices].filter(({ action }) => action !== 'show-pods' || session.client.commands);
+      const lenses = shown.map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
       return [...typing.steady(found.file, 'lenses', lenses)];
     }),
   );

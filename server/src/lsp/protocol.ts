@@ -32,6 +32,31 @@ export interface ClientOptions {
   readonly syntaxElsewhere?: readonly string[];
 }
 
+/** The commands of the view GPU Clusters. */
+export const clusterCommands = {
+  connectCluster: 'gpulint.connectCluster',
+  switchCluster: 'gpulint.switchCluster',
+  disconnectCluster: 'gpulint.disconnectCluster',
+  refreshCluster: 'gpulint.refreshCluster',
+  clusterSettings: 'gpulint.clusterSettings',
+  clusterDashboard: 'gpulint.clusterDashboard',
+  sortPools: 'gpulint.sortPools',
+  filterCluster: 'gpulint.filterCluster',
+  clearClusterFilter: 'gpulint.clearClusterFilter',
+  /** Lets the workload at the cursor run in a pool. */
+  usePool: 'gpulint.usePool',
+  /** Shows the selector and the tolerations for a pool as YAML. */
+  showTolerations: 'gpulint.showTolerations',
+  /** Opens the manifest of the owner of a pod. */
+  openManifest: 'gpulint.openManifest',
+  /** Selects the pods of a workload in the view GPU Clusters. */
+  showPods: 'gpulint.showPods',
+  copyCluster: 'gpulint.copyCluster',
+  copyClusterName: 'gpulint.copyClusterName',
+  copyClusterMarkdown: 'gpulint.copyClusterMarkdown',
+  copyClusterJson: 'gpulint.copyClusterJson',
+} as const;
+
 /** Commands of the client that lenses and code actions use. */
 export const commands = {
   showCost: 'gpulint.showCost',
@@ -59,27 +84,7 @@ export const commands = {
   groupCosts: 'gpulint.groupCosts',
   /** Copies the selected rows of the view GPU Cost, or all of them. */
   copyCost: 'gpulint.copyCost',
-  connectCluster: 'gpulint.connectCluster',
-  switchCluster: 'gpulint.switchCluster',
-  disconnectCluster: 'gpulint.disconnectCluster',
-  refreshCluster: 'gpulint.refreshCluster',
-  clusterSettings: 'gpulint.clusterSettings',
-  clusterDashboard: 'gpulint.clusterDashboard',
-  sortPools: 'gpulint.sortPools',
-  filterCluster: 'gpulint.filterCluster',
-  clearClusterFilter: 'gpulint.clearClusterFilter',
-  /** Lets the workload at the cursor run in a pool. */
-  usePool: 'gpulint.usePool',
-  /** Shows the selector and the tolerations for a pool as YAML. */
-  showTolerations: 'gpulint.showTolerations',
-  /** Opens the manifest of the owner of a pod. */
-  openManifest: 'gpulint.openManifest',
-  /** Selects the pods of a workload in the view GPU Clusters. */
-  showPods: 'gpulint.showPods',
-  copyCluster: 'gpulint.copyCluster',
-  copyClusterName: 'gpulint.copyClusterName',
-  copyClusterMarkdown: 'gpulint.copyClusterMarkdown',
-  copyClusterJson: 'gpulint.copyClusterJson',
+  ...clusterCommands,
 } as const;
 
 export const methods = {

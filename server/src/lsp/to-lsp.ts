@@ -230,7 +230,7 @@ function withoutTabStops(insert: string): string {
 /** A client without our commands gets the lens as text: a lens with an empty command cannot be clicked. */
 export function lensToLsp(lens: Lens, uri: string, lines: LineIndex, client: ClientAbilities): CodeLens {
   const name = lensCommands[lens.action];
-  const argument = { uri, range: lines.toRange(lens.target) };
+  const argument = lens.owner ?? { uri, range: lines.toRange(lens.target) };
   const title = lens.action === 'set-gpu' ? `${lens.title} · Set…` : lens.title;
   return {
     range: lines.toRange({ start: lens.span.start, end: lens.span.start }),
@@ -242,6 +242,7 @@ const lensCommands = {
   'set-gpu': commands.setGpu,
   'show-cost': commands.showCost,
   'show-fixes': commands.showFixes,
+  'show-pods': commands.showPods,
 } as const;
 
 export function documentLinkToLsp({ span, to }: Link, lines: LineIndex): DocumentLink {

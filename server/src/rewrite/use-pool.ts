@@ -6,7 +6,7 @@ import { appendItem, insertKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { tableOf } from '../yaml/table.ts';
 import { type Edits, joinEdits } from './fix.ts';
-import { selectNodes } from './select-nodes.ts';
+import { afterNeighbor, selectNodes } from './select-nodes.ts';
 
 /** What pods must select, and what they must tolerate. */
 export interface PoolToUse {
@@ -29,7 +29,7 @@ function tolerate(document: YamlDocument, { pod, tolerations }: PodSet, taints: 
   if (missing.length === 0) return [];
   const list = getIn(pod, 'tolerations');
   const written = missing.map((one) => ({ ...one }));
-  if (list === undefined) return insertKey(document, pod, 'tolerations', written, { after: 'nodeSelector' });
+  if (list === undefined) return insertKey(document, pod, 'tolerations', written, afterNeighbor(pod));
   return list.node.kind === 'seq' ? joinEdits(...written.map((one) => appendItem(document, list, one))) : undefined;
 }
 

@@ -26,7 +26,7 @@ async function connect(page: Page, context: string): Promise<void> {
 }
 
 /** The view with the figures of the sample. */
-async function connected(page: Page): Promise<void> {
+export async function connected(page: Page): Promise<void> {
   await showView(page);
   const pool = page.locator(row, { hasText: /^h100/ }).first();
   if (!(await comes(pool, 500))) await connect(page, 'prod');
@@ -152,7 +152,7 @@ export const clusters: readonly Step[] = [
   },
   {
     feature: 'GPU Clusters',
-    shows: 'the manifest of a pod’s owner is opened',
+    shows: 'the manifest of a pod’s owner is opened, and its lens leads back to the pods',
     picture: 'clusters-manifest',
     async run({ page, shot }) {
       await connected(page);
@@ -161,12 +161,15 @@ export const clusters: readonly Step[] = [
       await owner.hover();
       await owner.locator('[aria-label*="Open Manifest"]').first().click();
       await page.locator('.tab.active[data-resource-name="llama-isvc.yaml"]').waitFor();
+      await (await sees(page, `${lens} a`, /^pods in prod$/)).click();
+      await sees(page, `${row}.selected`, /^InferenceService\/llama/);
+      await sees(page, row, /^llama-predictor-7d9f-kq4wz/);
       await shot();
     },
   },
   {
     feature: 'Use this pool',
-    shows: 'the workload at the cursor selects the pool and tolerates its taints',
+    shows: 'the workload at the cursor selects the pool, and the lens says that it fits there',
     picture: 'clusters-use-pool',
     async run(stage) {
       const { page, shot } = stage;
@@ -178,7 +181,7 @@ export const clusters: readonly Step[] = [
       await pool.hover();
       await pool.locator('[aria-label*="Use Pool"]').first().click();
       await showsText(page, /nodeSelector:\n *cloud\.google\.com\/gke-nodepool: a100/);
-      await showsText(page, /tolerations:\n *- key: nvidia\.com\/gpu/);
+      await sees(page, lens, /fits now in pool a100 \(14 free\)/);
       await shot();
     },
   },

@@ -54,7 +54,12 @@ export const tours: readonly Tour[] = [
   },
   { title: 'a cluster', start: startClusters, steps: clusters },
   { title: 'with Red Hat YAML', otherExtension: 'red-hat-yaml', steps: withRedHatYaml },
-  { title: 'with the Kubernetes extension', otherExtension: 'kubernetes-tools', steps: withKubernetesTools },
+  {
+    title: 'with the Kubernetes extension',
+    otherExtension: 'kubernetes-tools',
+    start: startClusters,
+    steps: withKubernetesTools,
+  },
   { title: 'a virtual workspace', otherExtension: 'memfs', prepare: makeVirtual, steps: virtual },
   {
     title: 'light',

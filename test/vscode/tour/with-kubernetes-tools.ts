@@ -2,6 +2,7 @@
 // opens from a cluster is judged and priced as a file is.
 import assert from 'node:assert/strict';
 import { runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { connected } from './clusters.ts';
 import {
   caretBehind,
   closePanel,
@@ -62,6 +63,23 @@ export const withKubernetesTools: readonly Step[] = [
       await shot();
       await closePanel(page);
       assert.equal(await page.locator('.notification-list-item').count(), 0);
+    },
+  },
+  {
+    feature: 'With the Kubernetes extension',
+    shows: 'the connected cluster has a node «GPU node pools» in its tree',
+    picture: 'kubernetes-clusters',
+    async run(stage) {
+      const { page, shot } = stage;
+      // That extension starts with the first manifest.
+      await open(stage, 'halves.yaml');
+      await connected(page);
+      await page.keyboard.press('Control+Shift+E');
+      const header = page.locator('.pane-header[aria-label^="Clusters"]');
+      if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
+      await (await sees(page, '.pane .monaco-list-row', 'GPU node pools')).locator('.monaco-tl-twistie').click();
+      await sees(page, '.pane .monaco-list-row', /a100.*14 of 16 free/);
+      await shot();
     },
   },
 ];

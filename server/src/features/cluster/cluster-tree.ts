@@ -61,7 +61,7 @@ function rowsBelow(
       const node = pool && cluster.nodesOf(pool.id).find(({ name }) => name === second);
       if (pool === undefined || node === undefined) return [];
       const pods = filter === undefined ? node.pods : node.pods.filter((pod) => filter.pod(pool, node, pod));
-      return pods.map((pod) => podRow(pod, ['pod', pool.id, node.name], now));
+      return byName(pods).map((pod) => podRow(pod, ['pod', pool.id, node.name], now));
     }
     default:
       return [];
@@ -139,7 +139,7 @@ function podsOf(
   );
   return (use?.pools ?? []).flatMap((pool) =>
     nodesOf(pool).flatMap((node) =>
-      node.pods
+      byName(node.pods)
         .filter((pod) => {
           const owner = pod.owner ?? { kind: 'Pod', name: pod.name };
           return pod.namespace === namespace && owner.kind === kind && owner.name === name;
@@ -174,6 +174,10 @@ function group(
       owner: null,
     },
   ];
+}
+
+function byName<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
+  return [...all].sort((a, b) => compare(a.name, b.name));
 }
 
 function compare(a: string, b: string): number {

@@ -2,7 +2,7 @@
 // documents of its own file system, manifests have its hovers and its problems.
 import * as vscode from 'vscode';
 
-export function activate(context: vscode.ExtensionContext): void {
+export function activate(context: vscode.ExtensionContext): object {
   const problems = vscode.languages.createDiagnosticCollection('kubernetes');
   const judge = (document: vscode.TextDocument) => {
     const { languageId, uri } = document;
@@ -23,6 +23,39 @@ export function activate(context: vscode.ExtensionContext): void {
     ),
   );
   vscode.workspace.textDocuments.forEach(judge);
+  return { get: (component: string) => ({ available: component === 'clusterexplorer', api: explorer(context) }) };
+}
+
+interface ExplorerNode {
+  getChildren(): Promise<ExplorerNode[]>;
+  getTreeItem(): vscode.TreeItem;
+}
+
+interface Contributor {
+  contributesChildren(parent: object): boolean;
+  getChildren(parent: object): Promise<ExplorerNode[]>;
+}
+
+/** Its tree of clusters, which other extensions can add nodes to: one cluster, open. */
+function explorer(context: vscode.ExtensionContext): object {
+  const contributors: Contributor[] = [];
+  const refreshed = new vscode.EventEmitter<void>();
+  const parent = { nodeType: 'context', name: 'prod' };
+  const root: ExplorerNode = {
+    async getChildren() {
+      const willing = contributors.filter((one) => one.contributesChildren(parent));
+      return (await Promise.all(willing.map((one) => one.getChildren(parent)))).flat();
+    },
+    getTreeItem: () => new vscode.TreeItem('prod', vscode.TreeItemCollapsibleState.Expanded),
+  };
+  context.subscriptions.push(
+    vscode.window.registerTreeDataProvider<ExplorerNode>('extension.vsKubernetesExplorer', {
+      onDidChangeTreeData: refreshed.event,
+      getChildren: async (node) => (node === undefined ? [root] : node.getChildren()),
+      getTreeItem: (node) => node.getTreeItem(),
+    }),
+  );
+  return { registerNodeContributor: (one: Contributor) => contributors.push(one), refresh: () => refreshed.fire() };
 }
 
 function problemsOf(document: vscode.TextDocument): vscode.Diagnostic[] {
