@@ -15,6 +15,8 @@ export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
+export { modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
+export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,
@@ -48,3 +50,5 @@ export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } 
 export { shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
+export { usableGiB as usableCardGiB } from './usable-memory.ts';
+export { type FormatId, ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';

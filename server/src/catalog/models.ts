@@ -1,39 +1,17 @@
-import { lazy } from '../yaml/lazy.ts';
-import { sourceText, storedModels } from './stored.ts';
+import { modelByName } from './model-names.ts';
 import type { LanguageModel } from './types.ts';
 
-/**
- * The model with a Hugging Face name, `organization/model`. Chat-tuned models and copies by known republishers have the size of their base.
- * Undefined for all others: quantizing, pruning and merging change the size.
- */
+/** A language model by its name, if the name states no format: the products of its shape in 16 bits. */
 export function languageModel(name: string): LanguageModel | undefined {
-  return byName().get(plainName(name));
-}
-
-const byName = lazy(
-  () =>
-    new Map(
-      storedModels.models.map(([id, weightsGiB, cacheBytes, context, date, source]) => [
-        plainName(id),
-        { id, weightsGiB, cacheBytes, context, date, source: sourceText(storedModels.sources, source) },
-      ]),
-    ),
-);
-
-const copies = /^(?:unsloth|nousresearch)\//;
-const organizations: readonly (readonly [RegExp, string])[] = [
-  [/^(?:meta-)?llama/, 'meta-llama'],
-  [/^(?:mistral|mixtral)/, 'mistralai'],
-  [/^gemma/, 'google'],
-  [/^qw/, 'qwen'],
-  [/^phi/, 'microsoft'],
-];
-
-/** The name without suffixes of later training, under the organization that published the original. */
-function plainName(name: string): string {
-  const lower = name.toLowerCase();
-  const bare = lower.replace(copies, '');
-  const from = bare === lower ? '' : organizations.find(([pattern]) => pattern.test(bare))?.[1];
-  const whole = from ? `${from}/${bare}` : lower;
-  return whole.replace('/meta-llama', '/llama').replace(/-(?:instruct|chat|hf|it|base|pt)(?=-|$)/g, '');
+  const found = modelByName(name);
+  if (found === undefined || found.format !== null) return undefined;
+  const { shape } = found;
+  if (shape.kind !== 'language' || !['bf16', 'fp16', 'fp32'].includes(shape.format)) return undefined;
+  const { name: id, context, date, source } = shape;
+  const numbers = shape.cache.map((layers) => {
+    if (layers.kind === 'state') return 0;
+    return layers.layers * (layers.kind === 'latent' ? layers.width : 2 * layers.kvHeads * layers.headSize);
+  });
+  const cacheBytes = 2 * numbers.reduce((sum, count) => sum + count, 0);
+  return { id, weightsGiB: (shape.parameters * 2) / 2 ** 30, cacheBytes, context, date, source };
 }

@@ -9,7 +9,9 @@ import migJson from './data/mig.json' with { type: 'json' };
 import modelsJson from './data/models.json' with { type: 'json' };
 import platformsJson from './data/platforms.json' with { type: 'json' };
 import pricesJson from './data/prices.json' with { type: 'json' };
+import type { ModelKind } from './model-shape.ts';
 import type { GpuModel, InstanceType, MigProfile, MigTable, PlatformFacts, Provider } from './types.ts';
+import type { FormatId } from './weight-formats.ts';
 
 /** Indexes into a file's `sources`. */
 export type SourcePlaces = readonly number[];
@@ -90,19 +92,57 @@ export interface StoredInterruptions {
   readonly types: readonly (readonly [instanceType: string, regions: readonly (readonly number[])[]])[];
 }
 
+/** `source` is an index into the file's table. */
 export type StoredModel = readonly [
-  id: string,
-  weightsGiB: number,
-  cacheBytes: number,
+  name: string,
+  billions: number,
+  layers: number,
+  hidden: number,
+  feedForward: number,
+  heads: number,
+  kvHeads: number,
+  headSize: number,
+  vocabulary: number,
   context: number,
-  date: string | null,
-  source: SourcePlaces,
+  source: number,
+  other: StoredModelDetails,
 ];
 
+/** What differs from a dense language model in bfloat16 whose layers all attend to all tokens. Parameters in billions. */
+export interface StoredModelDetails {
+  readonly kind?: ModelKind;
+  readonly format?: FormatId;
+  /** The output layer is the embedding. */
+  readonly tied?: true;
+  /** The feed-forward part has 2 matrices instead of 3. */
+  readonly ungated?: true;
+  readonly experts?: readonly [count: number, active: number, width: number, sharedWidth: number, layers: number];
+  readonly active?: number;
+  readonly latent?: readonly [query: number, latent: number, rope: number, nope: number, value: number];
+  /** Layers that attend to the last tokens only. */
+  readonly window?: readonly [layers: number, tokens: number];
+  readonly cache?: readonly StoredCache[];
+  readonly encoder?: number;
+  readonly tower?: number;
+  /** Parameters that no other field explains: linear attention, convolutions, several models. Only the check of the parameters uses it. */
+  readonly other?: number;
+}
+
+export type StoredCache =
+  | readonly [kind: 'attention', layers: number, kvHeads: number, headSize: number, window?: number]
+  | readonly [kind: 'latent', layers: number, width: number, window?: number]
+  | readonly [kind: 'state', layers: number, numbers: number];
+
 export interface StoredModels {
-  readonly sources: readonly string[];
+  readonly sources: readonly (readonly [source: string, date: string | null])[];
   readonly columns: readonly string[];
   readonly models: readonly StoredModel[];
+  /** Other names of a shape, with what differs. Those of the organization `ollama` are tags without a size. */
+  readonly copies: readonly (readonly [
+    name: string,
+    shape: string,
+    differs: { readonly context?: number; readonly format?: FormatId; readonly kind?: ModelKind },
+  ])[];
 }
 
 export interface StoredPlatforms {

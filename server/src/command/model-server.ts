@@ -117,17 +117,14 @@ export function positional(words: readonly Word[]): Word | undefined {
 }
 
 /** The value of a word that is one variable of the container (`$(NAME)`, `$NAME` or `${NAME}`); undefined for other expansions. */
-function expand(text: string | undefined, { env }: ProcessInput): string | undefined {
-  const name = /^\$(?:\((\w+)\)|\{(\w+)\}|(\w+))$/
-    .exec(text ?? '')
-    ?.slice(1)
-    .find(Boolean);
-  if (name !== undefined) return env.find((one) => one.name === name)?.value;
+export function expand(text: string | undefined, { env }: ProcessInput): string | undefined {
+  const [, name, fallback] = /^\$(?:\(|\{)?(\w+)(?::-([^${}]*))?(?:\)|\})?$/.exec(text ?? '') ?? [];
+  if (name !== undefined) return env.find((one) => one.name === name)?.value ?? fallback;
   return text?.includes('$') ? undefined : text;
 }
 
 /** `32768`, `32k` (× 1,000) and `32K` (× 1,024), as vLLM reads them. */
-function tokens(text: string | undefined): number | null {
+export function tokens(text: string | undefined): number | null {
   const [, digits, unit = ''] = /^(\d{1,8})([kK]?)$/.exec(text ?? '') ?? [];
   if (digits === undefined || Number(digits) === 0) return null;
   return Number(digits) * (unit === 'k' ? 1000 : unit === 'K' ? 1024 : 1);

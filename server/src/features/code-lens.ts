@@ -14,6 +14,7 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { memoryNote } from './memory-records.ts';
 import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
 
@@ -61,7 +62,7 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
   const result = document.costOf(workload);
   const cost = costWords(workload, result, document.rangeOf(workload));
-  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document)];
+  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document), ...memoryNote(workload)];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 

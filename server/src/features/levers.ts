@@ -14,8 +14,7 @@ import {
 import { formatHourly, formatNumber } from '../cost/money.ts';
 import type { PodPrice } from '../cost/offers.ts';
 import { fitOf } from '../memory/fit.ts';
-import { estimateServing } from '../memory/serving.ts';
-import { servedModel } from '../model/served-model.ts';
+import { isWhole, servedModel } from '../model/served-model.ts';
 import type { PodSet, Selector, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { machineSelectors, selectCard, selectMachine, selectRegion } from '../rewrite/select-machine.ts';
@@ -118,9 +117,9 @@ function otherCard(
   { prices, headroom }: ProjectConfig,
 ): readonly Lever[] {
   const [container, ...others] = podSet.containers.filter(({ accelerators }) => accelerators.length > 0);
-  const served = container && others.length === 0 ? estimateServing(servedModel(container, workload)).estimate : null;
-  if (served === null) return [];
-  const best = cheaperCard(priced, prices, (count, memory) => fitOf(served, count * memory, headroom) === 'fits');
+  const served = container && others.length === 0 ? servedModel(container, workload) : null;
+  if (served?.model == null || !isWhole(served.model)) return [];
+  const best = cheaperCard(priced, prices, (count, eachGiB) => fitOf(served, { eachGiB, count }, headroom) === 'fits');
   const gpu = best && gpus.get(best.offer.gpu);
   if (best === undefined || gpu === undefined || best.offer.provider === null) return [];
   const { instanceType, provider, date } = best.offer;
@@ -135,7 +134,7 @@ function otherCard(
       ? selectMachine(document, podSet, provider, instanceType)
       : [],
   );
-  const name = `${gpu.name} on ${instanceType}, with enough memory for ${shorten(served.name)}`;
+  const name = `${gpu.name} on ${instanceType}, with enough memory for ${shorten(served.model.name.slice(served.model.name.lastIndexOf('/') + 1))}`;
   return [
     { ...lever(priced, name, best.hourly, date), ...(change && placed(title, change, cards[0] ?? machines[0], false)) },
   ];

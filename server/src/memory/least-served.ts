@@ -1,5 +1,4 @@
-import { readModelServer } from '../command/model-server.ts';
-import { processInput, useOf } from '../model/process-input.ts';
+import { modelByName } from '../catalog/index.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { estimateServing } from './serving.ts';
@@ -7,19 +6,16 @@ import { leastWeightsGiB, weightsSize } from './weights.ts';
 
 /**
  * The least memory in GiB, over all its devices, that a container's model server needs to load its model; 0 if the model or its size is unknown.
- * A model in an unknown format counts with 4 bits per parameter.
+ * If flags may be missing, the model counts with 4 bits per parameter, the smallest format in use.
  */
 export function leastServedGiB(container: Container, workload: Workload): number {
   const served = servedModel(container, workload);
+  if (served.model === null) return 0;
+  const { name, open } = served.model;
   const { estimate } = estimateServing(served);
-  if (estimate !== null) return estimate.weightsGiB + estimate.overheadGiB;
-  if (served.model !== null) {
-    const { name, bytes } = served.model;
-    const size = weightsSize(name);
-    return size === undefined ? (leastWeightsGiB(name) ?? 0) : (size.gib * bytes) / 2;
-  }
-  if (served.unknown.kind !== 'format') return 0;
-  const { program } = useOf(container);
-  const name = readModelServer(processInput(container), program ?? undefined)?.model;
-  return (name && leastWeightsGiB(name)) || 0;
+  if (estimate !== null && open.length === 0)
+    return (estimate.weightsGiB + estimate.runtimeGiB) * estimate.devices + estimate.activationsGiB;
+  const shape = modelByName(name)?.shape;
+  if (shape !== undefined) return (shape.parameters * 0.5) / 2 ** 30;
+  return leastWeightsGiB(name) ?? (open.length === 0 ? weightsSize(name)?.gib : undefined) ?? 0;
 }

@@ -3,6 +3,7 @@ import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { podClaims } from './claims.ts';
+import { withConfigEnv } from './config-env.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
@@ -185,7 +186,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const { namespace } = manifest;
   const volumes = lowerVolumes(pod);
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
-    withScripts(container, volumes, namespace, crossReferences),
+    withConfigEnv(withScripts(container, volumes, namespace, crossReferences), namespace, crossReferences),
   );
   const selectors = [
     ...lowerSelectors(pod),

@@ -1,82 +1,257 @@
-import { readModelServer } from '../command/model-server.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
-import { imageUseOf, processInput } from './process-input.ts';
+import type { FlagMeaning } from '../catalog/flag-records.ts';
+import { imageParts } from '../catalog/images.ts';
+import { modelByName } from '../catalog/index.ts';
+import { type Engine, versionOf } from '../command/engines.ts';
+import { tokens } from '../command/model-server.ts';
+import { readServerStart, type ServerStart, type Setting, settingOf } from '../command/serving-settings.ts';
+import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { once } from './once.ts';
+import { imageUseOf, processInput, useOf } from './process-input.ts';
+import { fieldModel } from './served-fields.ts';
 import type { Container, Workload } from './workload.ts';
 
-/** The model that a container serves, and the settings of its server. */
+/** The model that a container serves, and the settings of its server that decide how much memory it uses. */
 export interface ServedModel {
-  /** `organization/model`, a path or an address. */
+  /** `organization/model`, a path, an address or a tag, as written. */
   readonly name: string;
-  /** Bytes per parameter and per number in the cache. */
-  readonly bytes: 2 | 4;
-  /** The longest request, in tokens; null: the model's own limit. */
+  readonly engine: Engine;
+  /** [major, minor] of the server, from the image's tag; null: unknown, taken as current. */
+  readonly version: readonly [number, number] | null;
+  /** `--dtype` as written; null: as published. */
+  readonly dtype: string | null;
+  /** `--quantization` and the like as written; null: as published. */
+  readonly quantization: string | null;
+  /** The longest request, in tokens; null: the model's own limit. With llama.cpp, the tokens of all its slots. */
   readonly context: number | null;
+  /** Concurrent requests; null: the engine's default. */
+  readonly sequences: number | null;
+  /** Tokens of one step; null: the engine's default. */
+  readonly batchedTokens: number | null;
+  /** The part of a device that the engine may use; null: its default. */
+  readonly fraction: number | null;
+  /** The memory of the cache in GiB, if a flag sets it. */
+  readonly cacheGiB: number | null;
+  /** The cache's type as written; null: that of the model. */
+  readonly cacheType: string | null;
+  /** Flash attention; null: the engine's default. */
+  readonly flash: boolean | null;
+  /** No CUDA graphs. */
+  readonly eager: boolean;
+  readonly tensor: number | null;
+  /** It uses all devices of its pod if no flag says otherwise. */
+  readonly allDevices: boolean;
+  readonly pipeline: number;
+  readonly data: number;
+  readonly expert: boolean;
+  /** GiB of weights that stay in the node's memory; null: an unknown part of them. */
+  readonly offloadGiB: number | null;
+  /** Layers on the GPU; null: all. */
+  readonly gpuLayers: number | null;
+  /** Settings that add memory by an amount that is not computed: `a draft model`. */
+  readonly extras: readonly string[];
   /** The server is sized for many concurrent requests and uses all memory that it gets. */
   readonly tuned: boolean;
+  /** Why settings may be missing here; empty: all are known. */
+  readonly open: readonly string[];
 }
 
 /** Why a container's model is unknown. */
 export type NoServedModel =
   | { readonly kind: 'notServing' }
-  /** A template, a runtime or another object may add flags. */
-  | { readonly kind: 'incomplete' }
-  /** Not the only server, or a server whose flags are unknown. */
+  /** A program whose use of memory is unknown. */
   | { readonly kind: 'noServer' }
-  /** Quantized weights also contain scales and unquantized layers. */
-  | { readonly kind: 'format' }
   | { readonly kind: 'context' }
-  | { readonly kind: 'unnamed' };
+  /** `detail`: what names the model instead, as a phrase. */
+  | { readonly kind: 'unnamed'; readonly detail: string | null };
 
 export type Served =
   | { readonly model: ServedModel; readonly unknown: null }
   | { readonly model: null; readonly unknown: NoServedModel };
 
+const byContainer = new WeakMap<Workload, (container: Container) => Served>();
+
 /** The model that a container serves, or why it is unknown. */
 export function servedModel(container: Container, workload: Workload): Served {
-  const serves = container.type === 'app' && workload.role === 'serving' && workload.roleConfidence !== 'guess';
-  if (!serves) return without('notServing');
-  if (mayHaveMoreFlags(container)) return without('incomplete');
-  const stored = storedModel(container, workload);
-  const entrypoint = stored === undefined ? entrypointOf(container) : 'huggingfaceserver';
-  const server = readModelServer(processInput(container), entrypoint);
-  if (server === undefined) return without('noServer');
-  const { bytes, context = null, tuned } = server;
-  if (bytes === null) return without('format');
-  if (server.context === null) return without('context');
-  const name = stored ?? server.model;
-  return name === undefined || name === ''
-    ? without('unnamed')
-    : { model: { name, bytes, context, tuned }, unknown: null };
+  const read = byContainer.get(workload) ?? once((one: Container) => readServed(one, workload));
+  byContainer.set(workload, read);
+  return read(container);
 }
 
-function without(kind: NoServedModel['kind']): Served {
-  return { model: null, unknown: { kind } };
+function readServed(container: Container, workload: Workload): Served {
+  const field = fieldModel(container, workload);
+  const isServer = workload.role === 'serving' || workload.role === 'definition' || field !== undefined;
+  if (container.type !== 'app' || !isServer) return without({ kind: 'notServing' });
+  const start = startOf(container, field?.engine);
+  if (start === undefined && field === undefined) return without({ kind: 'noServer' });
+  const given: ServerStart = {
+    ...(start ?? { engine: field?.engine ?? 'vllm', program: 'vllm', model: undefined, open: null }),
+    settings: [...(field?.settings ?? []), ...(start?.settings ?? [])],
+  };
+  const { name, detail } = nameOf(given, field?.name, container);
+  if (name === null) return without({ kind: 'unnamed', detail });
+  const open = [...openEnds(container, given), ...(field?.open === undefined ? [] : [field.open])];
+  const settings = settingsOf(given, container);
+  return settings === null
+    ? without({ kind: 'context' })
+    : { model: { name, ...settings, allDevices: field?.allDevices === true, open }, unknown: null };
 }
 
-/** Whether a template, a runtime or another object may add flags. */
-function mayHaveMoreFlags({ at: container, command, args, scripts }: Container): boolean {
-  const lists = ['command', 'args', 'env'].map((key) => getIn(container, key));
-  const written: readonly (Cursor | undefined)[] = [...command, ...args].map((one) => one.at);
+function without(unknown: NoServedModel): Served {
+  return { model: null, unknown };
+}
+
+/** The server by the command line, the scripts from ConfigMaps that it runs, or the image. */
+function startOf(container: Container, engine: Engine | undefined): ServerStart | undefined {
+  const own = processInput(container);
+  const input = { ...own, env: [...(container.configEnv ?? []), ...own.env] };
+  const byImage = container.image === undefined ? undefined : (imageUseOf(container).program ?? undefined);
+  const entrypoint = entrypointOf(container) ?? byImage ?? engine ?? useOf(container).program ?? undefined;
   return (
-    scripts.length > 0 ||
-    ['envFrom', 'runtime', 'storage'].some((key) => getIn(container, key) !== undefined) ||
-    [container, ...lists, ...written.map((one) => one?.parent)].some(isIncomplete) ||
-    written.some(isTemplated)
+    readServerStart(input, entrypoint) ??
+    container.scripts.flatMap(
+      ({ text }) => readServerStart({ command: ['bash', '-c', text], args: [], env: input.env }, undefined) ?? [],
+    )[0]
   );
 }
 
-/** The program that the image starts by default. */
-function entrypointOf(container: Container): string | undefined {
-  const { image } = container;
-  if (image === undefined) return undefined;
-  if (/(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value)) return 'huggingfaceserver';
-  return imageUseOf(container).program ?? undefined;
+/** KServe's server for models of Hugging Face, which runs vLLM. */
+function entrypointOf({ image }: Container): string | undefined {
+  return image !== undefined && /(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value)
+    ? 'huggingfaceserver'
+    : undefined;
 }
 
-/** The model that KServe downloads, in which case flags name only its path. Undefined if KServe downloads none; empty if its address is unknown. */
-function storedModel(container: Container, { kind, manifest }: Workload): string | undefined {
-  const place =
-    kind === 'LLMInferenceService' ? getIn(manifest.root, 'spec', 'model', 'uri') : getIn(container.at, 'storageUri');
-  if (place === undefined) return undefined;
-  return /^hf:\/\/([\w.-]+\/[\w.-]+?)(?::[\w.-]+)?$/.exec(asText(place) ?? '')?.[1] ?? '';
+interface NameFound {
+  readonly name: string | null;
+  readonly detail: string | null;
 }
+
+/** The model's name: what KServe and the like download, else the flag, else the argument, else the image. */
+function nameOf(start: ServerStart, stored: string | undefined, container: Container): NameFound {
+  const flags = start.settings.filter((one) => settingOf({ ...start, settings: [one] }, 'model') !== undefined);
+  const file = settingOf(start, 'model-file')?.value;
+  const flag = flags.filter(({ value }) => value !== undefined && value !== '').at(-1)?.value;
+  const name = stored ?? flag ?? start.model ?? imageModel(container);
+  if (name !== undefined && !/[{$<]|^\/mnt\/models\/?$/.test(name)) {
+    return { name: file === undefined ? name : `${name}:${file}`, detail: null };
+  }
+  // The end of an address whose bucket is a placeholder.
+  const end = name === undefined || !/[{$<]/.test(name) ? undefined : name.slice(name.lastIndexOf('/') + 1);
+  if (end !== undefined && !/[{$<]/.test(end) && modelByName(end) !== undefined) return { name: end, detail: null };
+  const written = [...container.args, ...container.command].some(
+    ({ at }) => isTemplated(at) || isIncomplete(at.parent),
+  );
+  if (written || (name !== undefined && /[{$<]/.test(name))) return { name: null, detail: 'a template names it' };
+  if (flags.some(({ dynamic, value }) => dynamic === true || value === undefined))
+    return { name: null, detail: 'a variable without a known value names it' };
+  if (getIn(container.at, 'envFrom') !== undefined) return { name: null, detail: 'envFrom may name it' };
+  return { name: null, detail: start.engine === 'ollama' ? 'Ollama loads the models that clients request' : null };
+}
+
+/** The model in the name of a NIM image: `nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3`. */
+function imageModel({ image }: Container): string | undefined {
+  const [, model] = /^nvcr\.io\/nim\/([\w.-]+\/[\w.-]+)/.exec(image?.value ?? '') ?? [];
+  return model;
+}
+
+/** Why settings may be missing. */
+function openEnds(container: Container, { open, settings }: ServerStart): readonly string[] {
+  const { at, command, args } = container;
+  const written: readonly (Cursor | undefined)[] = [...command, ...args].map((one) => one.at);
+  const lists = ['command', 'args', 'env'].map((key) => getIn(at, key));
+  const isTemplate =
+    [at, ...lists, ...written.map((one) => one?.parent)].some(isIncomplete) || written.some(isTemplated);
+  return [
+    ...(open === null ? [] : [open]),
+    ...(isTemplate ? ['a template may add flags'] : []),
+    ...(getIn(at, 'envFrom') === undefined || container.configEnv !== undefined ? [] : ['envFrom may add settings']),
+    ...(getIn(at, 'runtime') === undefined ? [] : ['its runtime may add flags']),
+    ...(container.scripts.length === 0 ? [] : ['a script starts the server']),
+    ...(settings.some(
+      (one) =>
+        settingOf(
+          { engine: 'vllm', program: 'vllm', model: undefined, open: null, settings: [one] },
+          'settings-file',
+        ) !== undefined && one.written !== 'hf-config-path',
+    )
+      ? ['a file has more settings']
+      : []),
+  ];
+}
+
+type Settings = Omit<ServedModel, 'name' | 'open' | 'allDevices'>;
+
+function settingsOf(start: ServerStart, container: Container): Settings | null {
+  const value = (means: FlagMeaning) => settingOf(start, means)?.value ?? null;
+  const count = (means: FlagMeaning) => countOf(value(means));
+  const formats = start.settings.filter(
+    (one) => settingOf({ ...start, settings: [one] }, 'number-format') !== undefined,
+  );
+  const context = contextOf(start);
+  if (context === null || settingOf(start, 'context-stretch') !== undefined) return null;
+  const offload = settingOf(start, 'offload');
+  const bytes = countOf(value('cache-memory'));
+  return {
+    engine: start.engine,
+    version: versionOf(container.image === undefined ? undefined : imageParts(container.image.value).tag),
+    dtype: formats.filter(({ name }) => name.startsWith('dtype')).at(-1)?.value ?? null,
+    quantization: formats.filter(({ name }) => name.startsWith('q')).at(-1)?.value ?? null,
+    context: context ?? null,
+    sequences: count(start.engine === 'llama-cpp' || start.engine === 'ollama' ? 'slots' : 'sequences'),
+    batchedTokens: count('batched-tokens'),
+    fraction: fractionOf(value('memory-fraction')),
+    cacheGiB: bytes === null ? null : bytes / 2 ** 30,
+    cacheType: value('cache-type'),
+    flash: flashOf(settingOf(start, 'flash-attention')),
+    eager: isOn(settingOf(start, 'eager')),
+    tensor: count('tensor-parallel'),
+    pipeline: count('pipeline-parallel') ?? 1,
+    data: count('local-data-parallel') ?? count('data-parallel') ?? 1,
+    expert: isOn(settingOf(start, 'expert-parallel')),
+    offloadGiB: offload === undefined ? 0 : fractionOf(offload.value ?? null),
+    gpuLayers: count('gpu-layers'),
+    extras: [
+      ...(settingOf(start, 'draft') === undefined ? [] : ['a draft model']),
+      ...(isOn(settingOf(start, 'adapters')) ? ['adapters'] : []),
+    ],
+    tuned: requestFlags.some((means) => settingOf(start, means) !== undefined),
+  };
+}
+
+/** Flags that people set to serve many requests or to use more devices. */
+const requestFlags: readonly FlagMeaning[] = ['request-capacity', 'data-parallel', 'pipeline-parallel', 'adapters'];
+
+/** Undefined: no flag sets it; null: a length in an unknown form. */
+function contextOf(start: ServerStart): number | null | undefined {
+  const setting = settingOf(start, 'context-length');
+  if (setting === undefined || (setting.dynamic === true && setting.value === undefined)) return undefined;
+  if (setting.value === undefined || setting.value === '0' || setting.value === '-1') return undefined;
+  return tokens(setting.value);
+}
+
+function isOn(setting: Setting | undefined): boolean {
+  return setting !== undefined && !/^(?:0|false|no|off|1?)$/i.test(setting.value ?? 'on')
+    ? true
+    : setting?.value === '1';
+}
+
+function flashOf(setting: Setting | undefined): boolean | null {
+  return setting === undefined || setting.value === 'auto' ? null : isOn(setting);
+}
+
+function countOf(value: string | null): number | null {
+  return value !== null && /^[1-9]\d{0,12}$/.test(value) ? Number(value) : null;
+}
+
+function fractionOf(value: string | null): number | null {
+  const number = Number(value ?? Number.NaN);
+  return Number.isFinite(number) && number >= 0 ? number : null;
+}
+
+/** Whether all settings are known and none adds memory by an unknown amount, and the server takes most of its device: it may be advised on. */
+export function isWhole({ open, extras, fraction }: ServedModel): boolean {
+  return open.length === 0 && extras.length === 0 && (fraction === null || fraction >= minFraction);
+}
+
+/** A smaller fraction leaves the rest of the card to others on purpose. The servers' own defaults are about 0.9. */
+const minFraction = 0.8;

@@ -127,8 +127,16 @@ export interface Container {
   readonly modelStorage?: Cursor;
   readonly accelerators: readonly AcceleratorRequest[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
+  /** Variables whose values are in ConfigMaps, if these are known. */
+  readonly configEnv?: readonly ConfigVariable[];
   /** Shell scripts of ConfigMaps that the command runs. */
   readonly scripts: readonly MountedScript[];
+}
+
+/** A variable from a ConfigMap. */
+export interface ConfigVariable {
+  readonly name: string;
+  readonly value: string;
 }
 
 export interface MountedScript {

@@ -65,7 +65,8 @@ export default defineRule({
     const bytes = limit && lowerQuantity(limit).value;
     if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0 || bytes > largestTooSmall) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
-    const name = requests.length === 0 ? undefined : servedModel(container, workload).model?.name;
+    const served = requests.length === 0 ? null : servedModel(container, workload).model;
+    const name = served?.open.length === 0 ? served.name : undefined;
     const weights = name === undefined ? undefined : weightsSize(name)?.gib;
     if (name === undefined || weights === undefined || weights < largeGiB) return;
     report({

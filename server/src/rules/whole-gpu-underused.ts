@@ -1,4 +1,4 @@
-import { deviceGiB, type GpuModel, gpus, sliceGiB } from '../catalog/index.ts';
+import { type GpuModel, gpus, sliceGiB, usableCardGiB } from '../catalog/index.ts';
 import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
 import { formatHourly } from '../cost/money.ts';
@@ -9,7 +9,7 @@ import { isExempt, knownRequests, requestSpan } from '../evidence/requested-acce
 import { usableGiB } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
-import { servedModel } from '../model/served-model.ts';
+import { isWhole, servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
@@ -138,9 +138,13 @@ function findSmallModel(container: Container, context: PodSetContext): SmallMode
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   // The size of a card that only a name or a comment suggests proves nothing.
   const gpu = inPod?.modelHint === undefined ? gpus.get(inPod?.model ?? '') : undefined;
-  const memory = gpu === undefined ? null : deviceGiB(gpu);
-  const { estimate } = estimateServing(servedModel(container, workload));
-  if (gpu === undefined || memory === null || estimate === null || estimate.tuned) return undefined;
+  const memory = gpu === undefined ? null : usableCardGiB(gpu);
+  const { model: served } = servedModel(container, workload);
+  if (gpu === undefined || memory === null || served === null || served.tuned || !isWhole(served)) return undefined;
+  // On one device of half the size.
+  const alone = { model: { ...served, tensor: 1, pipeline: 1 }, unknown: null };
+  const { estimate } = estimateServing(alone, { cardGiB: memory / 2, gpus: 1 });
+  if (estimate === null || estimate.basis !== 'name') return undefined;
   const most = Math.min(memory / 2, count === 1 ? memory : (memory * count) / 10);
   if (!(estimate.neededGiB <= usableGiB(most, options.headroom))) return undefined;
   const amount = context.costOf(workload).podSets.find(({ name }) => name === podSet.name)?.hourly;

@@ -15,6 +15,7 @@ import {
 import { costRow, costRows } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
+import { memoryRecords } from '../../features/memory-records.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
 import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
@@ -149,7 +150,10 @@ function toReportWorkload(
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
-    memory: [],
+    memory: memoryRecords(workload).map(({ podSet: _, assumptions, ...record }) => ({
+      ...record,
+      assumptions: [...assumptions],
+    })),
     ...releaseOf(workload, document),
   };
 }

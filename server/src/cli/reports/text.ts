@@ -11,6 +11,7 @@ import {
   describeWorkload,
   deviceNoun,
 } from '../../features/hover/gpu-words.ts';
+import { memoryNote } from '../../features/memory-records.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -52,7 +53,11 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
       accelerators: printable(
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
-      cost: printable(isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown)),
+      cost: printable(
+        [isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown), ...memoryNote(workload)].join(
+          ' · ',
+        ),
+      ),
       lacksModel: missingFor(result.unknown) === 'gpu',
     };
   });

@@ -8,7 +8,7 @@ import { formatHourly } from '../../cost/money.ts';
 import { type Fit, fitOf } from '../../memory/fit.ts';
 import { estimateServing } from '../../memory/serving.ts';
 import { acceleratorByName } from '../../model/requested-resource.ts';
-import { servedModel } from '../../model/served-model.ts';
+import { type Served, servedModel } from '../../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import { isOneWholeGpu, rewriteToMig, sliceForm } from '../../rewrite/mig.ts';
@@ -124,9 +124,11 @@ export interface HeldModel {
 /** The model that the container serves; undefined if unknown. */
 export function heldModel({ container, workload, config }: Sliceable): HeldModel | undefined {
   const { estimate } = estimateServing(servedModel(container, workload));
-  return estimate === null
-    ? undefined
-    : { name: estimate.name, fit: (profile) => fitOf(estimate, sliceGiB(profile), config.headroom) };
+  if (estimate === null) return undefined;
+  const one: Served = { model: { ...estimate.served, tensor: 1, pipeline: 1 }, unknown: null };
+  const fit = (profile: MigProfile) =>
+    fitOf(one, { eachGiB: sliceGiB(profile), count: 1 }, config.headroom) ?? 'too-small';
+  return { name: estimate.name, fit };
 }
 
 /** GPUs that support MIG. */

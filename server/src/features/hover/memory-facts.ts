@@ -1,11 +1,9 @@
 import type { ProjectConfig } from '../../config.ts';
 import { dateWords } from '../../cost/assumption-words.ts';
 import { formatNumber } from '../../cost/money.ts';
-import { requestedGiB } from '../../memory/fit.ts';
-import { estimateServing, type NoMemoryEstimate } from '../../memory/serving.ts';
-import { servedModel } from '../../model/served-model.ts';
+import { containerMemory } from '../../memory/container-memory.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
-import { shorten } from '../../yaml/shorten.ts';
+import { assumptionsOf, formatGiB, unknownWords } from '../memory-words.ts';
 import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
@@ -17,7 +15,7 @@ export interface MemoryFacts {
   readonly basis: readonly string[];
 }
 
-/** The memory that a container's model needs, compared with the memory of one of its requests; empty if the model is unknown. */
+/** The memory that a container's model needs, compared with the memory of its devices; empty if it serves no model. */
 export function memoryFacts(
   workload: Workload,
   podSet: PodSet,
@@ -25,41 +23,21 @@ export function memoryFacts(
   request: AcceleratorRequest,
   config: ProjectConfig,
 ): MemoryFacts {
-  const { estimate, unknown } = estimateServing(servedModel(container, workload));
-  if (estimate === null) return { total: unknownBlocks(unknown), basis: [] };
-  const { model, name, weightsGiB, cacheGiB, context, contextFrom, bits, overheadGiB, neededGiB } = estimate;
-  const memory = requestedGiB(podSet, request);
-  const ofMemory = memory === null ? ' GiB' : ` of ${tenth(memory)} GiB (${Math.round((neededGiB / memory) * 100)}%)`;
-  const parts = `${tenth(weightsGiB)} for weights, ${tenth(cacheGiB)} for the cache of one request, ${overheadGiB} for the server`;
-  const text = `${name} needs about ${tenth(neededGiB)}${ofMemory}: ${parts}`;
+  const { estimate, unknown, fit } = containerMemory(workload, podSet, container, request);
+  if (estimate === null) {
+    const why = unknownWords(unknown);
+    return { total: why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }], basis: [] };
+  }
+  const { name, weightsGiB, cacheGiB, overheadGiB, neededGiB, devices, shape } = estimate;
+  const have = fit?.haveGiB ?? null;
+  const ofMemory = have === null ? ' GiB' : ` of ${formatGiB(have)} GiB (${Math.round((neededGiB / have) * 100)}%)`;
+  const each = devices === 1 ? '' : ` on each of ${devices} GPUs`;
+  const parts = `${formatGiB(weightsGiB)} for weights, ${formatGiB(cacheGiB)} for the cache of one request, ${formatGiB(overheadGiB)} for the server`;
+  const text = `${name} needs about ${formatGiB(neededGiB)}${ofMemory}${each}: ${parts}`;
   const items = [
-    `Weights in ${bits} bits, shape from ${sourceName(model.source)}, ${dateWords(model.date)}`,
-    `One request of ${formatNumber(context)} tokens (${contextFrom === 'flag' ? 'from a flag' : "the model's maximum"}); concurrent requests need more cache`,
-    `${overheadGiB} GiB of memory for the runtime and the server's buffers (assumed)`,
-    `${Math.round(config.headroom * 100)}% of a GPU slice stays free (headroom, ${config.origins?.headroom ?? 'default'})`,
+    ...assumptionsOf(estimate),
+    `Model shape from ${sourceName(shape.source)}${shape.date === null ? '' : `, ${dateWords(shape.date)}`}`,
+    `${formatNumber(Math.round(config.headroom * 100))}% of a GPU slice stays free (headroom, ${config.origins?.headroom ?? 'default'})`,
   ];
   return { total: [{ kind: 'text', text }], basis: items };
-}
-
-/** Empty if the container does not serve, or runs a server with unknown flags. */
-function unknownBlocks(unknown: NoMemoryEstimate): readonly Block[] {
-  const why = whyUnknown(unknown);
-  return why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }];
-}
-
-function whyUnknown(unknown: NoMemoryEstimate): string | undefined {
-  switch (unknown.kind) {
-    case 'noShape':
-      return `the catalog has no sourced data for ${shorten(unknown.name)}`;
-    case 'format':
-      return 'the weights are quantized or in a format without a sourced size';
-    case 'context':
-      return 'gpulint cannot read the maximum request length';
-    default:
-      return undefined;
-  }
-}
-
-function tenth(gib: number): string {
-  return formatNumber(Math.round(gib * 10) / 10);
 }

@@ -1,0 +1,192 @@
+import { lazy } from '../yaml/lazy.ts';
+import type { ModelShape } from './model-shape.ts';
+import { modelShapes } from './model-shapes.ts';
+import { type ModelWords, modelWords, parameterCount, tuning } from './model-words.ts';
+import { ggufFormat, type WeightFormat } from './weight-formats.ts';
+
+/** The model that a name stands for. */
+export interface NamedModel {
+  readonly shape: ModelShape;
+  /** The format that the name states; null: as published; `unknown`: quantized in a way that the name leaves open (`-GGUF`). */
+  readonly format: WeightFormat | 'unknown' | null;
+  /** `name`: the model, its tuned form or a copy. `family`: a derived model that is named after its base, whose shape it most likely has. */
+  readonly basis: 'name' | 'family';
+}
+
+/**
+ * The model that a name stands for: a hub's name, the last part of a path or an address, an Ollama tag, a name of NIM, KServe, KAITO or KubeAI.
+ * The name is read by its words: family with version, size, variant, format. Undefined for unknown models, adapters, drafts and names that
+ * leave the size open.
+ */
+export function modelByName(name: string): NamedModel | undefined {
+  const ollama = ollamaName(name);
+  for (const part of partsOf(name)) {
+    const words = modelWords(part);
+    if (words.adapter) return undefined;
+    const found = bestMatch(words, ollama);
+    if (found !== undefined) return { ...found, format: formatOf(words, found.shape, ollama) };
+  }
+  return undefined;
+}
+
+/** The number of parameters that a name states (`7b`, `8x7B`, `125m`), as a range: names round, and experts share their attention layers. */
+export interface StatedParameters {
+  readonly least: number;
+  readonly most: number;
+  /** The format that the name states, as in `NamedModel`. */
+  readonly format: WeightFormat | 'unknown' | null;
+}
+
+/** The parameters that the last part of a name states; undefined without a size, and for adapters. */
+export function statedParameters(name: string): StatedParameters | undefined {
+  const [part = ''] = partsOf(name);
+  const { words, sizes, format, adapter } = modelWords(part);
+  const most = Math.max(0, ...sizes);
+  if (adapter || most === 0) return undefined;
+  const ofExperts = words.some((word) => /^\d+x/.test(word));
+  return { least: most * (ofExperts ? 0.75 : 0.9), most: most * (ofExperts ? 1 : 1.1), format };
+}
+
+/** A shape by its words. `soft` words distinguish releases of the same shape (`v0.1`, `a22b`) and may be missing in a name. */
+interface Entry {
+  readonly shape: ModelShape;
+  readonly ollama: boolean;
+  readonly hard: readonly string[];
+  readonly soft: readonly string[];
+  /** The name states a size, so a name with further words is a derived model of this size. */
+  readonly sized: boolean;
+}
+
+const entries = lazy(() => modelShapes().map(toEntry));
+
+const entriesByWord = lazy(() => {
+  const found = new Map<string, Entry[]>();
+  for (const entry of entries()) {
+    const [first] = entry.hard;
+    if (first !== undefined) found.set(first, [...(found.get(first) ?? []), entry]);
+  }
+  return found;
+});
+
+function toEntry(shape: ModelShape): Entry {
+  const slash = shape.name.indexOf('/');
+  const { words, sizes } = modelWords(shape.name.slice(slash + 1));
+  const numbered = sizes.length > 0;
+  const isSoft = (word: string, index: number) =>
+    tuning.has(word)
+      ? numbered || word !== 'base'
+      : /^(?:a\d|\d+e$)/.test(word) || (/^v\d/.test(word) && index > 0 && isSizeOrTuning(words[index - 1] ?? ''));
+  return {
+    shape,
+    ollama: shape.name.startsWith('ollama/'),
+    hard: words.filter((word, index) => !isSoft(word, index)),
+    soft: words.filter(isSoft),
+    sized: numbered || words.some((word) => sizeWords.has(word)),
+  };
+}
+
+function isSizeOrTuning(word: string): boolean {
+  return tuning.has(word) || parameterCount(word) !== undefined;
+}
+
+function bestMatch({ words, sizes }: ModelWords, ollama: boolean): Pick<NamedModel, 'shape' | 'basis'> | undefined {
+  const written = new Set(words);
+  const candidates = [...written].flatMap((word) => entriesByWord().get(word) ?? []);
+  let best: { readonly entry: Entry; readonly rank: readonly number[] } | undefined;
+  for (const entry of candidates) {
+    if (entry.ollama && !(ollama && written.size === entry.hard.length + entry.soft.length)) continue;
+    if (!entry.hard.every((word) => written.has(word))) continue;
+    const soft = entry.soft.filter((word) => written.has(word)).length;
+    const rank = [entry.ollama ? 1 : 0, entry.hard.length, soft, soft - entry.soft.length];
+    if (best === undefined || isHigher(rank, best.rank)) best = { entry, rank };
+  }
+  if (best === undefined) return undefined;
+  const { shape, hard, soft, sized } = best.entry;
+  const known = new Set([...hard, ...soft]);
+  const more = words.filter((word) => !known.has(word) && !tuning.has(word) && !neutral(word));
+  const otherSize = sizes.some((size) => !known.has(sizeWord(words, size)) && !agrees(size, shape));
+  if (otherSize || more.some((word) => changesShape(word, sized))) return undefined;
+  const unexplained = more.filter((word) => parameterCount(word) === undefined);
+  if (unexplained.length === 0) return { shape, basis: 'name' };
+  const derives = sized && ['language', 'encoder', 'embedding', 'reranker', 'speech'].includes(shape.kind);
+  return derives ? { shape, basis: 'family' } : undefined;
+}
+
+function isHigher(left: readonly number[], right: readonly number[]): boolean {
+  const index = left.findIndex((value, at) => value !== right[at]);
+  return index >= 0 && (left[index] ?? 0) > (right[index] ?? 0);
+}
+
+function sizeWord(words: readonly string[], size: number): string {
+  return words.find((word) => parameterCount(word) === size) ?? '';
+}
+
+/** Whether a size that a name states is that of the shape, or of the parameters that a token uses. */
+function agrees(size: number, { parameters, active }: ModelShape): boolean {
+  return [parameters, active].some((known) => Math.abs(size / known - 1) < 0.13);
+}
+
+const neutralWords = new Set(
+  (
+    'thinking think reasoning preview latest exp online quantized quant dynamic block static kv model models weights checkpoint ckpt main ' +
+    'merged vllm sglang tgi trt trtllm tensorrt llm nim onnx openvino neuron triton server inference tools tool ibm mistralai qat unsloth ' +
+    'diffusers safetensors pytorch torch dev test prod demo default deduped new text uncensored abliterated fast gpu'
+  ).split(' '),
+);
+
+/** Dates, versions of a release, context lengths and numbers. */
+function neutral(word: string): boolean {
+  return neutralWords.has(word) || /^(?:v?\d+|\d+k|1m|\d+x\d+|g\d+|gs\d+|\d+g)$/.test(word);
+}
+
+/** Words for the size of a model whose name has no number. */
+const sizeWords = new Set('tiny mini small base medium large xl xxl huge'.split(' '));
+
+/** Words of models that are larger or smaller than the one whose name they extend. */
+const otherShapes = new Set(
+  (
+    'tiny mini nano micro small medium large xl xxl huge giant lite air flash plus pro ultra turbo max super vl v vision visual audio omni ' +
+    'speech tts asr embed embedding embeddings rerank reranker moe mamba minitron pruned sparse draft eagle eagle3 medusa speculator mtp ' +
+    'tokenizer zh encoder vae controlnet llava vila internvl siglip clip vla vlm mm multimodal hybrid h ov tp1 tp2 tp4 tp8'
+  ).split(' '),
+);
+
+function changesShape(word: string, sized: boolean): boolean {
+  return otherShapes.has(word) || (word.startsWith('distill') && !sized);
+}
+
+/** Parts of a path or an address that may name the model, the last first: each alone, then with the part before it. */
+function partsOf(name: string): readonly string[] {
+  const path = name
+    .slice(0, longestName)
+    .replace(/^[a-z+\d]+:\/\//i, '')
+    .replace(/[?#].*$/, '')
+    .replace(/\/+$/, '');
+  const parts = path.split(/\/|--/).filter((part) => part !== '');
+  const last = parts.slice(-longestPath).reverse();
+  return last.flatMap((part, index) => {
+    const before = last[index + 1];
+    return before === undefined ? [part] : [part, `${before}-${part}`];
+  });
+}
+
+const longestName = 300;
+const longestPath = 4;
+
+/** Whether a name is one of Ollama's: by its scheme, or by a tag that is a size or a variant, which tags of images are not. */
+function ollamaName(name: string): boolean {
+  return /^ollama:|^[\w./-]+:(?:\d+(?:\.\d+)?[bm]|\d+x\d+b|e\d+b|mini|medium|instruct|chat|text|latest|scout|q\d)(?![\w.]*\/)/i.test(
+    name,
+  );
+}
+
+function formatOf({ format }: ModelWords, shape: ModelShape, ollama: boolean): NamedModel['format'] {
+  if (format !== null) return isPublished(format, shape) ? null : format;
+  const ollamaQuantizes = ollama && shape.kind === 'language' && ['bf16', 'fp16', 'fp32', 'fp8'].includes(shape.format);
+  // https://ollama.com/library: tags without a format have 4 bits, except embedding models and those published in 4 bits.
+  return ollamaQuantizes ? (ggufFormat('Q4_K_M') ?? 'unknown') : null;
+}
+
+function isPublished(format: WeightFormat | 'unknown', shape: ModelShape): boolean {
+  return format !== 'unknown' && (format.id === shape.format || `${format.id}-experts` === shape.format);
+}

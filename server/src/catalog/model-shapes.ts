@@ -1,0 +1,103 @@
+import { lazy } from '../yaml/lazy.ts';
+import type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
+import { type StoredCache, type StoredModel, storedModels } from './stored.ts';
+
+/** All shapes, those of the same dimensions once for each published name. Names are unique. */
+export const modelShapes = lazy((): readonly ModelShape[] => {
+  const originals = new Map(storedModels.models.map((stored) => [stored[0], toShape(stored)]));
+  const copies = storedModels.copies.flatMap(([name, base, differs]) => {
+    const shape = originals.get(base);
+    return shape === undefined ? [] : [{ ...shape, ...differs, name }];
+  });
+  return [...originals.values(), ...copies];
+});
+
+const billion = 1e9;
+
+function toShape(stored: StoredModel): ModelShape {
+  const [name, billions, layers, hidden, feedForward, heads, kvHeads, headSize, vocabulary, context, place, other] =
+    stored;
+  const [source, date] = storedModels.sources[place] ?? ['', null];
+  const { kind = 'language', format = 'bf16', experts, latent, window, encoder = 0, tower = 0 } = other;
+  return {
+    name,
+    kind,
+    parameters: billions * billion,
+    active: (other.active ?? billions) * billion,
+    layers,
+    hidden,
+    feedForward,
+    feedForwardMatrices: other.ungated ? 2 : 3,
+    heads,
+    kvHeads,
+    headSize,
+    vocabulary,
+    context,
+    tiedEmbeddings: other.tied ?? false,
+    experts: experts === undefined ? null : toExperts(experts),
+    latent: latent === undefined ? null : toLatent(latent),
+    cache: other.cache?.map(toCache) ?? defaultCache({ kind, layers, kvHeads, headSize, latent, window, encoder }),
+    encoderLayers: encoder,
+    towerParameters: tower * billion,
+    format,
+    source,
+    date,
+  };
+}
+
+function toExperts([count, active, width, sharedWidth, layers]: NonNullable<StoredModel[11]['experts']>): Experts {
+  return { count, active, width, sharedWidth, layers };
+}
+
+function toLatent([query, latent, rope, nope, value]: NonNullable<StoredModel[11]['latent']>): LatentAttention {
+  return { query, latent, rope, nope, value };
+}
+
+function toCache(stored: StoredCache): CacheLayers {
+  const [kind, layers] = stored;
+  switch (kind) {
+    case 'attention':
+      return { kind, layers, kvHeads: stored[2], headSize: stored[3], window: stored[4] ?? null };
+    case 'latent':
+      return { kind, layers, width: stored[2], window: stored[3] ?? null };
+    case 'state':
+      return { kind, layers, numbers: stored[2] };
+  }
+}
+
+/** Of the layers that a model's fields describe: all of one kind, or a part of them with a window. */
+export function defaultCache({
+  kind,
+  layers,
+  kvHeads,
+  headSize,
+  latent,
+  window,
+  encoder,
+}: {
+  readonly kind: ModelKind;
+  readonly layers: number;
+  readonly kvHeads: number;
+  readonly headSize: number;
+  readonly latent: StoredModel[11]['latent'];
+  readonly window: readonly [layers: number, tokens: number] | undefined;
+  readonly encoder: number;
+}): readonly CacheLayers[] {
+  if (layers === 0 || !['language', 'speech'].includes(kind)) return [];
+  if (latent !== undefined) return [{ kind: 'latent', layers, width: latent[1] + latent[2], window: null }];
+  const attention = (count: number, tokens: number | null): CacheLayers => ({
+    kind: 'attention',
+    layers: count,
+    kvHeads,
+    headSize,
+    window: tokens,
+  });
+  const [windowed, tokens] = window ?? [0, 0];
+  const full = layers - windowed;
+  return [
+    ...(full > 0 ? [attention(full, null)] : []),
+    ...(windowed > 0 ? [attention(windowed, tokens)] : []),
+    // The keys and values of the encoder's output: at most 1,500 frames in Whisper.
+    ...(encoder > 0 ? [attention(layers, 1500)] : []),
+  ];
+}

@@ -1,0 +1,32 @@
+import { deviceGiB } from './gpus.ts';
+import type { GpuModel } from './types.ts';
+
+/**
+ * The memory in GiB that a process can see on a card: less than its label, because the driver, error correction and firmware keep a part. As
+ * measured; else what the catalog knows. null if neither is known.
+ */
+export function usableGiB(gpu: GpuModel): number | null {
+  return measured.get(gpu.id) ?? deviceGiB(gpu);
+}
+
+/** As PyTorch or nvidia-smi reports the total. */
+const measured: ReadonlyMap<string, number> = new Map([
+  ['t4', 14.58], // https://github.com/datawhalechina/self-llm/issues/162, 2024-06-17
+  ['v100-16gb', 15.77], // a vLLM memory estimator in a public repository, address not kept
+  ['v100-32gb', 31.74], // the same ratio as the card with 16 GB
+  ['a10g', 22.0], // as L4
+  ['l4', 22.0], // https://github.com/NVIDIA/TensorRT-LLM/issues/2398, 2024-11-05: 23,034 MiB with 0.46 GiB for the driver
+  ['rtx-3090', 23.58], // https://github.com/vllm-project/vllm/issues/10517, 2024-12-02
+  ['rtx-4090', 23.52], // https://github.com/ggml-org/llama.cpp/issues/23679, 2026-05-01
+  ['rtx-5090', 31.84], // https://github.com/ollama/ollama/pull/16031, 2026-05-01
+  ['a100-40gb-sxm', 39.5], // https://github.com/vllm-project/vllm/issues/12330, 2025-01-13
+  ['a100-40gb-pcie', 39.5], // the same chip
+  ['l40s', 44.42], // https://github.com/vllm-project/vllm/issues/15815, 2025-04-02
+  ['l40', 44.42], // the same chip
+  ['a100-80gb-sxm', 79.22], // https://github.com/vllm-project/vllm/pull/10511, 2024-12-14
+  ['a100-80gb-pcie', 79.22], // the same chip
+  ['h100-80gb-sxm', 79.18], // https://github.com/llm-d/llm-d-benchmark, config_explorer/empirical-vllm-memory-results.md, 2026-02-26
+  ['h100-80gb-pcie', 79.18], // the same chip
+  ['rtx-pro-6000-blackwell-server', 94.97], // a log of llama.cpp in a public repository, address not kept: 97,247 MiB
+  ['h200-141gb-sxm', 139.8], // https://github.com/sgl-project/sglang/issues/3196, 2025-01-30: 143,771 MiB with 0.6 GiB for the driver
+]);

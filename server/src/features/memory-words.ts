@@ -1,0 +1,69 @@
+import { formatNumber } from '../cost/money.ts';
+import type { CardFit } from '../memory/fit.ts';
+import { longestContext, sequences } from '../memory/fit.ts';
+import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
+import { shorten } from '../yaml/shorten.ts';
+
+/** Memory needs in words, for hover, lens and reports. */
+
+/** `15`, `6.1`: GiB with one digit below ten. */
+export function formatGiB(gib: number): string {
+  return formatNumber(gib < 100 ? Math.round(gib * 10) / 10 : Math.round(gib));
+}
+
+/** `fits 16 of 22 GiB`, `needs 75 of 22 GiB`; with several devices, of each. */
+export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits }: CardFit): string {
+  const verb = fits === true ? 'fits' : fits === null ? 'needs about' : 'needs';
+  const amount = `${formatNumber(Math.ceil(neededGiB))} of ${formatNumber(Math.round(haveGiB))} GiB`;
+  return `${verb} ${amount}${devices > 1 ? ' per GPU' : ''}${fits === false ? ': too much' : ''}`;
+}
+
+/** The settings behind an estimate, one line each. */
+export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
+  const { served, format, context, contextFrom, slots, tensor, pipeline, fraction, basis, name } = estimate;
+  const where = { flag: 'set', model: "the model's maximum", engine: "the server's default" }[contextFrom];
+  const version = served.version === null ? '' : ` ${served.version.join('.')}`;
+  return [
+    `Weights in ${format}${basis === 'family' ? `, shape of the base model of ${shorten(name)}` : ''}`,
+    `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${where}); more concurrent requests need more cache`,
+    ...(tensor * pipeline > 1
+      ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
+      : []),
+    `Buffers of ${served.engine}${version}${served.eager ? ' without CUDA graphs' : ''}, measured on other models`,
+    ...(fraction === null
+      ? []
+      : [`The server reserves ${formatNumber(Math.round(fraction * 100))}% of the GPU's memory`]),
+    ...served.extras.map((extra) => `Not included: ${extra}`),
+    ...(served.open.length === 0 ? [] : [`Settings may be missing: ${served.open[0]}`]),
+  ];
+}
+
+/** What the rest of a device holds: `longest request 30,000 tokens, 12 at once`; undefined if the cache does not matter. */
+export function roomWords(estimate: MemoryEstimate, { haveGiB }: CardFit): string | undefined {
+  const longest = longestContext(estimate, haveGiB);
+  const many = sequences(estimate, haveGiB);
+  if (longest === null || many === null || many === 0) return undefined;
+  return `${formatNumber(many)} requests of ${formatNumber(estimate.context)} tokens fit at once`;
+}
+
+/** Why there is no figure; undefined if no model is served. */
+export function unknownWords(unknown: NoMemoryEstimate): string | undefined {
+  switch (unknown.kind) {
+    case 'noShape':
+      return `no shape is known for ${shorten(unknown.name)}`;
+    case 'format':
+      return `the size of weights in the format ${shorten(unknown.name)} is unknown`;
+    case 'cacheType':
+      return `the size of a cache of type ${shorten(unknown.name)} is unknown`;
+    case 'context':
+      return 'the maximum request length cannot be read';
+    case 'offload':
+      return "an unknown part of the weights stays in the node's memory";
+    case 'inputs':
+      return `${shorten(unknown.name)} needs memory by the size of its inputs`;
+    case 'unnamed':
+      return unknown.detail ?? undefined;
+    default:
+      return undefined;
+  }
+}

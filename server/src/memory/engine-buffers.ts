@@ -1,0 +1,190 @@
+import type { ModelShape } from '../catalog/index.ts';
+import type { Engine } from '../command/engines.ts';
+import type { ServedModel } from '../model/served-model.ts';
+
+// What servers use besides weights and cache, on one device. docs/memory.md has each formula with its source, and the errors against published
+// measurements. The numbers in `tuned` were fitted to one half of test/memory/serving-measurements.jsonl.
+
+/** The settings that an engine uses if no flag sets them. */
+export interface EngineDefaults {
+  /** The part of a device that the engine reserves for everything except CUDA graphs; null: it takes what it needs. */
+  readonly fraction: number | null;
+  readonly sequences: number;
+  readonly batchedTokens: number;
+}
+
+/** Numbers fitted to measurements. GiB, if nothing else is stated. */
+export const tuned = {
+  /** Bytes per sequence and entry of the vocabulary while tokens are sampled: vLLM before 0.17 and since. */
+  samplingBefore: 38.4,
+  sampling: 14.9,
+  /** Widths of the hidden state that live at the same time in a forward pass, besides the feed-forward part. */
+  hiddenCopies: 4.2,
+  /** CUDA graphs: per engine process, and per layer. */
+  graphs: 0.38,
+  graphsPerLayer: 0.0167,
+  graphsOfExperts: 0.45,
+  graphsPerLayerBefore: 0.0075,
+  /** Libraries and communication buffers beyond PyTorch: one device; several that share layers; several stages. */
+  runtimeAlone: 0.25,
+  runtimeAloneBefore: 0.13,
+  runtimeTensor: 2.1,
+  runtimeTensorBefore: 0.5,
+  /** CUDA graphs of TGI, for batches of up to 32: an assumption. */
+  graphsOfTgi: 0.3,
+  /** The CUDA context of a process. */
+  context: 0.45,
+};
+
+const latest = 20;
+
+/** The minor version of vLLM; the newest if it is unknown. */
+function vllmMinor({ version }: ServedModel): number {
+  return version === null ? latest : version[0] > 0 ? latest : version[1];
+}
+
+/** The engine's settings on a device with `cardGiB` of memory; null: an unknown device, taken as one with less than 70 GiB. */
+export function defaultsOf(served: ServedModel, shape: ModelShape, cardGiB: number | null): EngineDefaults {
+  const large = cardGiB !== null && cardGiB >= 70;
+  switch (served.engine) {
+    case 'vllm':
+    case 'nim': {
+      const minor = vllmMinor(served);
+      const fraction = minor >= 20 ? 0.92 : 0.9;
+      if (minor >= 8) return { fraction, sequences: large ? 1024 : 256, batchedTokens: large ? 8192 : 2048 };
+      // Without chunked prefill, a step takes a whole request; long contexts turn it on.
+      const context = served.context ?? shape.context;
+      return { fraction, sequences: 256, batchedTokens: context > 32_768 ? 2048 : Math.max(context, 2048) };
+    }
+    case 'sglang':
+      return {
+        fraction: sglangFraction(served, cardGiB ?? 24),
+        sequences: 256,
+        batchedTokens: sglangChunk(cardGiB ?? 24),
+      };
+    case 'tgi':
+      return { fraction: null, sequences: 128, batchedTokens: 4096 };
+    case 'llama-cpp':
+    case 'ollama':
+      return { fraction: null, sequences: 1, batchedTokens: 512 };
+    case 'embeddings':
+      return { fraction: null, sequences: 32, batchedTokens: 16_384 };
+    default:
+      return { fraction: null, sequences: 256, batchedTokens: 8192 };
+  }
+}
+
+/** https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/server_args.py */
+function sglangChunk(cardGiB: number): number {
+  return cardGiB < 35 ? 2048 : cardGiB < 60 ? 4096 : 8192;
+}
+
+/** What SGLang keeps free for activations, graphs and large groups; the rest is its static fraction. */
+function sglangFraction({ tensor, pipeline }: ServedModel, cardGiB: number): number {
+  const graphs = cardGiB < 20 ? 8 : cardGiB < 35 ? 24 : cardGiB < 60 ? 32 : 256;
+  const mebibytes = 512 + sglangChunk(cardGiB) * 1.5 + graphs * 2 + ((tensor ?? 1) * pipeline * 1024) / 8;
+  const kept = cardGiB > 60 ? Math.max(mebibytes, 10 * 1024) : mebibytes;
+  return Math.max(0.5, Math.round(1000 * (1 - kept / 1024 / cardGiB)) / 1000);
+}
+
+/** What one device needs besides weights and cache. GiB. */
+export interface EngineBuffers {
+  readonly activationsGiB: number;
+  readonly graphsGiB: number;
+  /** Libraries and communication buffers. */
+  readonly runtimeGiB: number;
+}
+
+const gibibyte = 2 ** 30;
+
+/** The buffers of an engine on one device. */
+export function buffersOf(
+  served: ServedModel,
+  shape: ModelShape,
+  settings: {
+    readonly sequences: number;
+    readonly batchedTokens: number;
+    readonly tensor: number;
+    readonly quantizedExperts: boolean;
+  },
+): EngineBuffers {
+  const { engine } = served;
+  if (engine === 'llama-cpp' || engine === 'ollama') return ggmlBuffers(served, shape, settings.batchedTokens);
+  const isLanguage = shape.kind === 'language' || shape.kind === 'vision' || shape.kind === 'speech';
+  const forward = forwardBytes(shape, settings);
+  const activations = isLanguage ? Math.max(forward, samplingBytes(served, shape, settings)) : forward;
+  const eager = served.eager || !graphEngines.has(engine) || !isLanguage;
+  return {
+    activationsGiB: (activations + expertBytes(shape, settings)) / gibibyte,
+    graphsGiB: eager ? 0 : graphsGiB(served, shape),
+    runtimeGiB: runtimeGiB(served, settings.tensor),
+  };
+}
+
+function graphsGiB(served: ServedModel, { layers, experts }: ModelShape): number {
+  if (served.engine === 'tgi') return tuned.graphsOfTgi;
+  const ofExperts = experts === null ? 0 : tuned.graphsOfExperts;
+  const isOld = served.engine === 'vllm' && vllmMinor(served) < 17;
+  return ofExperts + (isOld ? tuned.graphsPerLayerBefore * layers : tuned.graphs + tuned.graphsPerLayer * layers);
+}
+
+const graphEngines: ReadonlySet<Engine> = new Set(['vllm', 'nim', 'sglang', 'tgi', 'tensorrt-llm']);
+
+/** The feed-forward part with its input and output, and the hidden states around it, in 16 bits. */
+function forwardBytes(
+  { feedForward, feedForwardMatrices, hidden, experts }: ModelShape,
+  { batchedTokens, tensor }: { readonly batchedTokens: number; readonly tensor: number },
+): number {
+  const width = experts === null || experts.layers === 0 ? feedForward : experts.sharedWidth;
+  return batchedTokens * 2 * ((feedForwardMatrices * width) / tensor + tuned.hiddenCopies * hidden);
+}
+
+/** Logits of all sequences in 32 bits with what sampling derives from them, and the hidden states of the last layer. */
+function samplingBytes(
+  served: ServedModel,
+  { vocabulary, hidden }: ModelShape,
+  { sequences, batchedTokens }: { readonly sequences: number; readonly batchedTokens: number },
+): number {
+  const states = batchedTokens * hidden * 2;
+  if (served.engine !== 'vllm' && served.engine !== 'nim') return states + sequences * vocabulary * 4;
+  const minor = vllmMinor(served);
+  // With chunked prefill, the first engine of vLLM did not profile sampling.
+  if (minor < 8 && (served.context ?? Number.POSITIVE_INFINITY) > 32_768) return states;
+  return states + sequences * vocabulary * (minor >= 17 ? tuned.sampling : tuned.samplingBefore);
+}
+
+/** The workspace of grouped experts, which is kept: tokens × experts of a token × (the wider side, and the product). */
+function expertBytes(
+  { experts, hidden }: ModelShape,
+  {
+    batchedTokens,
+    tensor,
+    quantizedExperts,
+  }: { readonly batchedTokens: number; readonly tensor: number; readonly quantizedExperts: boolean },
+): number {
+  if (experts === null || quantizedExperts) return 0;
+  const width = experts.width / tensor;
+  return batchedTokens * experts.active * 2 * (Math.max(2 * width, hidden) + width);
+}
+
+function runtimeGiB(served: ServedModel, tensor: number): number {
+  const isNew = (served.engine === 'vllm' || served.engine === 'nim') && vllmMinor(served) >= 17;
+  if (tensor > 1) return isNew ? tuned.runtimeTensor : tuned.runtimeTensorBefore;
+  return isNew ? tuned.runtimeAlone : tuned.runtimeAloneBefore;
+}
+
+/**
+ * llama.cpp's compute buffer: logits of one batch in 32 bits, or the scores of attention if they are written out (without flash attention), and
+ * the context of CUDA.
+ */
+function ggmlBuffers(served: ServedModel, { vocabulary, heads, hidden }: ModelShape, batch: number): EngineBuffers {
+  const logits = batch * (vocabulary + 2 * hidden) * 4;
+  const writesScores = served.flash === null ? served.engine === 'ollama' && isBefore(served, 12) : !served.flash;
+  const scores = writesScores ? batch * (served.context ?? 4096) * heads * 4 : 0;
+  return { activationsGiB: Math.max(logits, scores) / gibibyte, graphsGiB: 0, runtimeGiB: tuned.context };
+}
+
+/** Ollama turns flash attention on by default since 0.12. */
+function isBefore({ version }: ServedModel, minor: number): boolean {
+  return version !== null && version[0] === 0 && version[1] < minor;
+}

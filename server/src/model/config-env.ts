@@ -1,0 +1,30 @@
+import { asText, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import type { CrossReferences } from './cross-references.ts';
+import type { ConfigVariable, Container } from './workload.ts';
+
+/** The container with the variables that it takes from ConfigMaps: whole ones (`envFrom`) and single keys. Without positions in this document. */
+export function withConfigEnv(
+  container: Container,
+  namespace: string | null,
+  crossReferences: CrossReferences,
+): Container {
+  const dataOf = (name: string | undefined) =>
+    name === undefined ? undefined : crossReferences.configMap(namespace, name)?.facts;
+  const sources = items(getIn(container.at, 'envFrom'));
+  const whole = sources.flatMap((source): readonly ConfigVariable[] => {
+    const reference = getIn(source, 'configMapRef', 'name');
+    if (reference === undefined || isTemplated(reference)) return [];
+    const prefix = asText(getIn(source, 'prefix')) ?? '';
+    const data = dataOf(asText(reference) ?? undefined);
+    return data === undefined ? [] : Object.entries(data).map(([name, value]) => ({ name: prefix + name, value }));
+  });
+  const single = container.env.flatMap(({ name, at }): readonly ConfigVariable[] => {
+    const reference = entries(getIn(at, 'valueFrom')).find((entry) => keyOf(entry) === 'configMapKeyRef');
+    if (reference === undefined || isTemplated(reference)) return [];
+    const key = asText(getIn(reference, 'key'));
+    const value = dataOf(asText(getIn(reference, 'name')) ?? undefined)?.[key ?? ''];
+    return value === undefined ? [] : [{ name, value }];
+  });
+  const found = [...whole, ...single];
+  return found.length === 0 ? container : { ...container, configEnv: found };
+}

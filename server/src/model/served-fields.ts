@@ -1,0 +1,145 @@
+import { modelByName } from '../catalog/index.ts';
+import type { Engine } from '../command/engines.ts';
+import type { Setting } from '../command/serving-settings.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+import type { Container, Workload } from './workload.ts';
+
+/** What the fields of a custom resource say of the model that its server loads. */
+export interface FieldModel {
+  /** Undefined: the command line names it. */
+  readonly name: string | undefined;
+  readonly engine: Engine | undefined;
+  readonly settings: readonly Setting[];
+  /** What the fields leave to a controller or an application, as a phrase. */
+  readonly open?: string;
+  /** The server uses all devices of its pod. */
+  readonly allDevices?: true;
+}
+
+/** The model in the fields of a workload's kind; undefined if its kind has no such field, or the field is not set. */
+export function fieldModel(container: Container | undefined, workload: Workload): FieldModel | undefined {
+  const { root } = workload.manifest;
+  switch (workload.kind) {
+    case 'InferenceService':
+      return container && kserveModel(container);
+    case 'LLMInferenceService':
+    case 'LLMInferenceServiceConfig':
+      return llmService(getIn(root, 'spec'));
+    case 'Model':
+      return kubeAiModel(getIn(root, 'spec'));
+    case 'Workspace':
+      return preset(getIn(root, 'inference'));
+    case 'InferenceSet':
+      return preset(getIn(root, 'spec', 'template', 'inference') ?? getIn(root, 'spec', 'inference'));
+    case 'RayService':
+      return rayModel(asText(getIn(root, 'spec', 'serveConfigV2')) ?? '');
+    default:
+      return undefined;
+  }
+}
+
+function known(cursor: Cursor | undefined): string | undefined {
+  return cursor === undefined || isTemplated(cursor) ? undefined : (asText(cursor) ?? undefined);
+}
+
+/** KServe's own server is for models of Hugging Face; other formats have servers for other models. */
+function kserveModel({ at }: Container): FieldModel | undefined {
+  const uri = getIn(at, 'storageUri') ?? getIn(at, 'storage', 'path');
+  const format = known(getIn(at, 'modelFormat', 'name'))?.toLowerCase() ?? '';
+  const runtime = known(getIn(at, 'runtime')) ?? '';
+  const words = `${format} ${runtime}`;
+  const engine = engineWords.find(([pattern]) => pattern.test(words))?.[1];
+  // A volume or a bucket often has another name than the model.
+  const named = [stored(known(uri)), format, runtime].find(
+    (one) => one !== undefined && modelByName(one) !== undefined,
+  );
+  return uri === undefined && engine === undefined
+    ? undefined
+    : { name: named ?? stored(known(uri)), engine, settings: [] };
+}
+
+const engineWords: readonly (readonly [RegExp, Engine])[] = [
+  [/sglang/i, 'sglang'],
+  [/vllm|hugging ?-?face/i, 'vllm'],
+  [/\btgi\b/i, 'tgi'],
+  [/llama-?cpp|gguf/i, 'llama-cpp'],
+  [/trt-?llm|tensorrt/i, 'tensorrt-llm'],
+  [/ollama/i, 'ollama'],
+];
+
+/** The address without its scheme and revision: `hf://org/model:main`. */
+function stored(uri: string | undefined): string | undefined {
+  return uri
+    ?.replace(/^(?:hf|huggingface|ollama):\/\//, '')
+    .replace(/(?<=^[\w.-]+\/[\w.-]+)(?:[:@](?:main|[0-9a-f]{7,40}))$/, '');
+}
+
+function llmService(spec: Cursor | undefined): FieldModel | undefined {
+  const name = stored(known(getIn(spec, 'model', 'uri')) ?? known(getIn(spec, 'model', 'name')));
+  if (getIn(spec, 'model') === undefined) return undefined;
+  const settings = fieldSettings(getIn(spec, 'parallelism'), parallelism);
+  return { name, engine: 'vllm', settings };
+}
+
+const parallelism: ReadonlyMap<string, string> = new Map([
+  ['tensor', 'tensor-parallel-size'],
+  ['pipeline', 'pipeline-parallel-size'],
+  ['data', 'data-parallel-size'],
+  ['dataLocal', 'data-parallel-size-local'],
+  ['expert', 'enable-expert-parallel'],
+]);
+
+function fieldSettings(fields: Cursor | undefined, names: ReadonlyMap<string, string>): readonly Setting[] {
+  return entries(fields).flatMap((entry) => {
+    const name = names.get(keyOf(entry));
+    return name === undefined ? [] : [{ name, written: name, value: known(entry) }];
+  });
+}
+
+/** https://github.com/kubeai-project/kubeai/blob/main/docs/reference/kubernetes-api.md */
+function kubeAiModel(spec: Cursor | undefined): FieldModel | undefined {
+  const url = getIn(spec, 'url');
+  if (url === undefined) return undefined;
+  const engine = kubeAiEngines.get(known(getIn(spec, 'engine')) ?? '');
+  return { name: stored(known(url))?.replace(/\?.*$/, ''), engine, settings: [] };
+}
+
+const kubeAiEngines: ReadonlyMap<string, Engine> = new Map([
+  ['VLLM', 'vllm'],
+  ['OLlama', 'ollama'],
+  ['FasterWhisper', 'transformers'],
+  ['Infinity', 'embeddings'],
+]);
+
+/** KAITO's presets run with vLLM and with tensor parallelism over the GPUs of a node. */
+function preset(inference: Cursor | undefined): FieldModel | undefined {
+  const name = known(getIn(inference, 'preset', 'name'));
+  const open = 'KAITO chooses the number of nodes and the request length';
+  return name === undefined ? undefined : { name, engine: 'vllm', settings: [], open, allDevices: true };
+}
+
+/** The keys and values of a Ray Serve configuration, which may name the model as a field, an engine argument or a variable. */
+function rayModel(config: string): FieldModel | undefined {
+  const settings = config.split('\n', maxLines).flatMap((line): readonly Setting[] => {
+    const [, key, value] =
+      /^[\s-]*["']?([A-Za-z_][\w-]{1,60})["']?\s*:\s*["']?([^\s"'#{}]{1,200})["']?,?\s*(?:#.*)?$/.exec(line) ?? [];
+    if (key === undefined || value === undefined) return [];
+    const name = key.toLowerCase().replaceAll('_', '-');
+    return [{ name: rayNames.get(name) ?? name, written: name, value }];
+  });
+  const names = settings.filter(({ name }) => name === 'model').map(({ value }) => value);
+  const name = names.find((one) => one?.includes('/')) ?? names[0];
+  const open = 'the application may set more';
+  return name === undefined
+    ? undefined
+    : { name: stored(name), engine: 'vllm', settings: settings.filter((one) => one.name !== 'model'), open };
+}
+
+const maxLines = 2000;
+const rayNames: ReadonlyMap<string, string> = new Map([
+  ['model-source', 'model'],
+  ['model-id', 'model'],
+  ['model-name', 'model'],
+  ['tensor-parallelism', 'tensor-parallel-size'],
+  ['pipeline-parallelism', 'pipeline-parallel-size'],
+]);
