@@ -49,6 +49,7 @@ import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import kubernetesVersion from './kubernetes-version.ts';
+import kvCacheTooSmall from './kv-cache-too-small.ts';
 import labelInvalid from './label-invalid.ts';
 import launcherGpu from './launcher-gpu.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
@@ -62,6 +63,7 @@ import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import mixedGpuModels from './mixed-gpu-models.ts';
+import modelDoesNotFit from './model-does-not-fit.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
 import nameInvalid from './name-invalid.ts';
@@ -187,6 +189,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-trigger-zero', kedaTriggerZero],
   ['kubernetes-version', kubernetesVersion],
+  ['kv-cache-too-small', kvCacheTooSmall],
   ['label-invalid', labelInvalid],
   ['launcher-gpu', launcherGpu],
   ['limitrange-gives-gpus', limitrangeGivesGpus],
@@ -200,6 +203,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
   ['mixed-gpu-models', mixedGpuModels],
+  ['model-does-not-fit', modelDoesNotFit],
   ['model-path-not-mounted', modelPathNotMounted],
   ['model-volume-too-small', modelVolumeTooSmall],
   ['name-invalid', nameInvalid],

@@ -1,9 +1,9 @@
 import type { ProjectConfig } from '../../config.ts';
 import { dateWords } from '../../cost/assumption-words.ts';
-import { formatNumber } from '../../cost/money.ts';
+import { formatGiB, formatNumber } from '../../cost/money.ts';
 import { containerMemory } from '../../memory/container-memory.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
-import { assumptionsOf, formatGiB, unknownWords } from '../memory-words.ts';
+import { assumptionsOf, unknownWords } from '../memory-words.ts';
 import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
