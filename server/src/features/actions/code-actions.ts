@@ -2,6 +2,7 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit, touches } from '../../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
+import { fractionFix, fractionsOf, type Resizable, resizableIn } from './fractions.ts';
 import { leverFixes } from './lever-fixes.ts';
 import {
   describeSlice,
@@ -33,6 +34,8 @@ export interface Action {
   readonly everywhere?: string;
   /** The span in the file of the request for which a picker opens; there are no edits then. */
   readonly picker?: Span;
+  /** The span of the request for which the list of smaller, or larger, pieces of a GPU opens. */
+  readonly fractions?: Span;
   /** The finding that it fixes, with the offset of its document. */
   readonly finding?: { readonly finding: Finding; readonly base: number };
 }
@@ -190,7 +193,27 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
   const cheaper = leverFixes(file, query.span, budget).map(
     ({ title, edits }): Action => ({ title, kind: 'refactor.rewrite', preferred: false, edits }),
   );
-  return [...cheaper, ...parts];
+  return [...pieces(file, query, budget), ...cheaper, ...parts];
+}
+
+/** The list of pieces of a GPU on which the model fits. Without a list, only forms that no other action has and that the nodes offer. */
+function pieces(file: FileAnalysis, { span, picker }: ActionQuery, budget: ProofBudget): readonly Action[] {
+  const place = resizableIn(file, span);
+  const found = place === undefined ? [] : fractionsOf(place);
+  if (place === undefined || found.length === 0) return [];
+  if (picker) return [{ ...rewriteAction(titleOf(place)), fractions: place.span }];
+  return found.flatMap((one): Action[] => {
+    const made = one.needs === null && !/^(?:card|mig|time)/.test(one.id) ? fractionFix(place, one, budget) : undefined;
+    return made === undefined ? [] : [{ ...rewriteAction(`${made.title} (${one.description})`), edits: made.edits }];
+  });
+}
+
+function titleOf({ direction }: Resizable): string {
+  return direction === 'less' ? 'Use less of a GPU…' : 'Use a larger GPU…';
+}
+
+function rewriteAction(title: string): Action {
+  return { title, kind: 'refactor.rewrite', preferred: false };
 }
 
 /** A shared GPU, if the config declares GPU sharing on the nodes. */
