@@ -1,6 +1,6 @@
 /**
  * Converts a folder of gathered facts (gpus.json, mig_profiles.json, instances.csv, instances_more.csv, instance_notes.csv, prices.csv, price_row_counts.csv,
- * aws_spot_savings.csv, cloud_conventions.json, model_memory.json) into server/src/catalog/data/*.json. The output is deterministic.
+ * aws_spot_savings.csv, cloud_conventions.json) into server/src/catalog/data/*.json. The output is deterministic.
  *
  *   npx tsx scripts/generate-catalog.ts <facts folder> [<output folder>]
  */
@@ -8,11 +8,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
+import { withAzurePages } from './catalog/azure-sizes.ts';
 import { gpuFile } from './catalog/gpus.ts';
 import { instanceFile } from './catalog/instances.ts';
 import { interruptionFile } from './catalog/interruptions.ts';
 import { migFile } from './catalog/mig.ts';
-import { modelFile } from './catalog/models.ts';
 import { platformFile } from './catalog/platforms.ts';
 import { priceFile, withCounts, withNodeNames, withoutReserved } from './catalog/prices.ts';
 import { commitDates, type Row } from './catalog/sources.ts';
@@ -27,7 +27,6 @@ const inputs = [
   'price_row_counts.csv',
   'aws_spot_savings.csv',
   'cloud_conventions.json',
-  'model_memory.json',
 ] as const;
 type Input = (typeof inputs)[number];
 
@@ -44,7 +43,7 @@ const dates = commitDates(Object.values(text));
 const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
 const counts = csv('price_row_counts.csv');
 const notes = csv('instance_notes.csv');
-const instances = withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes);
+const instances = withAzurePages(withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes));
 const prices = withNodeNames(withoutReserved(withCounts(csv('prices.csv'), counts, notes), notes), notes);
 
 mkdirSync(output, { recursive: true });
@@ -53,7 +52,6 @@ write('mig', migFile(JSON.parse(text['mig_profiles.json']), dates));
 write('instances', instanceFile(instances, prices, gpus.idByName, dates));
 write('prices', priceFile(prices, gpus.idByName));
 write('interruptions', interruptionFile(csv('aws_spot_savings.csv')));
-write('models', modelFile(JSON.parse(text['model_memory.json']), dates));
 write('platforms', platformFile(JSON.parse(text['cloud_conventions.json']), dates));
 
 function csv(name: Input): readonly Row[] {

@@ -20,10 +20,9 @@ const mig = read('mig', schema.migFile);
 const instances = read('instances', schema.instancesFile);
 const prices = read('prices', schema.pricesFile);
 const interruptions = read('interruptions', schema.interruptionsFile);
-const models = read('models', schema.modelsFile);
 const platforms = read('platforms', schema.platformsFile);
-/** Written by hand; test/command/program-data.test.ts checks them. */
-const curated = ['flags.json', 'images.json', 'programs.json'];
+/** Written by hand; test/command/program-data.test.ts and test/model-shapes.test.ts check them. */
+const curated = ['flags.json', 'images.json', 'models.json', 'programs.json'];
 /** Of one source; test/rules/generated.test.ts compares it with that. */
 const ofTypes = 'api.json';
 const generated = readdirSync(data).filter((name) => !curated.includes(name) && name !== ofTypes);
@@ -52,7 +51,6 @@ describe('the catalog data', () => {
       [instances.sources, instances.instances.map((instance) => instance[10])],
       [prices.sources, prices.asOf.map(([, source]) => source)],
       [interruptions.sources, [interruptions.source]],
-      [models.sources, models.models.map((model) => model[5])],
       [platforms.sources, platforms.platforms.flatMap((platform) => Object.values(platform.sources))],
     ];
     for (const [sources, records] of used) {
@@ -139,15 +137,9 @@ describe('the catalog data', () => {
     }
   });
 
-  it('names each model once, with the date of its figures', () => {
-    expect(models.columns).toEqual(['id', 'weightsGiB', 'cacheBytes', 'context', 'date', 'source']);
-    expect(new Set(models.models.map(([id]) => id.toLowerCase())).size).toBe(models.models.length);
-    for (const [id, , , , seen] of models.models) expect(seen, id).not.toBeNull();
-  });
-
   it('stays small enough to ship', () => {
     const sizes = generated.map((name) => readFileSync(join(data, name)).length);
-    expect(sizes).toHaveLength(7);
+    expect(sizes).toHaveLength(6);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(250_000);
   });
 });

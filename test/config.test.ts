@@ -81,7 +81,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, modelParams, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' cannot be 'spots'; did you mean 'spot'?"],
     ['capacity: cheap', "cheap: 'capacity' cannot be 'cheap'; allowed: spot, on-demand"],
@@ -145,6 +145,7 @@ describe('a bad config', () => {
       "idle-gpu-contaner: unknown key 'idle-gpu-contaner' in 'ruleOptions'; did you mean 'idle-gpu-container'?",
     ],
     ['headroom: 1', "1: 'headroom' must be less than 1"],
+    ['modelParams: {chat: many}', "many: 'modelParams.chat' must be a number of parameters such as 13B, not 'many'"],
     ['sharing: {replicas: 1}', "1: 'sharing.replicas' must be at least 2"],
     ['kubernetesVersion: latest', "latest: 'kubernetesVersion' must be a version such as 1.34, not 'latest'"],
     ['nodePools: [{name: a}]', "{name: a}: 'nodePools.0' needs the key 'labels'"],
@@ -160,7 +161,7 @@ describe('a bad config', () => {
     ['gpu: ""', '"": \'gpu\' must not be empty'],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, modelParams, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);

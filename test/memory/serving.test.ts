@@ -1,17 +1,27 @@
 import { expect, test } from 'vitest';
+import { containerMemory } from '../../server/src/memory/container-memory.ts';
+import { fitOnCard, longestContext, sequences } from '../../server/src/memory/fit.ts';
 import { estimateServing } from '../../server/src/memory/serving.ts';
 import { servedModel } from '../../server/src/model/served-model.ts';
 import { analyse } from '../support/analyse.ts';
 
-const vllm = { image: 'vllm/vllm-openai:v0.11.0', args: '[--model, Qwen/Qwen2.5-7B-Instruct]' };
+const vllm = { image: 'vllm/vllm-openai:v0.19.0', args: '[--model, Qwen/Qwen2.5-7B-Instruct]' };
 
-function need({ image, args, more = '' }: { readonly image: string; readonly args: string; readonly more?: string }) {
+interface Written {
+  readonly image: string;
+  readonly args: string;
+  readonly more?: string;
+  readonly card?: string;
+}
+
+function parts({ image, args, more = '', card = 'NVIDIA-H100-80GB-HBM3' }: Written) {
   const [document] = analyse(`apiVersion: apps/v1
 kind: Deployment
 metadata: {name: chat}
 spec:
   template:
     spec:
+      nodeSelector: {nvidia.com/gpu.product: ${card}}
       containers:
         - name: main
           image: ${image}
@@ -19,30 +29,142 @@ spec:
 ${more}          resources: {limits: {nvidia.com/gpu: 1}}
 `).documents;
   const [workload] = document?.workloads ?? [];
-  const [container] = workload?.podSets[0]?.containers ?? [];
-  return estimateServing(servedModel(container!, workload!));
+  const [podSet] = workload?.podSets ?? [];
+  const [container] = podSet?.containers ?? [];
+  return { workload: workload!, podSet: podSet!, container: container! };
 }
 
-test('a model with a sourced shape has an estimate', () => {
-  const { estimate, unknown } = need(vllm);
-  expect(unknown).toBeNull();
-  expect(estimate).toMatchObject({ name: 'Qwen2.5-7B-Instruct', contextFrom: 'model', bits: 16, tuned: false });
-  expect(estimate!.neededGiB).toBeCloseTo(estimate!.weightsGiB + estimate!.cacheGiB + estimate!.overheadGiB);
+function need(written: Written) {
+  const { workload, podSet, container } = parts(written);
+  return containerMemory(workload, podSet, container, container.accelerators[0], {});
+}
+
+test('a model with a sourced shape has an estimate for its card', () => {
+  const { estimate, fit } = need(vllm);
+  expect(estimate).toMatchObject({ name: 'Qwen2.5-7B-Instruct', contextFrom: 'model', devices: 1, fraction: 0.9 });
+  const { weightsGiB, cacheGiB, activationsGiB, graphsGiB, runtimeGiB, neededGiB } = estimate!;
+  expect(neededGiB).toBeCloseTo(weightsGiB + cacheGiB + activationsGiB + graphsGiB + runtimeGiB);
+  expect(fit).toMatchObject({ haveGiB: 79.18, fits: true });
 });
 
-test('a flag bounds the longest request', () => {
-  const { estimate } = need({ ...vllm, args: '[--model, Qwen/Qwen2.5-7B-Instruct, --max-model-len, "4096"]' });
-  expect(estimate).toMatchObject({ context: 4096, contextFrom: 'flag' });
+test('the settings of a server come from flags', () => {
+  const args =
+    '[--model=Qwen/Qwen2.5-7B-Instruct, --max-model-len=4k, --max-num-seqs=8, --kv-cache-dtype=fp8, --quantization=fp8, --enforce-eager, --gpu-memory-utilization=0.5, -tp=2]';
+  const { workload, container } = parts({ ...vllm, args });
+  expect(servedModel(container, workload).model).toMatchObject({
+    ...{ engine: 'vllm', version: [0, 19], context: 4000, sequences: 8, cacheType: 'fp8', quantization: 'fp8' },
+    ...{ eager: true, fraction: 0.5, tensor: 2, open: [] },
+  });
+  const { estimate } = estimateServing(servedModel(container, workload));
+  expect(estimate).toMatchObject({ contextFrom: 'flag', format: 'FP8', devices: 2, graphsGiB: 0 });
+});
+
+test.each([
+  ['Ollama', 'ollama/ollama:0.5.7', '[run, "llama3.1:8b"]', { engine: 'ollama', name: 'llama3.1:8b', context: null }],
+  [
+    'llama.cpp',
+    'ghcr.io/ggml-org/llama.cpp:server-cuda',
+    '[-hf, "unsloth/Qwen3-8B-GGUF:Q4_K_M", -c, "16384", -ngl, "99", --parallel, "4"]',
+    { engine: 'llama-cpp', name: 'unsloth/Qwen3-8B-GGUF:Q4_K_M', context: 16384, gpuLayers: 99, sequences: 4 },
+  ],
+  [
+    'SGLang',
+    'lmsysorg/sglang:v0.5.2',
+    '[python3, -m, sglang.launch_server, --model-path, Qwen/Qwen3-8B, --mem-fraction-static, "0.7"]',
+    { engine: 'sglang', name: 'Qwen/Qwen3-8B', fraction: 0.7 },
+  ],
+  [
+    'LMDeploy',
+    'openmmlab/lmdeploy:v0.9.0',
+    '[lmdeploy, serve, api_server, Qwen/Qwen2.5-7B-Instruct, --session-len, "8192"]',
+    { engine: 'lmdeploy', name: 'Qwen/Qwen2.5-7B-Instruct', context: 8192 },
+  ],
+  ['NIM', 'nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4', '[]', { engine: 'nim', name: 'meta/llama-3.1-8b-instruct' }],
+])('%s', (_what, image, args, expected) => {
+  const { workload, container } = parts({ image, args });
+  expect(servedModel(container, workload).model).toMatchObject(expected);
+  expect(estimateServing(servedModel(container, workload)).estimate).not.toBeNull();
+});
+
+test('TGI reads variables, and variables of ConfigMaps count', () => {
+  const [document] = analyse(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {MODEL_ID: mistralai/Mistral-7B-Instruct-v0.2, MAX_TOTAL_TOKENS: "2048"}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          image: ghcr.io/huggingface/text-generation-inference:3.0
+          envFrom: [{configMapRef: {name: settings}}]
+          resources: {limits: {nvidia.com/gpu: 1}}
+`).documents.slice(1);
+  const [workload] = document?.workloads ?? [];
+  const served = servedModel(workload!.podSets[0]!.containers[0]!, workload!);
+  expect(served.model).toMatchObject({ name: 'mistralai/Mistral-7B-Instruct-v0.2', context: 2048, open: [] });
+});
+
+test('a 70B model does not fit on one L4, and an 8B model leaves room for short requests', () => {
+  const large = need({ ...vllm, args: '[--model, meta-llama/Llama-3.3-70B-Instruct]', card: 'NVIDIA-L4' });
+  expect(large.fit).toMatchObject({ haveGiB: 22, fits: false });
+  expect(longestContext(large.estimate!, 22)).toBe(0);
+  const small = need({ ...vllm, args: '[--model, meta-llama/Llama-3.1-8B-Instruct]', card: 'NVIDIA-L4' });
+  expect(small.fit!.fits).toBe(false);
+  const longest = longestContext(small.estimate!, 22)!;
+  expect(longest).toBeGreaterThan(16_000);
+  expect(longest).toBeLessThan(40_000);
+  expect(sequences(small.estimate!, 22, 4096)).toBeGreaterThan(3);
+});
+
+test('flags that may be missing leave the verdict open', () => {
+  const { estimate, fit } = need({ ...vllm, more: '          envFrom: [{secretRef: {name: c}}]\n' });
+  expect(estimate!.served.open).toEqual(['envFrom may add settings']);
+  expect(fit!.fits).toBeNull();
+});
+
+test('a model close to the limit is not judged', () => {
+  const { estimate } = need({ ...vllm, args: '[--model, Qwen/Qwen3-32B, --max-model-len, "16000"]' });
+  expect(fitOnCard(estimate!, estimate!.neededGiB / 0.9).fits).toBeNull();
 });
 
 test.each([
   ['no shape', { ...vllm, args: '[--model, acme/llm-9b]' }, { kind: 'noShape', name: 'acme/llm-9b' }],
-  ['a format', { ...vllm, args: '[--model, Qwen/Qwen2.5-7B-Instruct, --quantization, awq]' }, { kind: 'format' }],
+  [
+    'a format',
+    { ...vllm, args: '[--model, Qwen/Qwen2.5-7B-Instruct, --quantization, torchao]' },
+    { kind: 'format', name: 'torchao' },
+  ],
   ['a length', { ...vllm, args: '[--model, Qwen/Qwen2.5-7B-Instruct, --max-model-len, auto]' }, { kind: 'context' }],
-  ['no name', { ...vllm, args: '[--port, "8000"]' }, { kind: 'unnamed' }],
-  ['more flags', { ...vllm, more: '          envFrom: [{configMapRef: {name: c}}]\n' }, { kind: 'incomplete' }],
-  ['no server', { image: 'nvcr.io/nvidia/tritonserver:24.08-py3', args: '[tritonserver]' }, { kind: 'noServer' }],
+  ['no name', { ...vllm, args: '[--port, "8000"]' }, { kind: 'unnamed', detail: null }],
   ['no serving', { image: 'busybox:1.36', args: '[sleep, "1"]' }, { kind: 'notServing' }],
 ])('%s has none, and a reason', (_what, container, reason) => {
-  expect(need(container)).toEqual({ estimate: null, unknown: reason });
+  expect(need(container)).toEqual({ estimate: null, unknown: reason, fit: null });
+});
+
+test('a stated number of parameters gives the weights of an unknown model', () => {
+  const [document] = analyse(`apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+  annotations: {gpulint.dev/model-params: 9B}
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          image: vllm/vllm-openai:v0.19.0
+          args: [--model, acme/llm-next]
+          resources: {limits: {nvidia.com/gpu: 1}}
+`).documents;
+  const workload = document!.workloads[0]!;
+  const podSet = workload.podSets[0]!;
+  const container = podSet.containers[0]!;
+  const { estimate } = containerMemory(workload, podSet, container, container.accelerators[0], {});
+  expect(estimate).toMatchObject({ basis: 'size' });
+  expect(estimate!.weightsGiB).toBeCloseTo((9e9 * 2) / 2 ** 30);
 });

@@ -2,6 +2,7 @@ import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.t
 import { gpuProgram } from '../../server/src/evidence/gpu-programs.ts';
 import { modelDirectory } from '../../server/src/evidence/model-volume.ts';
 import { modelLoader } from '../../server/src/evidence/server-start.ts';
+import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { asText, getIn, isTemplated, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites, usesOneDevice } from './sites.ts';
 import { drop, type Mistake, type Planters, pathOf, put, putUnder, set } from './steps.ts';
@@ -99,7 +100,7 @@ function probeTooEarly(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(
       ({ container, podSet, workload, listed }) =>
-        listed && isWhole(workload) && modelLoader(container, podSet) !== undefined,
+        listed && isWhole(workload) && modelLoader(container, podSet, workload, defaultModelOptions) !== undefined,
     )
     .map(({ path, container }): Mistake => {
       const probe = { httpGet: { path: '/health', port: 8000 }, initialDelaySeconds: 5, periodSeconds: 5 };
@@ -111,7 +112,7 @@ function probeTooEarly(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function modelVolumeTooSmall(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ container, podSet, workload }): readonly Mistake[] => {
-    const loader = modelLoader(container, podSet);
+    const loader = modelLoader(container, podSet, workload, defaultModelOptions);
     if (loader?.weightsGiB === undefined || !isWhole(workload)) return [];
     const volume = modelDirectory(container, podSet, loader.program)?.volume;
     if (volume?.source !== 'emptyDir' || getIn(volume.at, 'emptyDir', 'medium') !== undefined) return [];

@@ -154,11 +154,57 @@ export const interruptionsFile = z.strictObject({
   types: z.array(z.tuple([labelValue, z.array(z.array(z.int().nonnegative()))])),
 });
 
+const modelName = z.string().regex(/^[\w.-]+\/[\w.-]+$/);
+const count = z.int().nonnegative();
+const modelKind = z.enum(['language', 'embedding', 'reranker', 'encoder', 'speech', 'diffusion', 'vision']);
+const modelFormat = z.enum(['fp32', 'bf16', 'fp16', 'fp8', 'mxfp4-experts', 'fp8-mxfp4', 'int4-experts']);
+
 export const modelsFile = z.strictObject({
-  sources,
+  sources: z.array(z.tuple([z.string().min(1), date])),
   columns: z.array(z.string()),
   models: z.array(
-    z.tuple([z.string().regex(/^[\w.-]+\/[\w.-]+$/), positive, z.int().positive(), z.int().positive(), date, places]),
+    z.tuple([
+      modelName,
+      positive,
+      count,
+      count,
+      count,
+      count,
+      count,
+      count,
+      count,
+      count,
+      count,
+      z.strictObject({
+        kind: modelKind.optional(),
+        format: modelFormat.optional(),
+        tied: z.literal(true).optional(),
+        ungated: z.literal(true).optional(),
+        experts: z.tuple([count, count, count, count, count]).optional(),
+        active: positive.optional(),
+        latent: z.tuple([count, count, count, count, count]).optional(),
+        window: z.tuple([count, count]).optional(),
+        cache: z
+          .array(
+            z.union([
+              z.tuple([z.literal('attention'), count, count, count, count.optional()]),
+              z.tuple([z.literal('latent'), count, count, count.optional()]),
+              z.tuple([z.literal('state'), count, count]),
+            ]),
+          )
+          .optional(),
+        encoder: count.optional(),
+        tower: positive.optional(),
+        other: z.number().optional(),
+      }),
+    ]),
+  ),
+  copies: z.array(
+    z.tuple([
+      modelName,
+      modelName,
+      z.strictObject({ context: count.optional(), format: modelFormat.optional(), kind: modelKind.optional() }),
+    ]),
   ),
 });
 

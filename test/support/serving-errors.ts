@@ -50,8 +50,11 @@ export const measurements: readonly Measurement[] = readFileSync(
   .split('\n')
   .map((line) => JSON.parse(line) as Measurement);
 
-/** What the errors are of. `total`: weights and buffers, and the cache of the measured tokens. */
-export const parts = ['weights', 'cache', 'total', 'withCache'] as const;
+/**
+ * What the errors are of. `weightsAndCache`: what the model itself needs. `total`: weights, activations, graphs and libraries, without a cache if
+ * its size is that of the free memory; `totalWithCache`: with the cache of the measured tokens.
+ */
+export const parts = ['weights', 'cache', 'weightsAndCache', 'total', 'totalWithCache'] as const;
 export type Part = (typeof parts)[number];
 
 export interface Evaluated {
@@ -63,6 +66,8 @@ export interface Evaluated {
   readonly errors: Partial<Record<Part, number>>;
   /** The verdict of the estimate; undefined without a measured one or without a known card. */
   readonly verdict: boolean | null | undefined;
+  /** The verdict on the card of a server that started, whose request length is known; undefined if the card is unknown. */
+  readonly starts: boolean | null | undefined;
 }
 
 /** Each measurement with the estimate for its settings. */
@@ -71,12 +76,14 @@ export function evaluate(): readonly Evaluated[] {
     const cardGiB = cardOf(row.gpu);
     const { estimate } = estimateServing(
       { model: servedOf(row), unknown: null },
-      { cardGiB, gpus: row.settings.tensor ?? 1 },
+      { cardGiB, gpus: row.settings.tensor ?? 1, ...(row.gpu !== null && { card: row.gpu }) },
     );
     const half = isTuned(row) ? 'tuned' : 'held out';
-    if (estimate === null) return { row, half, estimate, errors: {}, verdict: undefined };
-    const verdict = row.measured.fits === undefined || cardGiB === null ? undefined : fitOnCard(estimate, cardGiB).fits;
-    return { row, half, estimate, errors: errorsOf(row, estimate), verdict };
+    if (estimate === null) return { row, half, estimate, errors: {}, verdict: undefined, starts: undefined };
+    const fits = cardGiB === null ? undefined : fitOnCard(estimate, cardGiB).fits;
+    const verdict = row.measured.fits === undefined ? undefined : fits;
+    const starts = row.settings.context === undefined ? undefined : fits;
+    return { row, half, estimate, errors: errorsOf(row, estimate), verdict, starts };
   });
 }
 
@@ -119,6 +126,8 @@ function errorsOf({ measured, settings, engine }: Measurement, estimate: MemoryE
   if (weightsGiB !== undefined) errors.weights = estimate.weightsGiB / weightsGiB - 1;
   const cache = cacheTokens === undefined ? undefined : cacheOf(estimate, cacheTokens);
   if (cache !== undefined && measured.cacheGiB !== undefined) errors.cache = cache / measured.cacheGiB - 1;
+  if (cache !== undefined && measured.cacheGiB !== undefined && weightsGiB !== undefined)
+    errors.weightsAndCache = (estimate.weightsGiB + cache) / (weightsGiB + measured.cacheGiB) - 1;
   if (totalGiB !== undefined) errors.total = estimate.neededGiB / totalGiB - 1;
   else if (weightsGiB !== undefined && activationGiB !== undefined && runtimeGiB !== undefined) {
     const graphs = measured.graphsGiB ?? (settings.eager ? 0 : undefined);
@@ -126,7 +135,7 @@ function errorsOf({ measured, settings, engine }: Measurement, estimate: MemoryE
     const total = weightsGiB + activationGiB + runtimeGiB;
     errors.total = (estimated + (graphs === undefined ? 0 : estimate.graphsGiB)) / (total + (graphs ?? 0)) - 1;
     if (cache !== undefined && measured.cacheGiB !== undefined)
-      errors.withCache =
+      errors.totalWithCache =
         (estimated + (graphs === undefined ? 0 : estimate.graphsGiB) + cache) /
           (total + (graphs ?? 0) + measured.cacheGiB) -
         1;

@@ -15,8 +15,10 @@ export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
-export { modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
+export { modelFromConfig } from './model-config.ts';
+export { formatOfName, modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
 export type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
+export { parameterCount } from './model-words.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,

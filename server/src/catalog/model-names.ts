@@ -1,7 +1,7 @@
 import { lazy } from '../yaml/lazy.ts';
-import type { ModelShape } from './model-shape.ts';
-import { modelShapes } from './model-shapes.ts';
-import { type ModelWords, modelWords, parameterCount, tuning } from './model-words.ts';
+import type { ModelKind, ModelShape } from './model-shape.ts';
+import { namedShapes } from './model-shapes.ts';
+import { type ModelWords, modelWords, parameterCount, plainWords, sizesOf, tuning } from './model-words.ts';
 import { ggufFormat, type WeightFormat } from './weight-formats.ts';
 
 /** The model that a name stands for. */
@@ -44,7 +44,12 @@ export function statedParameters(name: string): StatedParameters | undefined {
   const most = Math.max(0, ...sizes);
   if (adapter || most === 0) return undefined;
   const ofExperts = words.some((word) => /^\d+x/.test(word));
-  return { least: most * (ofExperts ? 0.75 : 0.9), most: most * (ofExperts ? 1 : 1.1), format };
+  return { least: most * (ofExperts ? 0.75 : 0.9), most: most * (ofExperts ? 0.9 : 1.1), format };
+}
+
+/** The format that the last part of a name states, as in `NamedModel`. */
+export function formatOfName(name: string): NamedModel['format'] {
+  return modelWords(partsOf(name)[0] ?? '').format;
 }
 
 /** A shape by its words. `soft` words distinguish releases of the same shape (`v0.1`, `a22b`) and may be missing in a name. */
@@ -57,7 +62,7 @@ interface Entry {
   readonly sized: boolean;
 }
 
-const entries = lazy(() => modelShapes().map(toEntry));
+const entries = lazy(() => namedShapes().map(toEntry));
 
 const entriesByWord = lazy(() => {
   const found = new Map<string, Entry[]>();
@@ -68,17 +73,16 @@ const entriesByWord = lazy(() => {
   return found;
 });
 
-function toEntry(shape: ModelShape): Entry {
-  const slash = shape.name.indexOf('/');
-  const { words, sizes } = modelWords(shape.name.slice(slash + 1));
-  const numbered = sizes.length > 0;
+function toEntry([name, shape]: readonly [name: string, shape: ModelShape]): Entry {
+  const words = plainWords(name.slice(name.indexOf('/') + 1).toLowerCase());
+  const numbered = sizesOf(words).length > 0;
   const isSoft = (word: string, index: number) =>
     tuning.has(word)
       ? numbered || word !== 'base'
       : /^(?:a\d|\d+e$)/.test(word) || (/^v\d/.test(word) && index > 0 && isSizeOrTuning(words[index - 1] ?? ''));
   return {
     shape,
-    ollama: shape.name.startsWith('ollama/'),
+    ollama: name.startsWith('ollama/'),
     hard: words.filter((word, index) => !isSoft(word, index)),
     soft: words.filter(isSoft),
     sized: numbered || words.some((word) => sizeWords.has(word)),
@@ -89,27 +93,42 @@ function isSizeOrTuning(word: string): boolean {
   return tuning.has(word) || parameterCount(word) !== undefined;
 }
 
-function bestMatch({ words, sizes }: ModelWords, ollama: boolean): Pick<NamedModel, 'shape' | 'basis'> | undefined {
+function bestMatch(read: ModelWords, ollama: boolean): Pick<NamedModel, 'shape' | 'basis'> | undefined {
+  // Ollama's default tag adds nothing to a name.
+  const words = ollama ? read.words.filter((word) => word !== 'latest') : read.words;
   const written = new Set(words);
-  const candidates = [...written].flatMap((word) => entriesByWord().get(word) ?? []);
-  let best: { readonly entry: Entry; readonly rank: readonly number[] } | undefined;
-  for (const entry of candidates) {
+  let best: (Pick<NamedModel, 'shape' | 'basis'> & { readonly rank: readonly number[] }) | undefined;
+  for (const entry of [...written].flatMap((word) => entriesByWord().get(word) ?? [])) {
     if (entry.ollama && !(ollama && written.size === entry.hard.length + entry.soft.length)) continue;
     if (!entry.hard.every((word) => written.has(word))) continue;
     const soft = entry.soft.filter((word) => written.has(word)).length;
-    const rank = [entry.ollama ? 1 : 0, entry.hard.length, soft, soft - entry.soft.length];
-    if (best === undefined || isHigher(rank, best.rank)) best = { entry, rank };
+    const place = -Math.max(...entry.hard.map((word) => words.indexOf(word)));
+    const rank = [entry.ollama ? 1 : 0, entry.hard.length, soft, soft - entry.soft.length, place];
+    if (best !== undefined && !isHigher(rank, best.rank)) continue;
+    const basis = basisOf(entry, words, read.sizes);
+    if (basis !== undefined) best = { shape: withContext(entry, words), basis, rank };
   }
-  if (best === undefined) return undefined;
-  const { shape, hard, soft, sized } = best.entry;
+  return best;
+}
+
+/** What the words that an entry does not have say about its shape; undefined: it is another one. */
+function basisOf(entry: Entry, words: readonly string[], sizes: readonly number[]): NamedModel['basis'] | undefined {
+  const { shape, hard, soft, sized } = entry;
   const known = new Set([...hard, ...soft]);
   const more = words.filter((word) => !known.has(word) && !tuning.has(word) && !neutral(word));
   const otherSize = sizes.some((size) => !known.has(sizeWord(words, size)) && !agrees(size, shape));
-  if (otherSize || more.some((word) => changesShape(word, sized))) return undefined;
-  const unexplained = more.filter((word) => parameterCount(word) === undefined);
-  if (unexplained.length === 0) return { shape, basis: 'name' };
-  const derives = sized && ['language', 'encoder', 'embedding', 'reranker', 'speech'].includes(shape.kind);
-  return derives ? { shape, basis: 'family' } : undefined;
+  if (otherSize || more.some((word) => changesShape(word, words, entry))) return undefined;
+  if (more.every((word) => parameterCount(word) !== undefined)) return 'name';
+  return sized && mayHaveDerived.has(shape.kind) ? 'family' : undefined;
+}
+
+/** Of images, derived models have other parts. */
+const mayHaveDerived: ReadonlySet<ModelKind> = new Set(['language', 'encoder', 'embedding', 'reranker', 'speech']);
+
+/** The shape with the context that a name states (`200K`). */
+function withContext({ shape, hard }: Entry, words: readonly string[]): ModelShape {
+  const thousands = words.find((word) => /^\d{1,3}k$/.test(word) && !hard.includes(word));
+  return thousands === undefined ? shape : { ...shape, context: Number.parseInt(thousands, 10) * 1024 };
 }
 
 function isHigher(left: readonly number[], right: readonly number[]): boolean {
@@ -128,7 +147,7 @@ function agrees(size: number, { parameters, active }: ModelShape): boolean {
 
 const neutralWords = new Set(
   (
-    'thinking think reasoning preview latest exp online quantized quant dynamic block static kv model models weights checkpoint ckpt main ' +
+    'thinking think reasoning preview alpha beta latest exp online quantized quant dynamic block static kv model models weights checkpoint ckpt main ' +
     'merged vllm sglang tgi trt trtllm tensorrt llm nim onnx openvino neuron triton server inference tools tool ibm mistralai qat unsloth ' +
     'diffusers safetensors pytorch torch dev test prod demo default deduped new text uncensored abliterated fast gpu'
   ).split(' '),
@@ -142,17 +161,28 @@ function neutral(word: string): boolean {
 /** Words for the size of a model whose name has no number. */
 const sizeWords = new Set('tiny mini small base medium large xl xxl huge'.split(' '));
 
-/** Words of models that are larger or smaller than the one whose name they extend. */
-const otherShapes = new Set(
+/** Words for a model that is larger or smaller than the one whose name they follow. */
+const otherSizes = new Set(
+  'tiny mini nano micro small medium large xl xxl huge giant lite air flash plus pro ultra turbo max super'.split(' '),
+);
+
+/** Words for a model with other parts than the one whose name they extend. */
+const otherParts = new Set(
   (
-    'tiny mini nano micro small medium large xl xxl huge giant lite air flash plus pro ultra turbo max super vl v vision visual audio omni ' +
-    'speech tts asr embed embedding embeddings rerank reranker moe mamba minitron pruned sparse draft eagle eagle3 medusa speculator mtp ' +
-    'tokenizer zh encoder vae controlnet llava vila internvl siglip clip vla vlm mm multimodal hybrid h ov tp1 tp2 tp4 tp8'
+    'vl v vision visual audio omni speech tts asr embed embedding embeddings rerank reranker moe mamba minitron pruned sparse draft eagle ' +
+    'eagle3 medusa speculator mtp tokenizer zh encoder vae controlnet llava vila internvl siglip clip vla vlm mm multimodal hybrid h ov ' +
+    'scope tp1 tp2 tp4 tp8'
   ).split(' '),
 );
 
-function changesShape(word: string, sized: boolean): boolean {
-  return otherShapes.has(word) || (word.startsWith('distill') && !sized);
+/** Whether a further word of a name means another shape than that of the entry. */
+function changesShape(word: string, words: readonly string[], { hard, sized }: Entry): boolean {
+  if (otherParts.has(word) || (word.startsWith('distill') && !sized)) return true;
+  const place = words.indexOf(word);
+  if (place < words.indexOf(hard[0] ?? '')) return false;
+  // A letter and a number between family and size is a generation: "Falcon-H1-7B".
+  const size = words.findIndex((one) => parameterCount(one) !== undefined);
+  return otherSizes.has(word) || (/^[a-z]\d+$/.test(word) && place < size);
 }
 
 /** Parts of a path or an address that may name the model, the last first: each alone, then with the part before it. */
@@ -162,12 +192,14 @@ function partsOf(name: string): readonly string[] {
     .replace(/^[a-z+\d]+:\/\//i, '')
     .replace(/[?#].*$/, '')
     .replace(/\/+$/, '');
-  const parts = path.split(/\/|--/).filter((part) => part !== '');
-  const last = parts.slice(-longestPath).reverse();
-  return last.flatMap((part, index) => {
-    const before = last[index + 1];
-    return before === undefined ? [part] : [part, `${before}-${part}`];
-  });
+  const last = path
+    .split(/\/|--/)
+    .filter((part) => part !== '')
+    .slice(-longestPath)
+    .reverse()
+    // The format of MLX is that of the organization: "mlx-community/Llama-3.2-3B-Instruct-4bit".
+    .map((part, index, parts) => (parts[index + 1] === 'mlx-community' ? `${part}-mlx` : part));
+  return [...last, ...last.slice(0, -1).map((part, index) => `${last[index + 1]}-${part}`)];
 }
 
 const longestName = 300;
@@ -175,7 +207,7 @@ const longestPath = 4;
 
 /** Whether a name is one of Ollama's: by its scheme, or by a tag that is a size or a variant, which tags of images are not. */
 function ollamaName(name: string): boolean {
-  return /^ollama:|^[\w./-]+:(?:\d+(?:\.\d+)?[bm]|\d+x\d+b|e\d+b|mini|medium|instruct|chat|text|latest|scout|q\d)(?![\w.]*\/)/i.test(
+  return /^ollama:|^[\w./-]+:(?:\d+(?:\.\d+)?[bm]|\d+x\d+b|e\d+b|mini|medium|instruct|chat|text|scout|q\d)(?![\w.]*\/)|^[\w.-]+:latest$/i.test(
     name,
   );
 }

@@ -2,15 +2,22 @@ import { lazy } from '../yaml/lazy.ts';
 import type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
 import { type StoredCache, type StoredModel, storedModels } from './stored.ts';
 
-/** All shapes, those of the same dimensions once for each published name. Names are unique. */
-export const modelShapes = lazy((): readonly ModelShape[] => {
+/** All shapes by their published names. A copy has the name of the model whose shape it has. */
+export const namedShapes = lazy((): readonly (readonly [name: string, shape: ModelShape])[] => {
   const originals = new Map(storedModels.models.map((stored) => [stored[0], toShape(stored)]));
-  const copies = storedModels.copies.flatMap(([name, base, differs]) => {
+  const copies = storedModels.copies.flatMap(([name, base, differs]): readonly [string, ModelShape][] => {
     const shape = originals.get(base);
-    return shape === undefined ? [] : [{ ...shape, ...differs, name }];
+    return shape === undefined ? [] : [[name, withKind({ ...shape, ...differs })]];
   });
-  return [...originals.values(), ...copies];
+  return [...originals, ...copies];
 });
+
+/** A model that only reads, made of one that writes, keeps no cache and has no output layer of its own. */
+function withKind(shape: ModelShape): ModelShape {
+  return shape.kind === 'language' || shape.cache.length === 0 || shape.kind === 'speech'
+    ? shape
+    : { ...shape, cache: [] };
+}
 
 const billion = 1e9;
 

@@ -16,14 +16,27 @@ export interface ModelWords {
 /** Reads the name of a model, without the path to it. */
 export function modelWords(name: string): ModelWords {
   const { format, rest } = splitFormat(name.toLowerCase());
-  const pieces = withDots(rest).split(/[^a-z\d.]+|\.(?!\d)|(?<!\d)\./);
-  const words = joined(pieces.flatMap(split));
+  const words = plainWords(rest);
   return {
     words,
-    sizes: words.flatMap((word) => parameterCount(word) ?? []),
+    sizes: sizesOf(words),
     format,
     adapter: words.some((word) => /^(?:q?lora|adapters?|peft)$/.test(word)),
   };
+}
+
+/** The words of a name in lower case that states no format. */
+export function plainWords(name: string): readonly string[] {
+  return joined(
+    withDots(name)
+      .split(/[^a-z\d.]+|\.(?!\d)|(?<!\d)\./)
+      .flatMap(split),
+  );
+}
+
+/** The numbers of parameters that words state. */
+export function sizesOf(words: readonly string[]): readonly number[] {
+  return words.flatMap((word) => parameterCount(word) ?? []);
 }
 
 /** Words of later training and of publishers, which leave the shape as it is. */
@@ -41,11 +54,12 @@ export function parameterCount(word: string): number | undefined {
   return billions * (unit === 'b' ? 1e9 : 1e6);
 }
 
-/** Names of Kubernetes objects and of files have no dots: `llama-3-1-8b`, `qwen2_5-7b`, `1_8b`. */
+/** Names of Kubernetes objects and of files have no dots: `llama-3-1-8b`, `qwen2_5-7b`, `1_8b`, `qwen-0-5b`. */
 function withDots(name: string): string {
   return name
     .replace(/(?<![\d.])(\d{1,2})[-_](\d{1,2})(?![\d.a-z])/g, '$1.$2')
-    .replace(/(?<![a-z\d.])(\d)_(\d{1,2}[bm])(?![a-z\d])/g, '$1.$2');
+    .replace(/(?<![a-z\d.])(\d)_(\d{1,2}[bm])(?![a-z\d])/g, '$1.$2')
+    .replace(/(?<=[a-z]-|\.\d-)([01])-(\d{1,2}b)(?![a-z\d])/g, '$1.$2');
 }
 
 /** Separates a number from the letters around it: `llama3` is `llama 3`, `2.5vl` is `2.5 vl`, but `3n`, `v2` and `8b` are one word. */

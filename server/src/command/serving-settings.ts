@@ -45,7 +45,8 @@ export function readServerStart(input: ProcessInput, entrypoint: string | undefi
   const engine = program === undefined ? undefined : engineOf(program);
   if (program === undefined || engine === undefined) return undefined;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
-  const first = modelWord(engine, words);
+  const all = commands.flatMap((command) => command.words);
+  const first = modelWord(engine, engine === 'ollama' ? all : words, byImage);
   const variables = input.env.flatMap((one) => settingOfVariable(one, engine));
   const written = flags.map((flag): Setting => {
     const value = flag.value === undefined ? undefined : expand(flag.value, input);
@@ -79,13 +80,14 @@ function openEnd(several: boolean, complete: boolean, unknown: boolean, script: 
 }
 
 /** The model that stands without a flag: `vllm serve MODEL`, `lmdeploy serve api_server MODEL`, `trtllm-serve MODEL`. */
-function modelWord(engine: Engine, words: readonly Word[]): Word | undefined {
+function modelWord(engine: Engine, words: readonly Word[], byImage: boolean): Word | undefined {
   if (engine === 'triton' || engine === 'llama-cpp' || engine === 'embeddings') return undefined;
   if (engine === 'ollama') {
     const at = words.findIndex(({ text }) => /^(?:run|pull)$/.test(text));
     return at < 0 ? undefined : words.slice(at + 1).find(({ text }) => !text.startsWith('-'));
   }
-  const known = positional(words);
+  const isArgument = byImage || words.some(({ text }) => text === 'serve');
+  const known = isArgument ? positional(words) : undefined;
   if (known !== undefined && known.text !== 'api_server') return known;
   const at = words.findIndex(({ text }) => /(?:^|\/)(?:api_server|trtllm-serve|serve)$/.test(text));
   const next = at < 0 ? undefined : words[at + 1];

@@ -55,7 +55,10 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
   if (issue.code === 'too_big') {
     return wrong(`${name} must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`);
   }
-  if (issue.code === 'invalid_format') return wrong(`${name} must be a version such as 1.34, not ${describe(actual)}`);
+  if (issue.code === 'invalid_format') {
+    const form = path[0] === 'modelParams' ? 'a number of parameters such as 13B' : 'a version such as 1.34';
+    return wrong(`${name} must be ${form}, not ${describe(actual)}`);
+  }
   if (issue.code === 'invalid_union') return wrong(`${name} must be a string, not ${describe(actual)}`);
   const expected = issue.code === 'invalid_type' ? (typeWords[issue.expected] ?? issue.expected) : 'something else';
   return wrong(`${name} must be ${expected}, not ${describe(actual)}`);

@@ -100,7 +100,7 @@ const nestedKeys = [
   'sharing.strategy',
   'sharing.replicas',
 ] as const;
-const wholeKeys = ['budgets', 'prices', 'taints', 'nodePools'] as const;
+const wholeKeys = ['budgets', 'prices', 'taints', 'nodePools', 'modelParams'] as const;
 
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
@@ -141,6 +141,7 @@ function addLayer(
       namespace,
       labels: table(labels),
     }));
+  if (values.modelParams !== undefined) merged.modelParams = table(values.modelParams);
   if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
   if (values.nodePools !== undefined) {
     merged.nodePools = values.nodePools.map(

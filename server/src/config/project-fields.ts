@@ -155,6 +155,10 @@ export const projectFields = {
     z.number().check(z.minimum(0), z.lt(1)),
     'Fraction of GPU memory to keep free in addition to what the model needs, for example 0.2. Default: 0.1.',
   ),
+  modelParams: key(
+    z.record(z.string(), z.string().check(z.regex(/^(?:\d{1,3}x)?\d{1,4}(?:\.\d{1,3})?[bm]$/i))),
+    'Number of parameters of models whose names do not state it, by the name or path that the server loads: {/mnt/models: 13B}.',
+  ),
   prices: key(
     z.strictObject({
       discountPercent: unset(percent, 'Contract discount on on-demand list prices, in percent.'),

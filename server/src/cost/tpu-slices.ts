@@ -2,7 +2,7 @@ import type { PodSet } from '../model/workload.ts';
 import type { Range } from './types.ts';
 
 /** GKE's label of the shape of a TPU slice. https://cloud.google.com/kubernetes-engine/docs/concepts/tpus */
-const topologyLabel = 'cloud.google.com/gke-tpu-topology';
+export const topologyLabel = 'cloud.google.com/gke-tpu-topology';
 
 /** A TPU slice: GKE creates and removes all its chips together, whoever requests them. */
 export interface TpuSlice {

@@ -1,10 +1,12 @@
 import { type GpuModel, gpus, knownAccelerator, usableCardGiB } from '../catalog/index.ts';
+import { modelShapes } from '../catalog/model-shapes.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { type CardFit, type Devices, fitOnCard, requestedDevices } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import { type ServedModel, servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { lazy } from '../yaml/lazy.ts';
 import { mayUseOtherGpus, spansPods } from './gpu-assignment.ts';
 import { processInput } from './launch.ts';
 import { isExempt, knownRequests } from './requested-accelerators.ts';
@@ -80,15 +82,18 @@ export function misfitOf(container: Container, workload: Workload, podSet: PodSe
   return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
 }
 
-/** `published`: the publisher's own name; `copy`: the same model of another organization; `derived`: a path or a name that leaves the format open. */
-function nameOf({ served: { name }, shape, basis }: MemoryEstimate): 'published' | 'copy' | 'derived' {
+/** `published`: a name of a publisher; `copy`: the same model of another organization; `derived`: a path or a name that leaves the format open. */
+function nameOf({ served: { name }, basis }: MemoryEstimate): 'published' | 'copy' | 'derived' {
   const [, organization = ''] = /^(?:hf:\/\/)?([\w-][\w.-]*)\/[\w.-]+$/.exec(name) ?? [];
   const isFolder = /^(?:|models?|data|mnt|workspace|weights|checkpoints?|opt|root|home|var|storage)$/i.test(
     organization,
   );
   if (isFolder || basis !== 'name') return 'derived';
-  return shape.name.toLowerCase().startsWith(`${organization.toLowerCase()}/`) ? 'published' : 'copy';
+  return publishers().has(organization.toLowerCase()) ? 'published' : 'copy';
 }
+
+/** The organizations that publish models of the catalog, each under names that state the format unless it is 16 bits. */
+const publishers = lazy(() => new Set(modelShapes().map(({ name }) => name.split('/')[0]?.toLowerCase() ?? '')));
 
 /** Whether the server is a part of a group, or uses more devices than the container has, which is another problem. */
 function spansMore({ tensor, pipeline }: ServedModel, container: Container, count: number): boolean {

@@ -1,7 +1,9 @@
 import { modelServers, readModelServer } from '../command/model-server.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { parametersStated } from '../model/model-params.ts';
+import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
 import { mayStoreModels } from './model-volume.ts';
 
@@ -12,7 +14,7 @@ export interface ModelLoader {
   readonly model: string | undefined;
   /** Whether each new container downloads it again, and it is large enough to matter. */
   readonly downloads: boolean;
-  /** GiB in 16 bits; undefined if unknown. */
+  /** Undefined if unknown. */
   readonly weightsGiB: number | undefined;
 }
 
@@ -20,7 +22,12 @@ export interface ModelLoader {
 const otherServers = new Set(['text-generation-server', 'trtllm-serve', 'lmdeploy', 'aphrodite', 'mindie', 'nim']);
 
 /** The model server that a container runs; undefined for other programs. */
-export function modelLoader(container: Container, podSet: PodSet): ModelLoader | undefined {
+export function modelLoader(
+  container: Container,
+  podSet: PodSet,
+  { manifest }: Workload,
+  options: ModelOptions,
+): ModelLoader | undefined {
   if (container.type !== 'app') return undefined;
   const { use, program } = useOf(container);
   if (use !== 'serving' || program === null) return undefined;
@@ -28,8 +35,10 @@ export function modelLoader(container: Container, podSet: PodSet): ModelLoader |
   const server = readModelServer(processInput(container), program);
   const model = server?.model;
   // A format of fewer bits makes the weights smaller by an unknown factor.
-  const size = model === undefined || server?.bytes == null ? undefined : weightsSize(model);
-  const weightsGiB = size && (size.gib * (server?.bytes ?? 2)) / 2;
+  const stated = parametersStated(manifest, podSet, options, model);
+  const isUnknown = (model === undefined && stated === undefined) || server?.bytes === null;
+  const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
+  const weightsGiB = size?.gib;
   const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
   const downloads = model !== undefined && isLarge && downloadsEachTime(container, podSet, model);
   return { program, model, downloads, weightsGiB };
@@ -42,7 +51,7 @@ export function modelLoader(container: Container, podSet: PodSet): ModelLoader |
  */
 export function leastStartSeconds({ weightsGiB, downloads }: ModelLoader): number {
   const start = weightsGiB !== undefined && weightsGiB < smallGiB ? 30 : 60;
-  const gib = weightsGiB ?? 0;
+  const gib = Math.min(weightsGiB ?? 0, ofOneHostGiB);
   return start + Math.floor(gib) + (downloads ? Math.floor(downloadSeconds(gib)) : 0);
 }
 
@@ -61,6 +70,9 @@ function downloadsEachTime(container: Container, podSet: PodSet, model: string):
   const local = /HF_HUB_ENABLE_HF_TRANSFER|HF_XET_HIGH_PERFORMANCE|HF_ENDPOINT|OFFLINE|MODELSCOPE/;
   return !container.env.some(({ name }) => local.test(name)) && getIn(container.at, 'envFrom') === undefined;
 }
+
+/** Several hosts share the weights of larger models, and have faster networks: only this much bounds the time. */
+const ofOneHostGiB = 200;
 
 /** Models of up to about 2 billion parameters. */
 const smallGiB = 4;

@@ -40,7 +40,7 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
     const change = changes.get(span.start);
     return {
       span,
-      title: `${lensTitle(workload, document)}${change === undefined ? '' : ` · ${change}`}`,
+      title: `${lensTitle(workload, document, file.config)}${change === undefined ? '' : ` · ${change}`}`,
       action: missingFor(result.unknown) === 'gpu' ? 'set-gpu' : 'show-cost',
       target: shiftSpan(detailsAt(workload), document.base),
     };
@@ -59,10 +59,19 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
     });
 }
 
-function lensTitle(workload: Workload, document: FileAnalysis['documents'][number]): string {
+function lensTitle(
+  workload: Workload,
+  document: FileAnalysis['documents'][number],
+  config: FileAnalysis['config'],
+): string {
   const result = document.costOf(workload);
   const cost = costWords(workload, result, document.rangeOf(workload));
-  const parts = [describeAccelerators(workload), cost, ...releaseWords(workload, document), ...memoryNote(workload)];
+  const parts = [
+    describeAccelerators(workload),
+    cost,
+    ...releaseWords(workload, document),
+    ...memoryNote(workload, config),
+  ];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 

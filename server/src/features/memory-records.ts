@@ -1,4 +1,5 @@
 import { containerMemory } from '../memory/container-memory.ts';
+import type { StatedSizes } from '../model/model-params.ts';
 import { fieldModel } from '../model/served-fields.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -23,10 +24,10 @@ export interface MemoryRecord {
 }
 
 /** The containers of a workload that serve a model, each with what it needs or why that is unknown. */
-export function memoryRecords(workload: Workload): readonly MemoryRecord[] {
+export function memoryRecords(workload: Workload, options: StatedSizes = {}): readonly MemoryRecord[] {
   return workload.podSets.flatMap((podSet) =>
     serversOf(workload, podSet).flatMap((container): readonly MemoryRecord[] => {
-      const { estimate, unknown, fit } = memoryOf(workload, podSet, container);
+      const { estimate, unknown, fit } = memoryOf(workload, podSet, container, options);
       const { model: served } = servedModel(container, workload);
       const common = { podSet: podSet.name, container: container.name, use: 'serving' } as const;
       if (estimate === null) {
@@ -65,19 +66,19 @@ export function memoryRecords(workload: Workload): readonly MemoryRecord[] {
 }
 
 /** `fits 16 of 22 GiB`, for the first model of a workload whose card is known; empty if there is none. */
-export function memoryNote(workload: Workload): readonly string[] {
+export function memoryNote(workload: Workload, options: StatedSizes = {}): readonly string[] {
   for (const podSet of workload.podSets) {
     for (const container of serversOf(workload, podSet)) {
-      const { estimate, fit } = memoryOf(workload, podSet, container);
+      const { estimate, fit } = memoryOf(workload, podSet, container, options);
       if (estimate !== null && fit !== null) return [fitWords(estimate, fit)];
     }
   }
   return [];
 }
 
-function memoryOf(workload: Workload, podSet: PodSet, container: Container) {
+function memoryOf(workload: Workload, podSet: PodSet, container: Container, options: StatedSizes) {
   const [request] = container.accelerators;
-  return containerMemory(workload, podSet, container, request);
+  return containerMemory(workload, podSet, container, request, options);
 }
 
 /** The containers with devices; of pods that their kind describes by fields, one that stands for them. */

@@ -1,10 +1,9 @@
+import type { Engine } from '../command/engines.ts';
 import { formatNumber } from '../cost/money.ts';
 import type { CardFit } from '../memory/fit.ts';
 import { longestContext, sequences } from '../memory/fit.ts';
 import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
 import { shorten } from '../yaml/shorten.ts';
-
-/** Memory needs in words, for hover, lens and reports. */
 
 /** `fits 16 of 22 GiB`, `needs 75 of 22 GiB`; with several devices, of each. */
 export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits }: CardFit): string {
@@ -13,18 +12,24 @@ export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits
   return `${verb} ${amount}${devices > 1 ? ' per GPU' : ''}${fits === false ? ': too much' : ''}`;
 }
 
+function basisWords({ basis, name }: MemoryEstimate): string {
+  if (basis === 'name') return '';
+  return basis === 'family'
+    ? `, shape of the base model of ${shorten(name)}`
+    : ', by the stated number of parameters; cache and buffers as for a published model of this size';
+}
+
 /** The settings behind an estimate, one line each. */
 export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
-  const { served, format, context, contextFrom, slots, tensor, pipeline, fraction, basis, name } = estimate;
-  const where = { flag: 'set', model: "the model's maximum", engine: "the server's default" }[contextFrom];
+  const { served, format, context, contextFrom, slots, tensor, pipeline, fraction } = estimate;
   const version = served.version === null ? '' : ` ${served.version.join('.')}`;
   return [
-    `Weights in ${format}${basis === 'family' ? `, shape of the base model of ${shorten(name)}` : ''}`,
-    `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${where}); more concurrent requests need more cache`,
+    `Weights in ${format}${basisWords(estimate)}`,
+    `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${origins[contextFrom]}); more concurrent requests need more cache`,
     ...(tensor * pipeline > 1
       ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
       : []),
-    `Buffers of ${served.engine}${version}${served.eager ? ' without CUDA graphs' : ''}, measured on other models`,
+    `Buffers of ${engineNames[served.engine]}${version}${served.eager ? ' without CUDA graphs' : ''}: by formulas (docs/memory.md)`,
     ...(fraction === null
       ? []
       : [`The server reserves ${formatNumber(Math.round(fraction * 100))}% of the GPU's memory`]),
@@ -33,12 +38,34 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
   ];
 }
 
-/** What the rest of a device holds: `longest request 30,000 tokens, 12 at once`; undefined if the cache does not matter. */
+const origins: Readonly<Record<MemoryEstimate['contextFrom'], string>> = {
+  flag: 'set',
+  model: "the model's maximum",
+  engine: "the server's default",
+};
+
+const engineNames: Readonly<Record<Engine, string>> = {
+  vllm: 'vLLM',
+  sglang: 'SGLang',
+  tgi: 'TGI',
+  'tensorrt-llm': 'TensorRT-LLM',
+  lmdeploy: 'LMDeploy',
+  nim: 'NIM',
+  'llama-cpp': 'llama.cpp',
+  ollama: 'Ollama',
+  triton: 'Triton',
+  embeddings: 'the embedding server',
+  transformers: 'Transformers',
+};
+
+/** What the rest of a device holds: `12 requests of 8,192 tokens fit at once`; undefined if the cache does not matter. */
 export function roomWords(estimate: MemoryEstimate, { haveGiB }: CardFit): string | undefined {
-  const longest = longestContext(estimate, haveGiB);
   const many = sequences(estimate, haveGiB);
-  if (longest === null || many === null || many === 0) return undefined;
-  return `${formatNumber(many)} requests of ${formatNumber(estimate.context)} tokens fit at once`;
+  const longest = longestContext(estimate, haveGiB);
+  if (many === null || longest === null || (many < 1 && longest < 1)) return undefined;
+  if (many < 1) return `The longest request that fits has about ${formatNumber(longest)} tokens`;
+  const requests = many === 1 ? 'One request' : `About ${formatNumber(many)} requests`;
+  return `${requests} of ${formatNumber(estimate.context)} tokens fit${many === 1 ? 's' : ' at once'}`;
 }
 
 /** Why there is no figure; undefined if no model is served. */

@@ -1,4 +1,5 @@
 import { gpus, usableCardGiB } from '../catalog/index.ts';
+import { parametersStated, type StatedSizes } from '../model/model-params.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import { type CardFit, type Devices, fitOnCard, requestedDevices } from './fit.ts';
@@ -11,6 +12,7 @@ export type ContainerMemory =
 
 /**
  * The memory that a container's model needs, and how it fits on the devices of a request.
+ * @param options the config, which may state the sizes of models
  * @param request the request for devices; undefined: another object requests them, or none
  */
 export function containerMemory(
@@ -18,20 +20,29 @@ export function containerMemory(
   podSet: PodSet,
   container: Container,
   request: AcceleratorRequest | undefined,
+  options: StatedSizes,
 ): ContainerMemory {
   const devices = request === undefined ? devicesOfPod(podSet) : requestedDevices(podSet, request);
+  const served = servedModel(container, workload);
+  const parameters = parametersStated(workload.manifest, podSet, options, served.model?.name);
   const hardware = {
+    ...(parameters !== undefined && { parameters }),
+    ...(devices?.card !== undefined && { card: devices.card }),
     cardGiB: devices?.eachGiB ?? null,
     gpus: devices?.count ?? request?.count ?? podSet.accelerators[0]?.perPod ?? null,
   };
-  const { estimate, unknown } = estimateServing(servedModel(container, workload), hardware);
+  const { estimate, unknown } = estimateServing(served, hardware);
   if (estimate === null) return { estimate, unknown, fit: null };
   const fit = devices === null ? null : fitOnCard(estimate, devices.eachGiB);
-  return {
-    estimate,
-    unknown,
-    fit: fit !== null && isCounted(estimate, hardware.gpus) ? fit : fit && { ...fit, fits: null },
-  };
+  const isJudged = isCounted(estimate, hardware.gpus) && isCertain(podSet, devices?.card);
+  return { estimate, unknown, fit: isJudged ? fit : fit && { ...fit, fits: null } };
+}
+
+/** Whether the card is named, not only suggested, and of a vendor whose cards the formulas are for. */
+function isCertain({ accelerators }: PodSet, card: string | undefined): boolean {
+  const vendor = gpus.get(card ?? '')?.vendor;
+  const isHint = accelerators.some(({ model, modelHint }) => model === (card ?? null) && modelHint !== undefined);
+  return card === undefined || ((vendor === 'nvidia' || vendor === 'amd') && !isHint);
 }
 
 /** Whether the pod has the devices that the server's flags name: other pods may hold the rest. */
@@ -45,5 +56,7 @@ function devicesOfPod({ accelerators }: PodSet): Devices | null {
   const gpu = gpus.get(only?.model ?? '');
   const eachGiB = gpu === undefined ? null : usableCardGiB(gpu);
   const isWhole = only?.form === 'whole' && only.devices === only.perPod && others.length === 0;
-  return isWhole && eachGiB !== null && only.perPod !== null ? { eachGiB, count: only.perPod } : null;
+  return isWhole && gpu && eachGiB !== null && only.perPod !== null
+    ? { eachGiB, count: only.perPod, card: gpu.id }
+    : null;
 }

@@ -5,6 +5,18 @@ import type { ServedModel } from '../model/served-model.ts';
 // What servers use besides weights and cache, on one device. docs/memory.md has each formula with its source, and the errors against published
 // measurements. The numbers in `tuned` were fitted to one half of test/memory/serving-measurements.jsonl.
 
+/** The devices of a server's container, as far as they are known. */
+export interface Hardware {
+  /** The memory that a process sees on one of them. */
+  readonly cardGiB: number | null;
+  /** Their number. */
+  readonly gpus: number | null;
+  /** The catalog's id of their model. */
+  readonly card?: string;
+  /** The parameters of the served model, if an annotation states them. */
+  readonly parameters?: number;
+}
+
 /** The settings that an engine uses if no flag sets them. */
 export interface EngineDefaults {
   /** The part of a device that the engine reserves for everything except CUDA graphs; null: it takes what it needs. */
@@ -43,9 +55,10 @@ function vllmMinor({ version }: ServedModel): number {
   return version === null ? latest : version[0] > 0 ? latest : version[1];
 }
 
-/** The engine's settings on a device with `cardGiB` of memory; null: an unknown device, taken as one with less than 70 GiB. */
-export function defaultsOf(served: ServedModel, shape: ModelShape, cardGiB: number | null): EngineDefaults {
-  const large = cardGiB !== null && cardGiB >= 70;
+/** The engine's settings on a device; an unknown one is taken as one with less than 70 GiB. */
+export function defaultsOf(served: ServedModel, shape: ModelShape, { cardGiB, card }: Hardware): EngineDefaults {
+  // vLLM excepts A100 by its name.
+  const large = cardGiB !== null && cardGiB >= 70 && card?.startsWith('a100') !== true;
   switch (served.engine) {
     case 'vllm':
     case 'nim': {

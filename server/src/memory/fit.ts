@@ -15,14 +15,16 @@ export interface Devices {
   /** The memory that a process sees on each. */
   readonly eachGiB: number;
   readonly count: number;
+  /** The catalog's id of their model; undefined for slices. */
+  readonly card?: string;
 }
 
 /**
  * Whether a model fits into devices with the settings of its server, and also a request of maximum length, with the headroom left free; undefined
  * if its need is unknown.
  */
-export function fitOf(served: Served, { eachGiB, count }: Devices, headroom: number): Fit | undefined {
-  const { estimate } = estimateServing(served, { cardGiB: eachGiB, gpus: count });
+export function fitOf(served: Served, { eachGiB, count, ...of }: Devices, headroom: number): Fit | undefined {
+  const { estimate } = estimateServing(served, { cardGiB: eachGiB, gpus: count, ...of });
   if (estimate === null) return undefined;
   const { weightsGiB, overheadGiB, neededGiB, devices } = estimate;
   const usable = usableGiB(eachGiB, headroom);
@@ -69,6 +71,9 @@ export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
   const lacking = served.engine === 'nim' && served.context === null ? margin + cacheGiB : margin;
   const isCertain = served.open.length === 0 && served.extras.length === 0;
   const fits = margin > band ? true : lacking < -band ? false : null;
+  // Of a model of a stated size, only the weights are known.
+  if (estimate.basis === 'size')
+    return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: weightsGiB > haveGiB * 1.05 ? false : null };
   return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: isCertain ? fits : null };
 }
 
@@ -98,5 +103,5 @@ export function requestedDevices(
   const gpu = gpus.get(inPod?.model ?? '');
   const eachGiB = gpu === undefined ? null : usableCardGiB(gpu);
   const isWhole = form === 'whole' && inPod !== undefined && inPod.devices === inPod.perPod;
-  return isWhole && eachGiB !== null && count !== null ? { eachGiB, count } : null;
+  return isWhole && gpu && eachGiB !== null && count !== null ? { eachGiB, count, card: gpu.id } : null;
 }

@@ -1,8 +1,7 @@
-import { modelByName } from '../catalog/index.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { estimateServing } from './serving.ts';
-import { leastWeightsGiB, weightsSize } from './weights.ts';
+import { leastWeightsGiB } from './weights.ts';
 
 /**
  * The least memory in GiB, over all its devices, that a container's model server needs to load its model; 0 if the model or its size is unknown.
@@ -15,7 +14,5 @@ export function leastServedGiB(container: Container, workload: Workload): number
   const { estimate } = estimateServing(served);
   if (estimate !== null && open.length === 0)
     return (estimate.weightsGiB + estimate.runtimeGiB) * estimate.devices + estimate.activationsGiB;
-  const shape = modelByName(name)?.shape;
-  if (shape !== undefined) return (shape.parameters * 0.5) / 2 ** 30;
-  return leastWeightsGiB(name) ?? (open.length === 0 ? weightsSize(name)?.gib : undefined) ?? 0;
+  return leastWeightsGiB(name) ?? 0;
 }

@@ -9,16 +9,9 @@ import {
 import { reservingEngines } from '../command/engines.ts';
 import type { NoServedModel, Served, ServedModel } from '../model/served-model.ts';
 import { bytesOfCacheType, type CacheLayout, cacheBytes } from './cache-size.ts';
-import { buffersOf, defaultsOf, type EngineBuffers } from './engine-buffers.ts';
+import { buffersOf, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
 import { weightParts } from './model-weights.ts';
-
-/** The devices of a server's container, as far as they are known. */
-export interface Hardware {
-  /** The memory that a process sees on one of them. */
-  readonly cardGiB: number | null;
-  /** Their number. */
-  readonly gpus: number | null;
-}
+import { shapeOfSize } from './sized-shape.ts';
 
 /**
  * What each device of a model server needs to answer one request of maximum length. More memory serves more concurrent requests. All amounts are
@@ -29,8 +22,8 @@ export interface MemoryEstimate extends EngineBuffers {
   readonly shape: ModelShape;
   /** As in the manifest, without its organization. */
   readonly name: string;
-  /** The name is that of a model, or of one derived from it. */
-  readonly basis: NamedModel['basis'];
+  /** The name is that of a model, or of one derived from it; `size`: a stated number of parameters with the shape of another model. */
+  readonly basis: NamedModel['basis'] | 'size';
   /** The format of the weights, in words. */
   readonly format: string;
   /** Devices that share each layer, stages, and all devices of one copy of the model. */
@@ -76,7 +69,7 @@ const noHardware: Hardware = { cardGiB: null, gpus: null };
 export function estimateServing({ model: served, unknown }: Served, hardware: Hardware = noHardware): MemoryResult {
   if (served === null) return without(unknown);
   const { name } = served;
-  const named = modelByName(name);
+  const named = modelByName(name) ?? sized(name, hardware.parameters);
   if (named === undefined) return without({ kind: 'noShape', name });
   const { shape, basis } = named;
   if (shape.kind === 'diffusion') return without({ kind: 'inputs', name });
@@ -87,7 +80,7 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
   if (bytes === undefined) return without({ kind: 'cacheType', name: served.cacheType ?? '' });
 
   const { tensor, pipeline } = parallelism(served, shape, hardware);
-  const defaults = defaultsOf(served, shape, hardware.cardGiB);
+  const defaults = defaultsOf(served, shape, hardware);
   const step = served.batchedTokens ?? defaults.batchedTokens;
   const { context, contextFrom, slots } = contextOf(served, shape);
   const beyondWindow = keepsWindows(served) ? Number.POSITIVE_INFINITY : step / slots;
@@ -123,7 +116,21 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     fraction: reservingEngines.has(served.engine) ? (served.fraction ?? defaults.fraction) : null,
     tuned: served.tuned,
   };
-  return { estimate, unknown: null };
+  // Ollama spreads the layers over all devices only if one is too small.
+  const { gpus, cardGiB } = hardware;
+  const isSpread = served.engine === 'ollama' && pipeline === 1 && (gpus ?? 1) > 1 && cardGiB !== null;
+  return isSpread && estimate.neededGiB > cardGiB
+    ? estimateServing({ model: { ...served, pipeline: gpus ?? 1 }, unknown: null }, hardware)
+    : { estimate, unknown: null };
+}
+
+interface SizedModel extends Omit<NamedModel, 'basis'> {
+  readonly basis: MemoryEstimate['basis'];
+}
+
+function sized(name: string, parameters: number | undefined): SizedModel | undefined {
+  const shape = parameters === undefined ? undefined : shapeOfSize(name, parameters);
+  return shape && { shape, format: null, basis: 'size' };
 }
 
 function without(unknown: NoMemoryEstimate): MemoryResult {
@@ -139,7 +146,7 @@ function shortName(name: string): string {
 /** The format of the weights: the name's, else the flag's; null: as published. Undefined if the flag is unknown. */
 function formatOf(
   { quantization, dtype, engine }: ServedModel,
-  { format, shape }: NamedModel,
+  { format, shape }: SizedModel,
 ): WeightFormat | null | undefined {
   if (format !== null && format !== 'unknown') return format;
   const flag = quantization?.toLowerCase();
@@ -178,7 +185,7 @@ function parallelism(
   { gpus }: Hardware,
 ): { readonly tensor: number; readonly pipeline: number } {
   if (engine === 'llama-cpp') return { tensor: 1, pipeline: Math.max(1, Math.min(gpus ?? 1, shape.layers)) };
-  if (engine === 'ollama') return { tensor: 1, pipeline: 1 };
+  if (engine === 'ollama') return { tensor: 1, pipeline };
   // TGI and NIM use all devices of their container.
   const all = engine === 'tgi' || engine === 'nim' || allDevices ? gpus : null;
   return { tensor: tensor ?? all ?? 1, pipeline };

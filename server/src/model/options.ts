@@ -1,4 +1,5 @@
 import type { SelectedCapacity, Vendor } from '../catalog/index.ts';
+import type { Table } from '../yaml/table.ts';
 import type { NodePool, NodeTaint } from './node-pool.ts';
 
 /** What the config sets for facts that are missing in manifests. */
@@ -25,6 +26,8 @@ export interface ModelOptions {
   readonly training?: { readonly stepSeconds: number | null };
   /** The share of a GPU's memory to keep free in addition to a model's needs. */
   readonly headroom: number;
+  /** The number of parameters of models, as written (`13B`), by the name or path that a server loads. */
+  readonly modelParams?: Table<string>;
   /** Taints of GPU nodes. */
   readonly taints: readonly NodeTaint[];
   readonly nodePools: readonly NodePool[];

@@ -120,7 +120,7 @@ function preset(inference: Cursor | undefined): FieldModel | undefined {
 
 /** The keys and values of a Ray Serve configuration, which may name the model as a field, an engine argument or a variable. */
 function rayModel(config: string): FieldModel | undefined {
-  const settings = config.split('\n', maxLines).flatMap((line): readonly Setting[] => {
+  const settings = config.split(/[\n{},]/, maxLines).flatMap((line): readonly Setting[] => {
     const [, key, value] =
       /^[\s-]*["']?([A-Za-z_][\w-]{1,60})["']?\s*:\s*["']?([^\s"'#{}]{1,200})["']?,?\s*(?:#.*)?$/.exec(line) ?? [];
     if (key === undefined || value === undefined) return [];

@@ -1,7 +1,7 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
 import { imageParts } from '../catalog/images.ts';
 import { modelByName } from '../catalog/index.ts';
-import { type Engine, versionOf } from '../command/engines.ts';
+import { type Engine, engineOf, versionOf } from '../command/engines.ts';
 import { tokens } from '../command/model-server.ts';
 import { readServerStart, type ServerStart, type Setting, settingOf } from '../command/serving-settings.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
@@ -193,7 +193,7 @@ function settingsOf(start: ServerStart, container: Container): Settings | null {
   const bytes = countOf(value('cache-memory'));
   return {
     engine: start.engine,
-    version: versionOf(container.image === undefined ? undefined : imageParts(container.image.value).tag),
+    version: versionIn(container, start.engine),
     dtype: formats.filter(({ name }) => name.startsWith('dtype')).at(-1)?.value ?? null,
     quantization: formats.filter(({ name }) => name.startsWith('q')).at(-1)?.value ?? null,
     context: context ?? null,
@@ -216,6 +216,13 @@ function settingsOf(start: ServerStart, container: Container): Settings | null {
     ],
     tuned: requestFlags.some((means) => settingOf(start, means) !== undefined),
   };
+}
+
+/** The version in the tag of an engine's own image; null for images that pack an engine and have versions of their own. */
+function versionIn(container: Container, engine: Engine): ServedModel['version'] {
+  if (container.image === undefined || engineOf(imageUseOf(container).program ?? '') !== engine) return null;
+  const { repository, tag } = imageParts(container.image.value);
+  return /runtime|dynamo|llm-d|huggingfaceserver/.test(repository) ? null : versionOf(tag);
 }
 
 /** Flags that people set to serve many requests or to use more devices. */

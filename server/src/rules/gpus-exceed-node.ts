@@ -1,5 +1,6 @@
 import { gpus, knownAccelerator, maxGpusPerInstance } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
+import { tpuSlice } from '../cost/tpu-slices.ts';
 import { largestNode } from '../evidence/largest-node.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodAccelerator, PodSet } from '../model/workload.ts';
@@ -73,12 +74,14 @@ export default defineRule({
       const span = spanOfRequest(podSet, resource);
       if (span === undefined) continue;
       if (largest === undefined) {
-        const most = maxPerNode(accelerator);
+        const most = isTpu(accelerator) ? maxChips(accelerator, podSet) : maxPerNode(accelerator);
         if (most === undefined || perPod <= most || onPremisesSizes.has(perPod)) continue;
         const name = gpus.get(accelerator.model ?? '')?.name ?? '';
+        const slice = isTpu(accelerator) ? multiHostSlice(podSet) : undefined;
+        const node = slice === undefined ? 'node' : `node of a ${slice} slice`;
         context.report({
           severity: isTpu(accelerator) ? 'error' : 'hint',
-          message: `The pod requests ${perPod} ${resource}, but no ${isTpu(accelerator) ? '' : 'known '}node has more than ${most} × ${name}${isTpu(accelerator) ? ': the pod stays Pending' : ''}`,
+          message: `The pod requests ${perPod} ${resource}, but no ${isTpu(accelerator) ? '' : 'known '}${node} has more than ${most} × ${name}${isTpu(accelerator) ? ': the pod stays Pending' : ''}`,
           span,
         });
         continue;
@@ -101,6 +104,22 @@ function maxPerNode({ model, modelFrom }: PodAccelerator): number | undefined {
   const most = maxGpusPerInstance(model);
   if (most === undefined) return undefined;
   return Math.max(most, /^g[hb]\d|^tpu/i.test(model) ? 1 : 8);
+}
+
+function maxChips(accelerator: PodAccelerator, podSet: PodSet): number | undefined {
+  const most = maxPerNode(accelerator);
+  return multiHostSlice(podSet) === undefined ? most : Math.min(4, most ?? 4);
+}
+
+/**
+ * The topology of a slice of several nodes. These have four chips each, whatever the TPU's version.
+ * https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus (2026-11-22)
+ */
+function multiHostSlice(podSet: PodSet): string | undefined {
+  const slice = tpuSlice(podSet);
+  return slice !== undefined && (slice.chips > 8 || slice.topology.split('x').length === 3)
+    ? slice.topology
+    : undefined;
 }
 
 /** Only Google has TPUs, in machines of fixed sizes. */

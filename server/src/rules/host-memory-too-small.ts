@@ -1,5 +1,6 @@
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { parametersStated } from '../model/model-params.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { asText, getIn, spanOf } from '../yaml/cursor.ts';
@@ -59,7 +60,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
-  container(container, { workload, report }) {
+  container(container, { workload, podSet, options, report }) {
     if (container.type === 'init' || isExempt(workload)) return;
     const limit = getIn(container.resources, 'limits', 'memory');
     const bytes = limit && lowerQuantity(limit).value;
@@ -67,7 +68,10 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const served = requests.length === 0 ? null : servedModel(container, workload).model;
     const name = served?.open.length === 0 ? served.name : undefined;
-    const weights = name === undefined ? undefined : weightsSize(name)?.gib;
+    const weights =
+      name === undefined
+        ? undefined
+        : weightsSize(name, 2, parametersStated(workload.manifest, podSet, options, name))?.gib;
     if (name === undefined || weights === undefined || weights < largeGiB) return;
     report({
       message: `A memory limit of ${shorten(asText(limit) ?? '', 20)} is too small to start a server of ${shorten(name.slice(name.lastIndexOf('/') + 1), 40)}: the kernel kills it while it loads the model`,

@@ -69,7 +69,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models of unknown size, for quantized models, for sizes without a unit, and if another directory is mounted or the claim is not in the
+ * For models of unknown size, for models that a flag quantizes, for sizes without a unit, and if another directory is mounted or the claim is not in the
  * same project.
  *
  * ## Sources
@@ -99,9 +99,9 @@ export default defineRule({
     });
   },
   container(container, context) {
-    const { workload, podSet, document, report } = context;
+    const { workload, podSet, options, document, report } = context;
     if (workload.partial && container.fromTemplate !== true) return;
-    const loader = modelLoader(container, podSet);
+    const loader = modelLoader(container, podSet, workload, options);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
     if (!/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;

@@ -85,14 +85,14 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   wasteful: true,
-  container(container, { workload, podSet, document, report }) {
+  container(container, { workload, podSet, options, document, report }) {
     const [startup, liveness] = ['startupProbe', 'livenessProbe'].map((key) => getIn(container.at, key));
     // A startup probe suspends the other probes until it succeeds.
     const probe = startup ?? liveness;
     if (probe?.node.kind !== 'map' || workload.partial || !requestsAccelerators(container)) return;
     if (isIncomplete(container.at) || isIncomplete(probe)) return;
     const budget = budgetOf(probe);
-    const loader = budget === undefined ? undefined : modelLoader(container, podSet);
+    const loader = budget === undefined ? undefined : modelLoader(container, podSet, workload, options);
     if (budget === undefined || loader === undefined) return;
     // A lower bound by rules of thumb is not known to the second.
     const least = Math.floor(leastStartSeconds(loader) / 10) * 10;
@@ -100,7 +100,13 @@ export default defineRule({
     const what =
       loader.model === undefined || loader.weightsGiB === undefined
         ? 'a model'
-        : shorten(loader.model.slice(loader.model.lastIndexOf('/') + 1), 40);
+        : shorten(
+            loader.model
+              .split('/')
+              .filter((part) => part !== '')
+              .at(-1) ?? '',
+            40,
+          );
     report({
       message: `${keyOf(probe)} kills the container ${budget} s after its start, but ${loader.downloads ? 'downloading and loading' : 'loading'} ${what} takes ${least} s or more: it may never become ready`,
       span: keySpanOf(probe),

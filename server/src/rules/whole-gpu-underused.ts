@@ -80,7 +80,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown models and GPUs; for formats of unknown size (FP8, AWQ, GPTQ, GGUF); for servers that scale out, are sized for many requests
+ * For unknown models and GPUs; for formats of unknown size; for servers that scale out, are sized for many requests
  * (`--max-num-seqs` and the like) or already use less memory than usual; for jobs that end; with other processes next to the server; in
  * templates; if a file, a runtime or a variable may add settings that are not read; for groups of pods; for `latency-critical` ones; and
  * for GPUs that are already shared. Several GPUs are reported only if the model needs less than a tenth of their memory, because a model is

@@ -1,14 +1,16 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
+import { topologyLabel, tpuSlice } from '../cost/tpu-slices.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
+import { asNumber, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -20,6 +22,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
  * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots.
+ * The pods of a TPU slice must use all its chips: the software on each node waits for all others.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -72,6 +75,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+ * - [GKE: plan TPUs](https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus)
  * - [Open MPI: mpirun](https://docs.open-mpi.org/en/main/man-openmpi/man1/mpirun.1.html)
  */
 export default defineRule({
@@ -91,6 +95,19 @@ export default defineRule({
         const edits = startsMore(workload, gpus) ? undefined : replaceScalar(document, written, gpus);
         return [fix(`Set slotsPerWorker to ${gpus}`, 'unsafe', edits)];
       },
+    });
+  },
+  podSet(podSet, context) {
+    const { workload } = context;
+    const slice = tpuSlice(podSet);
+    const pods = workload.partial ? null : podsOfSlice(podSet, workload);
+    const perPod = acceleratorByName(podSet.accelerators, 'google.com/tpu')?.perPod ?? null;
+    const topology = podSet.selectors.find(({ key }) => key === topologyLabel)?.values[0];
+    if (slice === undefined || pods === null || perPod === null || perPod < 4 || topology === undefined) return;
+    if (pods * perPod >= slice.chips) return;
+    context.report({
+      message: `gke-tpu-topology ${slice.topology} has ${plural(slice.chips, 'chip')}, but the ${plural(pods, 'pod')} ${pods === 1 ? 'requests' : 'request'} only ${pods * perPod}: TPU software waits for the other nodes of the slice`,
+      span: spanOf(topology.at),
     });
   },
   container: eachLaunch((container, context: PodSetContext) => {
@@ -153,6 +170,15 @@ function effectOf({ text }: LocalProcesses, surplus: number): string {
   if (/trainer\.num[-_]nodes/i.test(text)) return 'the trainer rejects the world size';
   if (surplus < 0) return 'the launch waits for pods that never join';
   return `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
+}
+
+/** The pods of one job: a Job, or one of a JobSet, runs on a slice of its own. */
+function podsOfSlice({ pods }: PodSet, { kind, manifest, podSets }: Workload): number | null {
+  if (pods.min === null || pods.min !== pods.max) return null;
+  if (kind === 'Job') return podSets.length === 1 ? pods.min : null;
+  const [only, ...others] = kind === 'JobSet' ? items(getIn(manifest.root, 'spec', 'replicatedJobs')) : [];
+  const replicas = only === undefined || others.length > 0 ? null : lowerCount(getIn(only, 'replicas'), 1);
+  return replicas === null || replicas === 0 ? null : pods.min / replicas;
 }
 
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */

@@ -49,7 +49,9 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
     parse: file.parse,
     problem: file.problem,
     workloads: file.documents.flatMap((document) =>
-      document.costed.filter(namesAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
+      document.costed
+        .filter(namesAccelerators)
+        .map((workload) => toReportWorkload(workload, document, lineStarts, file.config)),
     ),
     findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };
@@ -127,6 +129,7 @@ function toReportWorkload(
   workload: Workload,
   document: DocumentAnalysis,
   lineStarts: readonly number[],
+  config: FileAnalysis['config'],
 ): ReportWorkload {
   const { cost, unknown } = document.costOf(workload);
   const using = workload.podSets.filter(namesAccelerators);
@@ -150,7 +153,7 @@ function toReportWorkload(
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
-    memory: memoryRecords(workload).map(({ podSet: _, assumptions, ...record }) => ({
+    memory: memoryRecords(workload, config).map(({ podSet: _, assumptions, ...record }) => ({
       ...record,
       assumptions: [...assumptions],
     })),

@@ -54,9 +54,10 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
       cost: printable(
-        [isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown), ...memoryNote(workload)].join(
-          ' · ',
-        ),
+        [
+          isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown),
+          ...memoryNote(workload, file.config),
+        ].join(' · '),
       ),
       lacksModel: missingFor(result.unknown) === 'gpu',
     };

@@ -1,5 +1,6 @@
 import { type Provider, platforms, providerName, spotTaintKeys } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
+import { modelParamsAnnotation } from '../../model/model-params.ts';
 import { disableAnnotation } from '../../rules/suppressions.ts';
 import { table } from '../../yaml/table.ts';
 import type { Word } from './completion-item.ts';
@@ -145,6 +146,12 @@ const annotations: readonly Annotation[] = [
       { text: '"false"', detail: 'keeps the pod and its node' },
       { text: '"true"', detail: 'allows eviction' },
     ],
+  },
+  {
+    key: modelParamsAnnotation,
+    detail: 'number of parameters of the served model, if its name does not state it',
+    kinds: [],
+    values: [{ text: '7B', detail: '7 billion parameters' }],
   },
   { key: disableAnnotation, detail: 'disables gpulint rules for this object', kinds: [], values: [] },
 ];

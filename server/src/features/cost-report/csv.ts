@@ -24,6 +24,9 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
   ['monthly_usd_min', ({ monthly }) => end(monthly, 'min')],
   ['monthly_usd_max', ({ monthly }) => end(monthly, 'max')],
   ['no_price_because', ({ problem }) => problem],
+  // Without a named card: from the cheapest card to the most expensive one. Not part of any sum.
+  ['possible_hourly_usd_min', ({ possibleHourly }) => end(possibleHourly, 'min')],
+  ['possible_hourly_usd_max', ({ possibleHourly }) => end(possibleHourly, 'max')],
 ];
 
 /**

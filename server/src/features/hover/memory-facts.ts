@@ -3,7 +3,7 @@ import { dateWords } from '../../cost/assumption-words.ts';
 import { formatGiB, formatNumber } from '../../cost/money.ts';
 import { containerMemory } from '../../memory/container-memory.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
-import { assumptionsOf, unknownWords } from '../memory-words.ts';
+import { assumptionsOf, roomWords, unknownWords } from '../memory-words.ts';
 import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
@@ -23,7 +23,7 @@ export function memoryFacts(
   request: AcceleratorRequest,
   config: ProjectConfig,
 ): MemoryFacts {
-  const { estimate, unknown, fit } = containerMemory(workload, podSet, container, request);
+  const { estimate, unknown, fit } = containerMemory(workload, podSet, container, request, config);
   if (estimate === null) {
     const why = unknownWords(unknown);
     return { total: why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }], basis: [] };
@@ -39,5 +39,6 @@ export function memoryFacts(
     `Model shape from ${sourceName(shape.source)}${shape.date === null ? '' : `, ${dateWords(shape.date)}`}`,
     `${formatNumber(Math.round(config.headroom * 100))}% of a GPU slice stays free (headroom, ${config.origins?.headroom ?? 'default'})`,
   ];
-  return { total: [{ kind: 'text', text }], basis: items };
+  const room = fit === null ? undefined : roomWords(estimate, fit);
+  return { total: [{ kind: 'text', text: room === undefined ? text : `${text}. ${room}` }], basis: items };
 }
