@@ -6,6 +6,7 @@ import apiField from './api-field.ts';
 import apiRemoved from './api-removed.ts';
 import autopilotAccelerator from './autopilot-accelerator.ts';
 import autoscalingAnnotation from './autoscaling-annotation.ts';
+import cheaperGpuFits from './cheaper-gpu-fits.ts';
 import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
@@ -146,6 +147,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['api-removed', apiRemoved],
   ['autopilot-accelerator', autopilotAccelerator],
   ['autoscaling-annotation', autoscalingAnnotation],
+  ['cheaper-gpu-fits', cheaperGpuFits],
   ['checkpoint-ephemeral', checkpointEphemeral],
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
