@@ -2,7 +2,7 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { spansPods } from '../../server/src/evidence/gpu-assignment.ts';
 import { getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites } from './sites.ts';
-import { drop, type Mistake, type Planters, put } from './steps.ts';
+import { drop, type Mistake, type Path, type Planters, pathOf, put } from './steps.ts';
 
 export const planters: Planters = {
   'model-does-not-fit': (analysis) =>
@@ -22,6 +22,7 @@ export const planters: Planters = {
       ],
       ['vllm', 'serve', 'microsoft/Phi-3-mini-128k-instruct', '--max-model-len', '900000', `-tp=${count}`],
     ]),
+  'cheaper-gpu-fits': cheaperGpu,
 };
 
 // Mistakes in the size of a model for its GPUs.
@@ -56,4 +57,25 @@ function withServers(
         }),
       ),
     );
+}
+
+/** A model that needs half of an A100, where an L40S holds it. */
+function cheaperGpu(analysis: DocumentAnalysis): readonly Mistake[] {
+  const command = ['vllm', 'serve', 'mistralai/Mistral-Nemo-Instruct-2407', '--max-model-len=81920'];
+  const selector = {
+    'node.kubernetes.io/instance-type': 'p4de.24xlarge',
+    'topology.kubernetes.io/region': 'us-east-1',
+  };
+  return withServers(analysis, () => [command]).flatMap((mistake): Mistake[] => {
+    const site = containerSites(analysis).find(({ resources }) => isUnder(mistake.place.path, resources));
+    if (site === undefined || site.count !== 1 || site.podSet.pods.max !== 1) return [];
+    const { podSet, workload } = site;
+    if (getIn(podSet.pod, 'affinity') !== undefined || workload.podSets.length > 1) return [];
+    if (/latency|spot/i.test(analysis.document.text)) return [];
+    return [{ ...mistake, steps: [...mistake.steps, ...put(pathOf(podSet.pod), 'nodeSelector', selector)] }];
+  });
+}
+
+function isUnder(path: Path, owner: Path): boolean {
+  return owner.every((step, index) => path[index] === step);
 }

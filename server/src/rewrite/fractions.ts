@@ -114,7 +114,10 @@ const flags: ReadonlyMap<Engine, string> = new Map([
 ]);
 
 /** The part of the memory that a server may reserve on a shared GPU; a twentieth of the share stays free. */
-function memoryPart({ document, container, engine }: FractionPlace, share: number): Edits {
+export function memoryPart(
+  { document, container, engine }: Pick<FractionPlace, 'document' | 'container' | 'engine'>,
+  share: number,
+): Edits {
   const flag = flags.get(engine);
   if (flag === undefined) return [];
   const value = String(Math.floor(95 * share) / 100);
