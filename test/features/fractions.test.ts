@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { describe } from 'vitest';
-import { fractionFix, fractionsOf, resizableIn } from '../../server/src/features/actions/fractions.ts';
+import { fractionFix, fractionsOf } from '../../server/src/features/actions/fractions.ts';
+import { resizableIn } from '../../server/src/features/actions/resizable.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse } from '../support/analyse.ts';
 import { configOf } from '../support/config-line.ts';

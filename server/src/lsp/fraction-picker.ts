@@ -1,5 +1,6 @@
-import { type Fraction, fractionFix, fractionsOf, type Resizable, resizableIn } from '../features/actions/fractions.ts';
+import { type Fraction, fractionFix, fractionsOf } from '../features/actions/fractions.ts';
 import { budgetOfAnswer } from '../features/actions/proof.ts';
+import { type Resizable, resizableIn } from '../features/actions/resizable.ts';
 import { guard } from './guard.ts';
 import {
   type EditResult,

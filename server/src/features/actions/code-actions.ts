@@ -2,7 +2,7 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit, touches } from '../../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
-import { fractionFix, fractionsOf, type Resizable, resizableIn } from './fractions.ts';
+import { fractionFix, fractionsOf } from './fractions.ts';
 import { leverFixes } from './lever-fixes.ts';
 import {
   describeSlice,
@@ -14,6 +14,7 @@ import {
   slicesOf,
 } from './mig-picker.ts';
 import { budgetOfAnswer, type ProofBudget, provenFixes } from './proof.ts';
+import { type Resizable, resizableIn, smallerFlags } from './resizable.ts';
 import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
 import { silence } from './suppress.ts';
 
@@ -199,13 +200,16 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
 /** The list of pieces of a GPU on which the model fits. Without a list, only forms that no other action has and that the nodes offer. */
 function pieces(file: FileAnalysis, { span, picker }: ActionQuery, budget: ProofBudget): readonly Action[] {
   const place = resizableIn(file, span);
-  const found = place === undefined ? [] : fractionsOf(place);
-  if (place === undefined || found.length === 0) return [];
-  if (picker) return [{ ...rewriteAction(titleOf(place)), fractions: place.span }];
-  return found.flatMap((one): Action[] => {
+  if (place === undefined) return [];
+  const found = fractionsOf(place);
+  const flags = smallerFlags(place, budget).map(({ title, edits }): Action => ({ ...rewriteAction(title), edits }));
+  if (picker)
+    return [...(found.length === 0 ? [] : [{ ...rewriteAction(titleOf(place)), fractions: place.span }]), ...flags];
+  const pieces = found.flatMap((one): Action[] => {
     const made = one.needs === null && !/^(?:card|mig|time)/.test(one.id) ? fractionFix(place, one, budget) : undefined;
     return made === undefined ? [] : [{ ...rewriteAction(`${made.title} (${one.description})`), edits: made.edits }];
   });
+  return [...pieces, ...flags];
 }
 
 function titleOf({ direction }: Resizable): string {

@@ -1,17 +1,11 @@
-import type { FileAnalysis } from '../../analysis.ts';
-import { type GpuModel, gpus, migTable, sliceGiB, usableCardGiB } from '../../catalog/index.ts';
-import type { ProjectConfig } from '../../config.ts';
-import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
+import { gpus, migTable, sliceGiB, usableCardGiB } from '../../catalog/index.ts';
 import { otherCards, pricedPod } from '../../cost/levers.ts';
 import { migOptions } from '../../cost/mig-options.ts';
-import { formatGiB, formatHourly } from '../../cost/money.ts';
+import { formatHourly } from '../../cost/money.ts';
 import type { Range } from '../../cost/types.ts';
-import { fitOf, fitOnCard } from '../../memory/fit.ts';
-import { estimateServing, type MemoryEstimate } from '../../memory/serving.ts';
 import { platformOf } from '../../model/platform.ts';
-import { acceleratorByName } from '../../model/requested-resource.ts';
-import { isWhole, type Served, type ServedModel, servedModel } from '../../model/served-model.ts';
-import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
+import type { ServedModel } from '../../model/served-model.ts';
+import type { PodSet } from '../../model/workload.ts';
 import { type Edits, type Fix, fix } from '../../rewrite/fix.ts';
 import {
   asAmdPartition,
@@ -20,78 +14,13 @@ import {
   asSeveral,
   asTimeSlice,
   asVolcano,
-  type FractionPlace,
   sharesMemory,
 } from '../../rewrite/fractions.ts';
 import { isOneWholeGpu, rewriteToMig, type SliceForm, sliceForm } from '../../rewrite/mig.ts';
 import { moveToCard } from '../../rewrite/select-machine.ts';
-import { asText, getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
-import { type Span, shiftSpan, touches } from '../../yaml/span.ts';
-import { type Place, type ProofBudget, provenTogether } from './proof.ts';
-
-/** A request of a model server for whole GPUs that can be smaller, or must be larger. */
-export interface Resizable extends Place {
-  readonly config: ProjectConfig;
-  readonly workload: Workload;
-  readonly podSet: PodSet;
-  readonly container: Container;
-  readonly request: AcceleratorRequest;
-  readonly count: number;
-  readonly gpu: GpuModel;
-  readonly cardGiB: number;
-  readonly served: ServedModel;
-  readonly estimate: MemoryEstimate;
-  /** `larger`: the model does not fit. */
-  readonly direction: 'less' | 'larger';
-  /** The entry in the file. */
-  readonly span: Span;
-}
-
-/** The first such request in a span of the file. */
-export function resizableIn(file: FileAnalysis, span: Span): Resizable | undefined {
-  for (const document of file.hasAccelerators ? file.documents : []) {
-    const inside = shiftSpan(span, -document.base);
-    for (const workload of document.workloads) {
-      for (const podSet of workload.podSets) {
-        for (const container of podSet.containers) {
-          for (const request of container.accelerators) {
-            const at = [request.limit, request.request].find((one) => one && touches(entrySpan(one.at), inside))?.at;
-            const found = at && sizeOf(request, container, podSet, workload, file.config);
-            if (found) return { ...found, file, document, span: shiftSpan(entrySpan(at), document.base) };
-          }
-        }
-      }
-    }
-  }
-  return undefined;
-}
-
-function entrySpan(at: Parameters<typeof spanOf>[0]): Span {
-  return { start: keySpanOf(at).start, end: spanOf(at).end };
-}
-
-function sizeOf(
-  request: AcceleratorRequest,
-  container: Container,
-  podSet: PodSet,
-  workload: Workload,
-  config: ProjectConfig,
-): Omit<Resizable, 'file' | 'document' | 'span'> | undefined {
-  const inPod = acceleratorByName(podSet.accelerators, request.resource);
-  const gpu = gpus.get(inPod?.model ?? '');
-  const cardGiB = gpu === undefined ? null : usableCardGiB(gpu);
-  const { count } = request;
-  if (request.form !== 'whole' || gpu === undefined || cardGiB === null || count === null || count < 1)
-    return undefined;
-  if (container.accelerators.length > 1 || inPod?.devices !== inPod?.perPod) return undefined;
-  const served = servedModel(container, workload).model;
-  // Without all settings, nobody knows what fits.
-  if (served === null || !isWhole(served)) return undefined;
-  const { estimate } = estimateServing({ model: served, unknown: null }, { cardGiB, gpus: count });
-  if (estimate === null || estimate.devices > count) return undefined;
-  const direction = fitOnCard(estimate, cardGiB).fits === false ? 'larger' : 'less';
-  return { config, workload, podSet, container, request, count, gpu, cardGiB, served, estimate, direction };
-}
+import { asText, getIn } from '../../yaml/cursor.ts';
+import type { ProofBudget } from './proof.ts';
+import { heldBy, inFile, isEnough, perGpu, type Resizable, target } from './resizable.ts';
 
 /** One way to request less of a GPU, or more. */
 export interface Fraction {
@@ -119,10 +48,7 @@ export function fractionsOf(place: Resizable): readonly Fraction[] {
 
 /** The edit of a fraction, with offsets in the file; undefined if it cannot be made without damage. */
 export function fractionFix(place: Resizable, { label, edits }: Fraction, budget: ProofBudget): Fix | undefined {
-  const made = fix(`Use ${label}`, 'unsafe', edits());
-  if (made === undefined || provenTogether(place, [{ edits: made.edits }], budget).length === 0) return undefined;
-  const { base } = place.document;
-  return { ...made, edits: made.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText })) };
+  return inFile(place, fix(`Use ${label}`, 'unsafe', edits()), budget);
 }
 
 /** More choices only repeat the first ones. */
@@ -329,20 +255,6 @@ function shareWords(hourly: Range | null, others: string): string {
   return hourly === null ? '' : `, ${formatHourly(hourly)} if the other ${others} are used`;
 }
 
-/** `Qwen3-4B needs 11 of 19.5 GiB`. */
-function heldBy({ served, estimate }: Resizable, eachGiB: number, as: ServedModel = served, count = 1): string {
-  const { estimate: on } = estimateServing({ model: as, unknown: null }, { cardGiB: eachGiB, gpus: count });
-  return `${estimate.name} needs ${formatGiB(on?.neededGiB ?? estimate.neededGiB)} of ${formatGiB(eachGiB)} GiB${count > 1 ? ' per GPU' : ''}`;
-}
-
-/** Whether the model fits with the headroom left free, and certainly: by more than the error of the estimate. */
-function isEnough({ config }: Resizable, model: ServedModel, eachGiB: number, count: number): boolean {
-  const served: Served = { model, unknown: null };
-  if (fitOf(served, { eachGiB, count }, config.headroom) !== 'fits') return false;
-  const { estimate } = estimateServing(served, { cardGiB: eachGiB, gpus: count });
-  return estimate !== null && fitOnCard(estimate, eachGiB).fits === true;
-}
-
 /** Whether the model fits in a share of the card, as the server's part of memory that nothing divides. */
 function holdsShare(place: Resizable, share: number): boolean {
   const fraction = place.estimate.fraction === null ? null : 0.95;
@@ -354,14 +266,6 @@ function mostSharers(place: Resizable, counts: readonly number[]): number | unde
   return counts.filter((pods) => holdsShare(place, 1 / pods)).at(-1);
 }
 
-function perGpu({ gpu, podSet, config }: Resizable): Range | null {
-  return priceRange(gpuPrices(gpu, podSet.placement, config.prices));
-}
-
 function schedulerOf({ pod }: PodSet): string | undefined {
   return asText(getIn(pod, 'schedulerName'));
-}
-
-function target({ document, request, container, podSet, gpu, served }: Resizable): FractionPlace {
-  return { document: document.document, request, container, podSet, gpu, engine: served.engine };
 }
