@@ -128,6 +128,24 @@ export const fixing: readonly Step[] = [
     },
   },
   {
+    feature: 'Less of a GPU',
+    shows:
+      'the list has each piece of a GPU on which the model fits, with its price and what the nodes need, and writes the selected one',
+    picture: 'less-of-a-gpu',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'small/assistant.yaml');
+      await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
+      await fix(page, 'Use less of a GPU…');
+      await sees(page, '.quick-input-title', /Less than 1 × H100/);
+      await sees(page, pickerRow, /HAMi: \d+ MiB.*gemma-2-2b-it needs .* GiB/);
+      const slice = await sees(page, pickerRow, /MIG slice 1g\.10gb.*gemma-2-2b-it needs .* GiB/);
+      await shot();
+      await slice.click();
+      await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.10gb: 1/);
+    },
+  },
+  {
     feature: 'Fraction of a GPU',
     shows: 'a small model on a whole GPU gets a fix to the MIG slice that fits it',
     picture: 'fraction',
