@@ -59,7 +59,7 @@ export type Part = (typeof parts)[number];
 
 export interface Evaluated {
   readonly row: Measurement;
-  /** Constants were fitted on one half only. */
+  /** By a hash; docs/memory.md says how far the second half was used. */
   readonly half: 'tuned' | 'held out';
   readonly estimate: MemoryEstimate | null;
   /** Relative: estimate / measured - 1. */

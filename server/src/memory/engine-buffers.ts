@@ -3,7 +3,7 @@ import type { Engine } from '../command/engines.ts';
 import type { ServedModel } from '../model/served-model.ts';
 
 // What servers use besides weights and cache, on one device. docs/memory.md has each formula with its source, and the errors against published
-// measurements. The numbers in `tuned` were fitted to one half of test/memory/serving-measurements.jsonl.
+// measurements. The numbers in `tuned` were read off test/memory/serving-measurements.jsonl.
 
 /** The devices of a server's container, as far as they are known. */
 export interface Hardware {
