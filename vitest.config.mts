@@ -1,10 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/vscode/**', 'node_modules/**'],
-    globalSetup: 'test/support/build-programs.ts',
+    // Those of test/cluster-real need a real API server: `npm run test:cluster` starts one.
+    ...(mode === 'cluster'
+      ? {
+          include: ['test/cluster-real/**/*.test.ts'],
+          // They share the nodes of one cluster.
+          fileParallelism: false,
+          globalSetup: ['test/support/build-programs.ts', 'test/support/control-plane/setup.ts'],
+        }
+      : {
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/vscode/**', 'test/cluster-real/**', 'node_modules/**'],
+          globalSetup: 'test/support/build-programs.ts',
+        }),
     // The files of a worker share what they import: that is half of the time, and no test changes a module.
     isolate: false,
     // Neither the day of the test nor what its user has fetched may change a price: on this day, none is old.
@@ -12,4 +22,4 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
-});
+}));

@@ -12,6 +12,7 @@ import { readdirSync, readFileSync } from 'node:fs';
  * @property {number} cpuToStart milliseconds of processor time, of all threads, up to the same moment; NaN where the system does not tell
  * @property {(method: string, params: unknown) => void} notify
  * @property {(method: string, params: unknown) => Promise<any>} request
+ * @property {(method: string, handle: (params: any) => void) => void} on handles a notification
  * @property {(uri: string, version: number) => Promise<readonly unknown[]>} diagnostics of that version or a later one, requested or
  *   waited for, as the server has it; call it behind the change, in the same turn
  * @property {() => { rss: number, peak: number, cpu: number }} usage megabytes, and milliseconds of processor time since the start
@@ -45,6 +46,8 @@ export async function startServer({ command: [program = '', ...args], env }, fol
   const finished = new Promise((resolve) => {
     finish = resolve;
   });
+  /** @type {Map<string, (params: any) => void>} */
+  const handlers = new Map();
   const progress = {
     begun: false,
     ended: false,
@@ -67,6 +70,7 @@ export async function startServer({ command: [program = '', ...args], env }, fol
       if (progress.ended) finish();
     } else if (message.method === 'textDocument/publishDiagnostics')
       for (const listen of listeners) listen(message.params);
+    else if (message.method !== undefined) handlers.get(message.method)?.(message.params);
     else if (typeof message.id === 'number') {
       const request = waiting.get(message.id);
       waiting.delete(message.id);
@@ -95,6 +99,7 @@ export async function startServer({ command: [program = '', ...args], env }, fol
     cpuToStart,
     notify,
     request,
+    on: (method, handle) => void handlers.set(method, handle),
     async diagnostics(uri, version) {
       if (capabilities.diagnosticProvider)
         return (await request('textDocument/diagnostic', { textDocument: { uri } })).items;
@@ -122,6 +127,7 @@ const initializeParams = (folder) => ({
   processId: process.pid,
   rootUri: folder ?? null,
   workspaceFolders: folder === undefined ? null : [{ uri: folder, name: 'bench' }],
+  initializationOptions: { trusted: true },
   capabilities: {
     general: { positionEncodings: ['utf-16'] },
     textDocument: {

@@ -50,6 +50,14 @@ export function bundlesOf({ dev }) {
     },
     // All code that connects to the internet. Nothing loads it but `gpulint prices refresh`.
     { ...node, entryPoints: ['server/src/price-sources/refresh.ts'], outfile: 'dist/prices.js' },
+    // The thread that follows a cluster. Nothing loads it before the user connects.
+    {
+      ...node,
+      entryPoints: ['server/src/lsp/node-cluster.ts'],
+      outfile: 'dist/cluster.js',
+      alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly },
+      plugins: [...node.plugins, withoutModels],
+    },
     {
       ...node,
       entryPoints: ['server/src/cli/main.ts'],
@@ -63,6 +71,29 @@ export function bundlesOf({ dev }) {
     { ...browser, entryPoints: ['server/src/lsp/browser.ts'], outfile: 'dist/server.browser.js', format: 'iife' },
   ];
 }
+
+/** The part of @kubernetes/client-node that reads kubeconfigs. */
+const kubeconfigOnly = fileURLToPath(
+  new URL('../node_modules/@kubernetes/client-node/dist/config.js', import.meta.url),
+);
+
+/**
+ * The models and clients of all APIs are megabytes that no one calls, and so is what reads the output of the plugins for Azure and Google, which
+ * Kubernetes has removed: they could run any program without the checks of other plugins.
+ * @type {import('esbuild').Plugin}
+ */
+const withoutModels = {
+  name: 'without-models',
+  setup(build) {
+    build.onLoad({ filter: /client-node[\\/]dist[\\/]gen[\\/]index\.js$/ }, () => ({
+      contents: 'export class ServerConfiguration {} export function createConfiguration() {}',
+    }));
+    build.onLoad({ filter: /client-node[\\/]dist[\\/](?:azure|gcp)_auth\.js$/ }, () => ({
+      contents: `class Removed { isAuthProvider() { return false; } }
+        export { Removed as AzureAuth, Removed as GoogleCloudPlatformAuth };`,
+    }));
+  },
+};
 
 /** The catalogue as text, for browsers, which unpack nothing without waiting. */
 export const dataAsText = dataPlugin((text) => JSON.stringify(text));

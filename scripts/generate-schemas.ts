@@ -42,16 +42,15 @@ export const manifestFile = fileURLToPath(new URL('../package.json', import.meta
 export function renderManifest(text: string): string {
   const manifest = JSON.parse(text);
   const { configuration } = manifest.contributes;
+  const machineSettings = settingsOf(machineSchema, 'machine');
   configuration.properties = {
     ...settingsOf(settingsSchema, 'resource'),
     ...settingsOf(editorSchema, 'resource'),
-    ...settingsOf(machineSchema, 'machine'),
+    ...machineSettings,
     'gpulint.trace.server': configuration.properties['gpulint.trace.server'],
   };
   // VS Code does not let an untrusted workspace set these.
-  manifest.capabilities.untrustedWorkspaces.restrictedConfigurations = Object.keys(machineSchema.shape).map(
-    (key) => `gpulint.${key}`,
-  );
+  manifest.capabilities.untrustedWorkspaces.restrictedConfigurations = Object.keys(machineSettings);
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 

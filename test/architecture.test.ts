@@ -71,7 +71,7 @@ describe('the order of the rooms', () => {
   });
 
   test('the client knows only the protocol, which brings nothing of the server along', () => {
-    const protocol = ['server/src/lsp/protocol.ts', 'server/src/lsp/cost-protocol.ts'];
+    const protocol = ['protocol', 'cost-protocol', 'cluster-protocol'].map((name) => `server/src/lsp/${name}.ts`);
     const wrong = imports.filter(
       ({ file, target }) => file.startsWith('client/') && target.startsWith('server/') && !protocol.includes(target),
     );

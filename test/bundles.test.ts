@@ -63,12 +63,28 @@ it('the client, the server and the protocol are at most 1.5 MiB together', () =>
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1.5 * 2 ** 20);
 });
 
-it('only the bundle that refreshes prices can connect to the internet, and only its command loads it', () => {
+it('only the bundles that refresh prices and follow a cluster can connect, and only on request are they loaded', () => {
   const names = fs.readdirSync(path.join(root, 'dist')).filter((name) => name.endsWith('.js'));
   const having = (pattern: RegExp) =>
     names.filter((name) => pattern.test(fs.readFileSync(path.join(root, 'dist', name), 'utf8')));
-  expect(having(/require\("(?:node:)?(?:https?|http2|tls|undici)"\)|\bfetch\(["'`]http/)).toEqual(['prices.js']);
+  expect(having(/require\("(?:node:)?(?:https?|http2|tls|undici)"\)|\bfetch\(["'`]http/)).toEqual([
+    'cluster.js',
+    'prices.js',
+  ]);
   expect(having(/\.\/prices\.js/)).toEqual(['commands.js']);
+  // The thread is started by name.
+  expect(having(/"cluster\.js"/)).toEqual(['commands.js', 'server.js']);
+  expect(having(/require\("(?:\.\/)?cluster\.js"\)/)).toEqual([]);
+});
+
+it('only the bundle that follows a cluster can read a kubeconfig, and it brings no API clients along', () => {
+  const having = (text: string) =>
+    ['client', 'server', 'protocol', 'commands', 'prices', 'cluster'].filter((name) =>
+      fs.readFileSync(path.join(root, `dist/${name}.js`), 'utf8').includes(text),
+    );
+  expect(having('KUBECONFIG is not set')).toEqual(['cluster']);
+  expect(having('current-context')).toEqual(['cluster']);
+  expect(having('CoreV1Api')).toEqual([]);
 });
 
 const data = path.join(root, 'server/src/catalog/data');

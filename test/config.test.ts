@@ -80,8 +80,8 @@ describe('a bad config', () => {
     ['Provider: aws', "Provider: unknown key 'Provider'; did you mean 'provider'?"],
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
-      'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, modelParams, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
+      'fleet: x',
+      "fleet: unknown key 'fleet'; known: extends, platform, provider, region, gpu, neuron, tpu, gaudi, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, modelParams, prices, budgets, taints, nodePools, rules, ruleOptions, ignore, priceFile, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' cannot be 'spots'; did you mean 'spot'?"],
     ['capacity: cheap', "cheap: 'capacity' cannot be 'cheap'; allowed: spot, on-demand"],
@@ -116,6 +116,10 @@ describe('a bad config', () => {
     ],
     ['- provider', '- provider: the config must be a mapping, not a list'],
     ['just words', "just words: the config must be a mapping, not 'just words'"],
+    [
+      'cluster: { kubeconfig: ./config }',
+      "cluster: 'cluster' belongs in your user settings: a file in the repository must not contain addresses, contexts or credentials",
+    ],
     [
       'kubeconfig: ~/.kube/config',
       "kubeconfig: 'kubeconfig' belongs in your user settings: a file in the repository must not contain addresses, contexts or credentials",

@@ -28,7 +28,7 @@ const hostile = [
   '0.0000001',
 ];
 
-const folders = ['clean', 'model', 'rules'].map((name) => path.join('test/fixtures', name));
+const folders = ['clean', 'model', 'rules', 'training'].map((name) => path.join('test/fixtures', name));
 const files = folders.flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.yaml') && !name.endsWith('.fixed.yaml'))
@@ -70,12 +70,16 @@ describe('numbers in the config', () => {
   const manifest =
     readFileSync('test/fixtures/clean/job-spot.yaml', 'utf8') +
     '---\n' +
-    readFileSync('test/fixtures/clean/deployment-vllm.yaml', 'utf8');
+    readFileSync('test/fixtures/clean/deployment-vllm.yaml', 'utf8') +
+    '---\n' +
+    readFileSync('test/fixtures/features/hover/training-on-spot.yaml', 'utf8').replace(/^.*\n/, '').replace('$0', '');
   const keys: readonly ((value: string) => string)[] = [
     (value) => `headroom: ${value}`,
     (value) => `training: {stepSeconds: ${value}, checkpointSeconds: 60, hoursBetweenInterruptions: 24}`,
     (value) => `training: {stepSeconds: 1, checkpointSeconds: ${value}, hoursBetweenInterruptions: 24}`,
     (value) => `training: {stepSeconds: 1, checkpointSeconds: 60, hoursBetweenInterruptions: ${value}}`,
+    (value) => `training: {mfu: ${value}, checkpointGiBPerSecond: 2}`,
+    (value) => `training: {stepSeconds: 1, checkpointGiBPerSecond: ${value}, hoursBetweenInterruptions: 24}`,
     (value) => `serving: {idleHoursPerDay: ${value}}`,
     (value) => `sharing: {replicas: ${value}}`,
     (value) => `prices: {discountPercent: ${value}}`,

@@ -23,7 +23,11 @@ test('what the palette shows for files with GPUs only is decided by a key that t
   const keys = manifest.contributes.menus.commandPalette.flatMap(
     ({ when }: { when: string }) => when.match(/gpulint\.\w+/g) ?? [],
   );
-  const files = { 'gpulint.hasAccelerators': 'status-bar.ts', 'gpulint.costState': 'cost-view.ts' };
+  const files = {
+    'gpulint.hasAccelerators': 'status-bar.ts',
+    'gpulint.costState': 'cost-view.ts',
+    'gpulint.clusterState': 'cluster-view.ts',
+  };
   expect([...new Set(keys)].sort()).toEqual(Object.keys(files).sort());
   for (const [key, file] of Object.entries(files))
     expect(readFileSync(`client/src/${file}`, 'utf8')).toContain(`'setContext', '${key}'`);
@@ -38,9 +42,20 @@ test('icons are those of the theme: none is a colour or a picture of ours', () =
   const view = readFileSync('client/src/cost-view.ts', 'utf8');
   expect(view.match(/iconPath.*/g)).toEqual([expect.stringContaining('iconPath = new vscode.ThemeIcon(')]);
   expect(view).toContain('accessibilityInformation = { label: spoken }');
-  const { commands: all, views, viewsContainers } = manifest.contributes;
-  const icons = [...all, ...views.gpulint, ...viewsContainers.activitybar].flatMap(
-    ({ icon }: { icon?: string }) => icon ?? [],
-  );
+  const clusters = readFileSync('client/src/cluster-items.ts', 'utf8');
+  expect(clusters.match(/iconPath = new .*/g)).toEqual([expect.stringContaining('new vscode.ThemeIcon(icon, ')]);
+  expect(clusters).toContain('new vscode.ThemeColor(color)');
+  expect(clusters).toContain('accessibilityInformation = { label: spoken }');
+  const { commands: all, views } = manifest.contributes;
+  const icons = [...all, ...views.gpulint].flatMap(({ icon }: { icon?: string }) => icon ?? []);
   expect(icons.filter((icon) => !/^\$\([a-z-]+\)$/.test(icon))).toEqual([]);
+});
+
+test('the picture of the clusters has one color, which the theme replaces', () => {
+  const { views, viewsContainers } = manifest.contributes;
+  const pictures = [...views['gpulint-clusters'], ...viewsContainers.activitybar].flatMap(
+    ({ icon }: { icon: string }) => (icon.startsWith('$') ? [] : icon),
+  );
+  expect([...new Set(pictures)]).toEqual(['images/clusters.svg']);
+  expect(readFileSync('images/clusters.svg', 'utf8').match(/#\w+|\brgb\(|fill="(?!none)/g)).toEqual(['#000']);
 });

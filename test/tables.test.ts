@@ -51,7 +51,9 @@ const kept: readonly (readonly [file: string, text: string, why: string])[] = [
   ['server/src/price-sources/json.ts', 'JSON.parse(text)', 'unknown until a schema has read it'],
   ['client/src/prices.ts', 'JSON.parse(line)', 'a line of our own command'],
   ['server/src/config/price-file.ts', 'JSON.parse(text', 'unknown, and asked by own'],
-  ['server/src/cluster/list-watch.ts', 'JSON.parse(body)', 'unknown: fleet/json.ts asks only for own properties'],
+  ['server/src/cluster/parsed-json.ts', 'JSON.parse(text', 'unknown: fleet/json.ts asks only for own properties'],
+  ['server/src/cli/cluster/cluster.ts', 'JSON.parse(drawn.text)', 'a view of our own thread'],
+  ['server/src/catalog/model-config.ts', 'JSON.parse(text)', 'unknown, and listed in a map'],
   ['client/src/setting-origins.ts', 'Readonly<Record<string, string>>', 'sent to the server'],
   ['client/src/setting-origins.ts', 'Object.fromEntries', 'sent to the server'],
 ];

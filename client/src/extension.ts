@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
 import { type ClientOptions, commands, methods } from '../../server/src/lsp/protocol.ts';
+import { registerClusterView } from './cluster-view.ts';
 import { registerCommands } from './commands.ts';
 import { registerCostReport } from './cost-report.ts';
 import { registerCostView } from './cost-view.ts';
@@ -48,6 +49,7 @@ export function activateWith(
       readFile: true,
       listFiles: true,
       baseTexts: true,
+      trusted: vscode.workspace.isTrusted,
       syntaxElsewhere: languages,
     };
   };
@@ -67,6 +69,7 @@ export function activateWith(
     client.onNotification(methods.costsChanged, () => costsChanged.fire()),
     ...registerCostView(client, started, context.workspaceState, costsChanged.event),
     ...registerCostReport(client, started, costsChanged.event),
+    ...registerClusterView(client, started, context.workspaceState),
     ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),

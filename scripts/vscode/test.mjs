@@ -150,7 +150,10 @@ async function bundleTests() {
     outExtension: { '.js': '.mjs' },
     format: 'esm',
     packages: 'external',
-    plugins: [{ name: 'scripts', setup: keepScripts }],
+    plugins: [
+      { name: 'scripts', setup: keepScripts },
+      { name: 'folders', setup: keepFolders },
+    ],
   });
 }
 
@@ -162,6 +165,17 @@ function keepScripts(build) {
   build.onResolve({ filter: /\/scripts\/vscode\// }, (found) => ({
     path: pathToFileURL(path.resolve(found.resolveDir, found.path)).href,
     external: true,
+  }));
+}
+
+/**
+ * The substitute API server reads files next to it.
+ * @param {import('esbuild').PluginBuild} build
+ */
+function keepFolders(build) {
+  build.onLoad({ filter: /[\\/]api-server[\\/]server\.ts$/ }, ({ path: file }) => ({
+    contents: fs.readFileSync(file, 'utf8').replaceAll('import.meta.dirname', JSON.stringify(path.dirname(file))),
+    loader: 'ts',
   }));
 }
 

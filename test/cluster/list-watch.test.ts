@@ -181,8 +181,15 @@ function start(path = nodes): void {
       return new Promise<void>((resolve) => setImmediate(resolve));
     },
     random: () => 0.5,
+    now: () => 0,
   };
-  done = follow(apiServerOf(authenticated), path, clock, stop.signal, apply);
+  done = follow(
+    apiServerOf(() => authenticated),
+    path,
+    clock,
+    stop.signal,
+    apply,
+  );
 }
 
 const listed = new Set<string>();

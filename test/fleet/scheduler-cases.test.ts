@@ -3,10 +3,16 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { deviceMatcher } from '../../server/src/cluster/device-cel.ts';
+import type { ClusterPod } from '../../server/src/fleet/cluster-objects.ts';
+import type { DeviceMatcher } from '../../server/src/fleet/device-allocation.ts';
 import { type DeviceSupply, readClaim, readDeviceClass, readSlice } from '../../server/src/fleet/devices.ts';
+import { fitPods } from '../../server/src/fleet/fit.ts';
+import type { FitOutcome } from '../../server/src/fleet/fit-question.ts';
 import { at, fields, list, text, textMap } from '../../server/src/fleet/json.ts';
+import { readClusterNode } from '../../server/src/fleet/live-read.ts';
 import { type PriorityClasses, readNode, readPod } from '../../server/src/fleet/read.ts';
-import type { FleetPod } from '../../server/src/fleet/types.ts';
+import { clusterObjects } from '../../server/src/fleet/read-objects.ts';
+import type { FleetPod, FleetSnapshot } from '../../server/src/fleet/types.ts';
 import { schedulerWords, type Verdict, verdictOf } from '../../server/src/fleet/verdict.ts';
 
 // Verdicts of a real kube-scheduler over random clusters. Its README describes the records.
@@ -49,6 +55,9 @@ test.skipIf(skipped !== '')(`every verdict is kube-scheduler's${skipped}`, () =>
       const verdict = verdictOf(podOf(at(each, 'pod')), snapshot, supply && { supply, matches });
       const id = text(at(each, 'id')) ?? '';
       if (!agrees(verdict, each) && !undecided.has(id)) wrong.push(id);
+      // Answers about workloads take longer, so only some are compared.
+      if (judged % 10 === 0 && !agreesOnOutcome(outcomeOf(each, scenario, snapshot, supply, matches), each))
+        wrong.push(`outcome of ${id}`);
     }
   }
   expect(wrong).toEqual([]);
@@ -105,6 +114,48 @@ function agrees(verdict: Verdict, each: unknown): boolean {
   const victims = eviction?.victims.filter(({ terminating }) => !terminating);
   const names = victims?.map(({ namespace, name }) => `${namespace}/${name}`);
   return names !== undefined && sorted(names) === sorted(list(at(each, 'victims')));
+}
+
+/** What the answer about a workload of this one pod says. */
+function outcomeOf(
+  each: unknown,
+  scenario: unknown,
+  { pods, namespaces }: FleetSnapshot,
+  supply: DeviceSupply | undefined,
+  matches: DeviceMatcher,
+): FitOutcome {
+  const nodes = list(at(scenario, 'nodes')).map((node) =>
+    readClusterNode({
+      metadata: node,
+      spec: { taints: at(node, 'taints'), unschedulable: at(node, 'unschedulable') },
+      status: { allocatable: at(node, 'allocatable') },
+    }),
+  );
+  const devices = supply && { supply, matches, unreserved: [] };
+  const objects = { ...clusterObjects([], matches), nodes, pods: pods.map(asClusterPod), namespaces, devices };
+  const input = {
+    context: '',
+    asOf: 0,
+    gaps: [],
+    devices,
+    together: false,
+    quotas: [],
+    stopped: null,
+    isPartial: false,
+    running: [],
+  };
+  return fitPods([{ name: 'main', count: 1, pod: podOf(at(each, 'pod')) }], objects, input).outcome;
+}
+
+function asClusterPod(pod: FleetPod): ClusterPod {
+  return { ...pod, owner: null, claimNames: [], created: null, state: 'running', words: '', wordsReason: '' };
+}
+
+/** Gates and other schedulers are for the caller to judge. */
+function agreesOnOutcome(outcome: FitOutcome, each: unknown): boolean {
+  if (at(each, 'silent') === true || at(each, 'reason') === 'SchedulingGated') return true;
+  if (at(each, 'scheduled') === true) return outcome === 'fits';
+  return at(each, 'preemption') === true ? outcome === 'preempts' : !['fits', 'preempts', 'grows'].includes(outcome);
 }
 
 function sorted(values: readonly unknown[]): string {

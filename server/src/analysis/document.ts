@@ -3,6 +3,7 @@ import { estimateCost } from '../cost/estimate.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import { type PossibleCost, possibleCost } from '../cost/possible-cost.ts';
 import type { CostResult } from '../cost/types.ts';
+import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { lowerDocument } from '../model/lower.ts';
@@ -19,6 +20,7 @@ import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
+import { fitQuestion } from './fit-question.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
 export interface DocumentAnalysis {
@@ -45,6 +47,10 @@ export interface DocumentAnalysis {
   costOf(workload: Workload): CostResult;
   /** Without a price because nothing names the accelerator: the range over those on which the workload can run. */
   rangeOf(workload: Workload): PossibleCost | undefined;
+  /** Whether the workload would run in the connected cluster; undefined without one, until it answers, and if that cannot be decided. */
+  fitOf(workload: Workload): FitFacts | undefined;
+  /** When the objects of the connected cluster were last known to be current, in milliseconds since the epoch: for words, not for decisions. */
+  clusterTime(): number | undefined;
   /** Facts from other documents about objects that this one references. Each lookup is recorded. */
   readonly crossReferences: CrossReferences;
   /** Whether the config and all lookups in other documents and files still have the same results. */
@@ -99,7 +105,8 @@ export function analyzeDocument(
 ): DocumentAnalysis {
   const { text, base, item, source, summary } = part;
   if (known?.isCurrent()) return moved(known, base);
-  const { crossReferences, config, relatedFiles, reads } = lookupsOf(input.workspace, input.uri, input.context);
+  const lookups = lookupsOf(input.workspace, input.uri, input.context);
+  const { crossReferences, config, relatedFiles, reads } = lookups;
   const document = () => part.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
@@ -122,6 +129,13 @@ export function analyzeDocument(
     };
     ranges.set(workload, known);
     return known.range;
+  };
+  const questions = new WeakMap<Workload, { readonly question: FitQuestion | undefined }>();
+  const fitOf = (workload: Workload) => {
+    if (!lookups.isConnected()) return undefined;
+    const known = questions.get(workload) ?? { question: fitQuestion(workload, crossReferences) };
+    questions.set(workload, known);
+    return known.question && lookups.askFit(known.question);
   };
   const judged = lazy(() => {
     if (!concerned()) return { findings: [], crashes: [], suppressions: [] };
@@ -172,6 +186,8 @@ export function analyzeDocument(
     },
     costOf,
     rangeOf,
+    fitOf,
+    clusterTime: () => input.workspace.cluster?.view.asOf,
   };
 }
 

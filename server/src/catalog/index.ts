@@ -34,6 +34,7 @@ export {
   spotTaintKeys,
 } from './node-labels.ts';
 export { platforms } from './platforms.ts';
+export { type PoolManager, poolLabelOf } from './pool-labels.ts';
 export { catalogPrices, type FetchedPrice, machineKey, type PriceSheet, priceSheet } from './price-sheet.ts';
 export {
   catalogInfo,

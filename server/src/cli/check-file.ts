@@ -5,6 +5,7 @@ import { oldPriceAge } from '../cost/price-age.ts';
 import { noRelatedFiles } from '../model/related-files.ts';
 import type { RelatedFilesSource } from '../workspace/find-related-files.ts';
 import { applySafeFixes } from './apply-fixes.ts';
+import type { CheckCluster } from './cluster/check-cluster.ts';
 import { bytesOf, contentOfRegular, type FileContent, type FileText } from './file-content.ts';
 import { type InputFile, standardInput } from './files.ts';
 import { placeFixes } from './fix-places.ts';
@@ -30,6 +31,8 @@ export interface CheckFileOptions {
   readonly root: string;
   /** The related files of each file. */
   readonly related: RelatedFilesSource;
+  /** Answers whether the workloads would run. */
+  readonly cluster: CheckCluster | undefined;
 }
 
 /** Checks one input, after its safe fixes if requested. Never throws, so that the other files are always checked. */
@@ -72,10 +75,11 @@ async function checkText(
   options: CheckFileOptions,
   attempt = 1,
 ): Promise<CheckedFile> {
-  const { fix, root, related, withLines } = options;
+  const { fix, root, related, withLines, cluster } = options;
+  const answered = async (file: FileAnalysis) => cluster?.answered(file) ?? file;
   const source = sourcePath(root, input);
   const relatedFiles = input.file === standardInput ? noRelatedFiles : await related.of(uri);
-  const before = analysis.setFile(uri, content.text, 0, undefined, relatedFiles);
+  const before = await answered(analysis.setFile(uri, content.text, 0, undefined, relatedFiles));
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;
   const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);
@@ -87,7 +91,7 @@ async function checkText(
   const isFixed = differs && fix === 'write' && saved === 'written';
   // Later overlays read the fixed file as their base.
   if (isFixed) related.changed(uri);
-  const file = isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text);
+  const file = await answered(isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text));
   for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
     warn(`internal error of rule ${rule} in ${shownName(input)}: ${error}`);
   }

@@ -3,6 +3,7 @@ import { Analysis } from '../analysis.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { isTerraform } from '../workspace/terraform.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
+import type { CheckCluster } from './cluster/check-cluster.ts';
 import { type CheckedInput, withCountedElsewhere } from './counted-files.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
@@ -32,6 +33,8 @@ export interface CheckPathsOptions {
   readonly own?: readonly string[];
   /** The folder that `CheckedFile.source` is relative to; by default the root of the repository. */
   readonly root?: string;
+  /** Connect to a cluster: its context, or true for the current one. */
+  readonly cluster?: string | boolean;
 }
 
 /**
@@ -48,16 +51,38 @@ export async function checkPaths(
   const inputs = await collectInputs(paths, options, reach);
   const kept = indexInputs(analysis, inputs, reach);
   const { fix, root = sourceRoot(), withLines = false } = options;
-  const how: CheckFileOptions = { fix, root, related, withLines };
+  const cluster = await clusterOf(analysis, options);
+  const how: CheckFileOptions = { fix, root, related, withLines, cluster };
   const checkOne = async ({ config, input }: ConfiguredInput): Promise<CheckedFile> => {
     analysis.setConfig(config);
     return checkFile(analysis, input, await contentOf(input, reach, kept.get(input.file)), how);
   };
+  try {
+    return await checkAll(inputs, checkOne, (fixed) => indexInput(analysis, fixed, reach, kept));
+  } finally {
+    cluster?.close();
+  }
+}
+
+async function clusterOf(
+  analysis: Analysis,
+  { cluster = false }: CheckPathsOptions,
+): Promise<CheckCluster | undefined> {
+  if (cluster === false) return undefined;
+  const { connectCheck } = await import('./cluster/check-cluster.ts');
+  return connectCheck(analysis, cluster === true ? null : cluster);
+}
+
+async function checkAll(
+  inputs: readonly ConfiguredInput[],
+  checkOne: (input: ConfiguredInput) => Promise<CheckedFile>,
+  fixed: (input: ConfiguredInput) => void,
+): Promise<readonly CheckedFile[]> {
   const results: CheckedInput[] = [];
   // Files of Terraform in a folder describe pools; they are not manifests.
   const manifests = inputs.filter(({ input }) => input.folder === null || !isTerraform(input.file));
   for (const one of manifests) results.push({ ...one, checked: await checkOne(one) });
-  return withCountedElsewhere(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach, kept)));
+  return withCountedElsewhere(await checkAgain(results, checkOne, fixed));
 }
 
 /** The files of all paths, each once, with their configs. */

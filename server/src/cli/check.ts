@@ -37,6 +37,8 @@ export interface CheckOptions {
   readonly quiet?: boolean;
   readonly color?: boolean;
   readonly stdinFilename?: string;
+  /** Connect to a cluster: its context, or true for the current one. */
+  readonly cluster?: string | boolean;
 }
 
 /**

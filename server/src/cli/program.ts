@@ -4,6 +4,7 @@ import { version } from '../../../package.json';
 import { type SourceId, sourceIds } from '../price-sources/price-source.ts';
 import { type RuleSetName, ruleSetNames } from '../rules/rule-sets.ts';
 import { type CheckOptions, check } from './check.ts';
+import type { ClusterOptions } from './cluster/cluster.ts';
 import type { CostOptions, RenderCosts } from './cost/cost.ts';
 import { renderCostText } from './cost/text.ts';
 import type { RefreshPricesOptions } from './prices/refresh.ts';
@@ -83,6 +84,7 @@ function createProgram(done: (status: number) => void): Command {
     .option('--baseline <file>', 'leave out the findings in this baseline file')
     .option('--write-baseline', 'write all findings to the baseline file')
     .option('--report-unused', 'report the comments and annotations that silence nothing')
+    .option('--cluster [context]', 'ask the cluster of a kubeconfig context whether the workloads would run')
     .option('-q, --quiet', 'print only the findings at or above --fail-on')
     .option('--color', 'color the output')
     .option('--no-color', 'do not color the output')
@@ -117,6 +119,7 @@ function createProgram(done: (status: number) => void): Command {
         done(await cost(paths, { ...options, render: await costFormats.get(format)?.() }, renderCostText));
       },
     );
+  addClusterCommand(program);
   addPricesCommand(program, done);
   program
     .command('explain')
@@ -142,6 +145,23 @@ function createProgram(done: (status: number) => void): Command {
       throw new Error('main.ts starts the server before this command runs');
     });
   return program;
+}
+
+function addClusterCommand(program: Command): void {
+  program
+    .command('cluster')
+    .description('print what the GPU node pools of a cluster offer: free devices, prices, pods that wait')
+    .option('--context <name>', 'the context of the kubeconfig; by default the current one')
+    .option('--kubeconfig <file>', 'the kubeconfig; by default the files in KUBECONFIG, or ~/.kube/config')
+    .option('--namespace <name>', 'read only the pods of this namespace')
+    .addOption(new Option('--format <format>', 'the output format').choices(['table', 'json']).default('table'))
+    .option('--watch', 'print again whenever a figure changes')
+    .option('--color', 'color the output')
+    .option('--no-color', 'do not color the output')
+    .action(async (options: ClusterOptions) => {
+      const { cluster } = await import('./cluster/cluster.ts');
+      await cluster(options);
+    });
 }
 
 function addPricesCommand(program: Command, done: (status: number) => void): void {

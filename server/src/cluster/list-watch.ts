@@ -1,5 +1,8 @@
 import { at, list, number, text } from '../fleet/json.ts';
 import type { ApiServer } from './api-server.ts';
+import type { Clock } from './clock.ts';
+import { CredentialError } from './connection-words.ts';
+import { parsedJson } from './parsed-json.ts';
 
 // Keeps a copy of a collection: a list in pages, then a watch from its version. Measured on API servers 1.32 and 1.36: a version that is too old
 // arrives as an ERROR event with code 410, a `continue` that is too old as status 410, and the first bookmark within about a minute.
@@ -23,14 +26,6 @@ export type CollectionState =
   | { readonly kind: 'forbidden'; readonly message: string }
   | { readonly kind: 'unauthorized'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string };
-
-/** Time and chance, which tests replace. */
-export interface Clock {
-  /** Resolves after so many milliseconds, or as soon as `signal` is aborted. */
-  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** At least 0 and less than 1. */
-  readonly random: () => number;
-}
 
 const pageSize = 500;
 /** The server ends a watch after this time, so that a connection that died silently does not stay. */
@@ -94,6 +89,7 @@ class StatusError extends Error {
 
 function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof CredentialError) return { expired: false, state: { kind: 'unauthorized', message } };
   if (!(error instanceof StatusError)) return { expired: false, state: { kind: 'unreachable', message } };
   switch (error.status) {
     case 401:
@@ -153,14 +149,15 @@ async function watch(
   let version = from;
   try {
     for await (const line of response.lines()) {
-      const event = parsed(line);
+      const event = parsedJson(line);
       const object = at(event, 'object');
       const type = text(at(event, 'type'));
       if (type === 'ERROR')
         throw new StatusError(number(at(object, 'code')) ?? 500, text(at(object, 'message')) ?? 'the watch failed');
       if (type === 'ADDED' || type === 'MODIFIED') report({ kind: 'object', object });
       else if (type === 'DELETED') report({ kind: 'deleted', object });
-      else if (type !== 'BOOKMARK') continue;
+      else if (type === 'BOOKMARK') report({ kind: 'state', state: { kind: 'current' } });
+      else continue;
       version = text(at(object, 'metadata', 'resourceVersion')) ?? version;
     }
   } catch (error) {
@@ -174,22 +171,13 @@ async function json(api: ApiServer, path: string, signal: AbortSignal): Promise<
   const response = await api.get(path, signal);
   const body = await response.text();
   if (response.status !== 200) throw new StatusError(response.status, messageOf(body, response.status));
-  const value = parsed(body);
+  const value = parsedJson(body);
   if (value === undefined) throw new Error('the API server sent an answer that is cut off or not JSON');
   return value;
 }
 
-/** Undefined if it is not JSON: one malformed event is not the end of a watch. */
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
 function messageOf(body: string, status: number): string {
-  return text(at(parsed(body), 'message')) ?? `the API server answers with status ${status}`;
+  return text(at(parsedJson(body), 'message')) ?? `the API server answers with status ${status}`;
 }
 
 function withQuery(path: string, query: readonly (readonly [string, string])[]): string {

@@ -18,7 +18,11 @@ export interface ProjectConfig extends ModelOptions {
     readonly stepSeconds: number | null;
     /** Time that training pauses to write a checkpoint. */
     readonly checkpointSeconds: number | null;
+    /** The speed at which all pods of a job together write a checkpoint. */
+    readonly checkpointGiBPerSecond: number | null;
     readonly hoursBetweenInterruptions: number | null;
+    /** Share of the peak speed that training reaches. */
+    readonly mfu: number | null;
   };
   readonly prices: OwnPrices;
   /** What workloads may cost together. */
@@ -52,7 +56,13 @@ export type PricesInUse = Pick<OwnPrices, 'sheet' | 'today'>;
 export function mergeLayers(layers: readonly ConfigLayer[], inUse: PricesInUse = listPrices): ProjectConfig {
   const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
     ...defaultModelOptions,
-    training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
+    training: {
+      stepSeconds: null,
+      checkpointSeconds: null,
+      checkpointGiBPerSecond: null,
+      hoursBetweenInterruptions: null,
+      mfu: null,
+    },
     prices: { ...listPrices, sheet: inUse.sheet, today: inUse.today },
     rules: table(),
     ruleOptions: table(),
@@ -95,7 +105,9 @@ const nestedKeys = [
   'kserve.version',
   'training.stepSeconds',
   'training.checkpointSeconds',
+  'training.checkpointGiBPerSecond',
   'training.hoursBetweenInterruptions',
+  'training.mfu',
   'serving.idleHoursPerDay',
   'sharing.strategy',
   'sharing.replicas',

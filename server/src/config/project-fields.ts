@@ -117,9 +117,17 @@ export const projectFields = {
         'Duration of one training step in seconds. It converts checkpoint intervals from steps to time.',
       ),
       checkpointSeconds: unset(positive, 'Time in seconds that training pauses to write one checkpoint.'),
+      checkpointGiBPerSecond: unset(
+        positive,
+        'Speed in GiB per second at which all pods of a job together write a checkpoint. With the size of the checkpoint, it replaces training.checkpointSeconds.',
+      ),
       hoursBetweenInterruptions: unset(
         positive,
         'Average number of hours between two interruptions of a job. It decides which checkpoint interval loses least.',
+      ),
+      mfu: unset(
+        z.number().check(z.positive(), z.maximum(1)),
+        'Share of the peak speed of its GPUs that training reaches (model FLOPS utilization). Default: 0.5.',
       ),
     }),
     'Durations of training jobs.',

@@ -48,10 +48,30 @@ export const settingsSchema = z.strictObject({ extends: ruleSet, ...projectField
 
 /**
  * Settings of the user's machine: keys that name an address, a kube context or a credentials file. VS Code reads them from the user
- * settings only (scope `machine`, and `restrictedConfigurations` in package.json), and `.gpulint.yaml` must not contain them. None is
- * needed yet; adding a field here is all it takes.
+ * settings only (scope `machine`, and `restrictedConfigurations` in package.json), and `.gpulint.yaml` must not contain them.
  */
-export const machineSchema = z.strictObject({});
+export const machineSchema = z.strictObject({
+  cluster: z.prefault(
+    z.strictObject({
+      kubeconfig: machineText('Kubeconfig file. Default: the files in KUBECONFIG, or ~/.kube/config.'),
+      context: machineText('Context to connect to. Default: the current context of the kubeconfig.'),
+      namespace: machineText(
+        'Only namespace whose pods are read. Default: all, or that of the context if the user may not list pods in all.',
+      ),
+      prometheusUrl: machineText(
+        'Address of the Prometheus that has the GPU metrics of the cluster, for example https://prometheus.example.com.',
+      ),
+    }),
+    {},
+  ),
+});
+
+function machineText(description: string) {
+  return must(z._default(z.nullable(z.string().check(z.maxLength(4096))), null), description);
+}
+
+/** The settings that only the user of the machine may set. */
+export type MachineSettings = z.output<typeof machineSchema>;
 
 /** Whether a key names something that only the user of the machine may set: where to connect, and with which credentials. */
 export function isMachineKey(key: string): boolean {

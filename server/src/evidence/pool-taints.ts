@@ -1,6 +1,7 @@
 import { knownAccelerator } from '../catalog/index.ts';
-import type { CrossReferences, Landing } from '../model/cross-references.ts';
+import type { CrossReferences, Landing, LivePools } from '../model/cross-references.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
+import { clusterWords, wantedLabels } from '../model/nodes-of-others.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -14,22 +15,52 @@ export interface PoolTaints {
 }
 
 /**
- * The taints that all node pools have on which the pod can land, as far as the project describes them. A pod that selects a pool's own label
- * lands on that pool; a pod without selectors is assumed to land on the pools in the same folder.
+ * The taints of the pools on which the pod can land: of each pool of the connected cluster, else those that all pools have that the project
+ * describes. A pod that selects a pool's own label lands on that pool; a pod without selectors is assumed to land on the pools in the same folder.
+ * The pod runs if it tolerates those of one of the alternatives. Always at least one.
  */
 export function poolTaints(
-  { selectors, accelerators, pod }: PodSet,
+  podSet: PodSet,
   { crossReferences }: { readonly crossReferences: CrossReferences },
-): PoolTaints {
-  const selected = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
-  const landing = crossReferences.landingOf(selected, selectors.length === 0 && !hasAffinity(pod));
-  if (landing === undefined) return { whose: '', taints: [], siblingFolder: false };
-  const requested = new Set(accelerators.map((accelerator) => resourceName(accelerator.requested)));
-  // The provider adds tolerations for the resources that a pod requests.
-  const taints = landing.taints.filter(
-    ({ key }) => !(landing.toleratesRequested && knownAccelerator(key) && requested.has(key)),
+): readonly PoolTaints[] {
+  const { selectors, pod } = podSet;
+  const live = livePoolsOf(podSet, crossReferences);
+  if (live !== undefined) {
+    const where = clusterWords(live.cluster, live.asOf);
+    return live.pools.map((pool) => ({
+      whose: `pool ${shorten(pool.name ?? '', 24)} (${where})`,
+      taints: withoutTolerated(pool.taints ?? [], pool.toleratesRequested === true, podSet),
+      siblingFolder: false,
+    }));
+  }
+  const landing = crossReferences.landingOf(wantedLabels(selectors), selectors.length === 0 && !hasAffinity(pod));
+  if (landing === undefined) return [{ whose: '', taints: [], siblingFolder: false }];
+  const taints = withoutTolerated(landing.taints, landing.toleratesRequested, podSet);
+  return [{ whose: describe(landing), taints, siblingFolder: landing.siblingFolder }];
+}
+
+/** The pools of the connected cluster that offer what a pod requests and have the labels that it selects. */
+export function livePoolsOf(podSet: PodSet, crossReferences: CrossReferences): LivePools | undefined {
+  return crossReferences.livePools({
+    labels: wantedLabels(podSet.selectors),
+    resources: [...requestedBy(podSet)].sort(),
+  });
+}
+
+function requestedBy({ accelerators }: PodSet): ReadonlySet<string> {
+  return new Set(
+    accelerators.flatMap(({ requested, perPod }) => (perPod === 0 ? [] : (resourceName(requested) ?? []))),
   );
-  return { whose: describe(landing), taints, siblingFolder: landing.siblingFolder };
+}
+
+/** The provider adds tolerations for the resources that a pod requests. */
+function withoutTolerated(
+  taints: readonly NodeTaint[],
+  toleratesRequested: boolean,
+  podSet: PodSet,
+): readonly NodeTaint[] {
+  const requested = requestedBy(podSet);
+  return taints.filter(({ key }) => !(toleratesRequested && knownAccelerator(key) && requested.has(key)));
 }
 
 function hasAffinity(pod: PodSet['pod']): boolean {

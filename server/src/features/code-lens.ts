@@ -7,6 +7,7 @@ import { runWords } from '../cost/run-cost.ts';
 import type { CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
+import { fitTitle } from './cluster/fit-blocks.ts';
 import {
   acceleratedWorkloads,
   describeAccelerators,
@@ -17,6 +18,7 @@ import {
 import { memoryNote } from './memory-records.ts';
 import { poolLenses } from './pool-lens.ts';
 import { shownFindings } from './shown-findings.ts';
+import { trainingNote } from './training-records.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -29,7 +31,7 @@ export interface Lens {
 }
 
 /**
- * The cost of each workload that requests accelerators, above the workload.
+ * The cost of each workload that requests accelerators, above the workload, and whether it would run in the connected cluster.
  * @param changes how the price of each changed workload changed, by the start of its object
  */
 export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, string> = new Map()): readonly Lens[] {
@@ -45,8 +47,14 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
       target: shiftSpan(detailsAt(workload), document.base),
     };
   });
+  const ofFits = acceleratedWorkloads(file).flatMap(({ workload, document }): Lens[] => {
+    const title = fitTitle(workload, document);
+    const span = shiftSpan(workload.manifest.root.node.span, document.base);
+    const target = shiftSpan(detailsAt(workload), document.base);
+    return title === undefined ? [] : [{ span, title, action: 'show-cost', target }];
+  });
   const ofPools = poolLenses(file).map((lens): Lens => ({ ...lens, action: 'show-cost' }));
-  return [...ofWorkloads, ...ofPools];
+  return [...ofWorkloads, ...ofFits, ...ofPools];
 }
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */
@@ -71,6 +79,7 @@ function lensTitle(
     cost,
     ...releaseWords(workload, document),
     ...memoryNote(workload, config),
+    ...trainingNote(workload),
   ];
   return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }

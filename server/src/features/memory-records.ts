@@ -10,7 +10,7 @@ export interface MemoryRecord {
   readonly podSet: string;
   readonly container: string;
   readonly model: string;
-  readonly use: 'serving';
+  readonly use: 'serving' | 'training';
   readonly needGiB: number | null;
   readonly weightsGiB: number | null;
   readonly kvCacheGiB: number | null;

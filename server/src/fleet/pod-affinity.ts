@@ -23,7 +23,11 @@ export function affinityState(
   namespaces: ReadonlyMap<string, Labels>,
 ): AffinityState {
   const state: AffinityState = { attracting: new Map(), repelling: new Map(), repelled: new Map() };
-  for (const { node, pods } of states) for (const other of pods) count(state, pod, other, node, namespaces);
+  // Most pods have no terms, and concern a pod without terms in no way.
+  const isPlain = pod.affinity.length === 0 && pod.antiAffinity.length === 0;
+  for (const { node, pods } of states) {
+    for (const other of pods) if (!isPlain || other.antiAffinity.length > 0) count(state, pod, other, node, namespaces);
+  }
   return state;
 }
 

@@ -61,17 +61,19 @@ export function classOfResource(resource: string, node: FleetNode, supply: Devic
 }
 
 /** Whether the claims of a pod reach a node, and the open ones can be allocated there. */
-export function devicesOn(
-  pod: FleetPod,
-  node: FleetNode,
-  { supply, matches, open, allocated, taken }: PodDevices,
-): AllocationResult | 'elsewhere' {
+export function devicesOn(pod: FleetPod, node: FleetNode, devices: PodDevices): AllocationResult | 'elsewhere' {
+  const { supply, matches, allocated, taken } = devices;
   const reaches = ({ allocation }: DeviceClaim) =>
     allocation?.nodeTerms?.some((term) => matchesTerm(term, node)) ?? true;
   if (!allocated.every(reaches)) return 'elsewhere';
-  const claims = [...open, ...extendedClaims(pod, node, supply)];
+  const claims = claimsOn(pod, node, devices);
   if (claims.length === 0) return 'possible';
   return allocate(claims, { node, slices: supply.slices, classes: supply.classes, taken, matches });
+}
+
+/** The claims of a pod that have no devices yet, on a node. */
+export function claimsOn(pod: FleetPod, node: FleetNode, { supply, open }: PodDevices): readonly DeviceClaim[] {
+  return [...open, ...extendedClaims(pod, node, supply)];
 }
 
 /** The claims that the scheduler makes for extended resources which devices serve. */

@@ -46,8 +46,10 @@ function evictFrom(
 ): Eviction | { readonly reasons: readonly string[] } {
   const lower = on.pods.filter(({ priority }) => priority < pod.priority);
   if (lower.length === 0) return { reasons: ['No preemption victims found for incoming pod'] };
+  const isLocal = dependsOnNodeOnly(pod, state);
   const refusalWith = (pods: readonly FleetPod[]): Refusal | undefined => {
     const changed = withPods(on.node, pods);
+    if (isLocal) return refusalOf(pod, changed, state);
     const all = states.map((each) => (each === on ? changed : each));
     return refusalOf(pod, changed, filterState(pod, all, state.namespaces, state.devices));
   };
@@ -61,4 +63,11 @@ function evictFrom(
     else victims.push(candidate);
   }
   return { node: on.node.name, victims };
+}
+
+/** Whether other pods matter to this one only by what they take of its node: no affinity is about them, and none of theirs about it. */
+export function dependsOnNodeOnly({ affinity, antiAffinity, spread }: FleetPod, state: FilterState): boolean {
+  return (
+    affinity.length === 0 && antiAffinity.length === 0 && spread.length === 0 && state.affinity.repelled.size === 0
+  );
 }

@@ -1,9 +1,9 @@
 import { filterState, type Refusal, refusalOf } from './filters.ts';
 import { isUnreadable } from './labels.ts';
-import { nodeStates } from './node-state.ts';
+import { type NodeState, nodeStates } from './node-state.ts';
 import { type ClusterDevices, type DeviceProblem, podDevices } from './pod-devices.ts';
 import { type Eviction, type Preemption, preemption } from './preemption.ts';
-import type { FleetPod, FleetSnapshot } from './types.ts';
+import type { FleetPod, FleetSnapshot, Labels } from './types.ts';
 
 /** What kube-scheduler would do with a pod. */
 export type Verdict =
@@ -32,10 +32,18 @@ export type Verdict =
  * @param devices what dynamic resource allocation offers; undefined where the cluster does not serve it
  */
 export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot, devices?: ClusterDevices): Verdict {
+  return verdictOn(pod, nodeStates(snapshot), snapshot.namespaces, devices);
+}
+
+/** The same on nodes with their pods. */
+export function verdictOn(
+  pod: FleetPod,
+  states: readonly NodeState[],
+  namespaces: ReadonlyMap<string, Labels>,
+  devices?: ClusterDevices,
+): Verdict {
   if (pod.schedulerName !== 'default-scheduler') return { kind: 'other-scheduler', schedulerName: pod.schedulerName };
   if (pod.gates.length > 0) return { kind: 'gated', gates: pod.gates };
-  const { namespaces } = snapshot;
-  const states = nodeStates(snapshot);
   const needed = podDevices(pod, devices);
   if ('kind' in needed) return { kind: 'waits', problem: needed };
   const state = filterState(pod, states, namespaces, needed);

@@ -1,3 +1,4 @@
+import type { StartThread } from '../cluster/client.ts';
 import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
 import type { PricesInUse } from '../config.ts';
 import type { Log } from './guard.ts';
@@ -20,6 +21,8 @@ export interface Host {
   prices?(): MachinePrices;
   /** Runs the garbage collector. Without this function, the engine decides when. */
   collect?(): void;
+  /** Starts the thread that follows a cluster. Without this function, there are no clusters. */
+  readonly startCluster?: StartThread;
 }
 
 /** Prices, and why the price sheet of the user is ignored, as a sentence. */

@@ -13,6 +13,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-languageserver/node';
+import { startClusterThread } from '../cluster/thread.ts';
 import { pricesInUse } from '../price-sources/sheet-file.ts';
 import { readThroughClient } from './client-files.ts';
 import type { Host } from './confined-host.ts';
@@ -67,6 +68,7 @@ function nodeHost(connection: Connection, files: LocalFiles): Host {
     home: pathToFileURL(homedir()).href,
     prices: () => pricesInUse(process.env),
     collect,
+    startCluster: startClusterThread,
   };
 }
 

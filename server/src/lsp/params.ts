@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { poolSorts } from '../features/cluster/drawn.ts';
+import { clusterMethods } from './cluster-protocol.ts';
 import { costGroups, costReportFormats, costSorts } from './cost-protocol.ts';
 import { methods } from './protocol.ts';
 
@@ -32,6 +34,8 @@ const positionParams = z.looseObject({ ...inDocument, position });
 const documentParams = z.looseObject(inDocument);
 const place = { uri, position };
 const choice = optional(text);
+/** It becomes part of a page. */
+const nonce = text.check(z.regex(/^[0-9a-z]{16,64}$/));
 const progress = { workDoneToken: optional(z.union([text, z.number()])) };
 
 const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType>([
@@ -110,15 +114,27 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
   ],
   [methods.workspaceFixes, z.looseObject({ uris: z.array(uri) })],
   [methods.workspaceCosts, z.looseObject(progress)],
-  // The nonce becomes part of the page.
   [
     methods.costReport,
     z.looseObject({
       ...progress,
       format: z.enum(costReportFormats),
-      nonce: z.string().check(z.regex(/^[0-9a-z]{16,64}$/)),
+      nonce,
     }),
   ],
   [methods.costTree, z.looseObject({ ...progress, sort: z.enum(costSorts), group: z.enum(costGroups) })],
+  [clusterMethods.connect, z.looseObject({ context: choice, kubeconfig: choice })],
+  [clusterMethods.contexts, z.looseObject({ kubeconfig: choice })],
+  [clusterMethods.nodes, z.looseObject({ pool: text })],
+  [clusterMethods.usePool, z.looseObject({ ...place, pool: text })],
+  [
+    clusterMethods.draw,
+    z.discriminatedUnion('kind', [
+      z.looseObject({ kind: z.literal('tree'), parent: z.nullable(text), sort: z.enum(poolSorts), filter: text }),
+      z.looseObject({ kind: z.literal('page'), nonce }),
+      z.looseObject({ kind: z.enum(['markdown', 'json']) }),
+      z.looseObject({ kind: z.literal('pool'), pool: text }),
+    ]),
+  ],
   [methods.fixWorkspace, z.looseObject({ uris: z.array(uri), rule: z.nullable(text) })],
 ]);

@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly listFiles?: boolean;
   /** It handles `baseText`. */
   readonly baseTexts?: boolean;
+  /** The user trusts the workspace, so a kubeconfig may be read and the programs that it names may run. */
+  readonly trusted?: boolean;
   /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere?: readonly string[];
 }
@@ -59,6 +61,27 @@ export const commands = {
   groupCosts: 'gpulint.groupCosts',
   /** Copies the selected rows of the view GPU Cost, or all of them. */
   copyCost: 'gpulint.copyCost',
+  connectCluster: 'gpulint.connectCluster',
+  switchCluster: 'gpulint.switchCluster',
+  disconnectCluster: 'gpulint.disconnectCluster',
+  refreshCluster: 'gpulint.refreshCluster',
+  clusterSettings: 'gpulint.clusterSettings',
+  clusterDashboard: 'gpulint.clusterDashboard',
+  sortPools: 'gpulint.sortPools',
+  filterCluster: 'gpulint.filterCluster',
+  clearClusterFilter: 'gpulint.clearClusterFilter',
+  /** Lets the workload at the cursor run in a pool. */
+  usePool: 'gpulint.usePool',
+  /** Shows the selector and the tolerations for a pool as YAML. */
+  showTolerations: 'gpulint.showTolerations',
+  /** Opens the manifest of the owner of a pod. */
+  openManifest: 'gpulint.openManifest',
+  /** Selects the pods of a workload in the view GPU Clusters. */
+  showPods: 'gpulint.showPods',
+  copyCluster: 'gpulint.copyCluster',
+  copyClusterName: 'gpulint.copyClusterName',
+  copyClusterMarkdown: 'gpulint.copyClusterMarkdown',
+  copyClusterJson: 'gpulint.copyClusterJson',
 } as const;
 
 export const methods = {

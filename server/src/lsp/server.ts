@@ -3,6 +3,7 @@ import { summarize } from '../features/report.ts';
 import { createBaseTexts } from './base-texts.ts';
 import { createClosedDiagnostics } from './closed-diagnostics.ts';
 import { watchClosing } from './closed-files.ts';
+import { registerCluster } from './cluster.ts';
 import type { Host } from './confined-host.ts';
 import { registerCostChanges } from './cost-changes.ts';
 import { registerCostReport } from './cost-report.ts';
@@ -69,6 +70,13 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   registerFractionPicker(session);
   registerCostChanges(session);
   registerWorkspaceFixes(session, host);
+  registerCluster(session, machine.startCluster, {
+    figuresChanged: refreshing.outdated,
+    answersChanged() {
+      refreshing.outdated();
+      workspaceChanged();
+    },
+  });
   registerNavigation(session, host);
   registerLifecycle(session, followers);
   followClient(session, followers);

@@ -1,4 +1,4 @@
-import { type EditorSettings, editorSchema } from '../config/schema.ts';
+import { type EditorSettings, editorSchema, type MachineSettings, machineSchema } from '../config/schema.ts';
 import { type ConfigOrigin, readSettings, type SettingsLayer } from '../config.ts';
 import { own, type Table, table, tableOf } from '../yaml/table.ts';
 import { settingOrigins } from './protocol.ts';
@@ -18,6 +18,15 @@ export function settingsFrom(value: unknown): { readonly settings: Settings; rea
     settings: { ...defaultSettings, ...editor, values, origins: originsOf(value) },
     problems: [...problems.map(({ message }) => message), ...wrong.map((key) => `'${key}' has an invalid value`)],
   };
+}
+
+/** The settings of the machine; those that are invalid or empty are not set. */
+export function machineSettingsFrom(value: unknown): MachineSettings {
+  const cluster = own(value, 'cluster');
+  const keys = Object.keys(machineSchema.parse({}).cluster);
+  const fields = tableOf(keys.map((key) => [key, own(cluster, key) || null]));
+  const { success, data } = machineSchema.safeParse({ cluster: fields });
+  return success ? data : machineSchema.parse({});
 }
 
 /** The values that the user has set: no empty texts, and no defaults, which only our own client also sends. */

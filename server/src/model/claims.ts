@@ -151,9 +151,8 @@ export function deviceOf(
   expressions: readonly string[],
   place: Cursor | undefined,
 ): readonly ImplicitDevices[] {
-  if (isOtherDevice(deviceClass)) return [];
-  const vendor = vendors.find(([pattern]) => pattern.test(deviceClass))?.[1] ?? null;
-  if (vendor === null && !deviceWords.test(deviceClass)) return [];
+  const vendor = vendorOfClass(deviceClass);
+  if (vendor === undefined) return [];
   const expression = expressions.join('\n');
   const named = /^mig-(\d+g)-(\d+gb)/.exec(deviceClass);
   const profile = named ? `${named[1]}.${named[2]}` : equalTo(expression, 'profile');
@@ -175,6 +174,13 @@ export function deviceOf(
       ...(models.length > 0 ? { models, modelFrom: 'device-class' as const } : {}),
     },
   ];
+}
+
+/** The vendor of a class or a driver of accelerators; null if it can be any, undefined if it is for other devices. */
+export function vendorOfClass(name: string): Vendor | null | undefined {
+  if (isOtherDevice(name)) return undefined;
+  const vendor = vendors.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+  return vendor === null && !deviceWords.test(name) ? undefined : vendor;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
-import type { NodeTaint } from './node-pool.ts';
+import type { NodePool, NodeTaint } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
@@ -65,6 +65,15 @@ export interface CrossReferences {
    * The config of the device plugin on nodes with this value of nvidia.com/device-plugin.config; null: nodes without the label.
    */
   deviceSharing(config: string | null): Referenced<DeviceSharing> | undefined;
+  /**
+   * The pools of the connected cluster that offer the requested resources and have the labels. Undefined without a connection, without such a pool
+   * and while the nodes are not known.
+   */
+  livePools(wanted: PodWants): LivePools | undefined;
+  /** What the nodes of the connected cluster offer; undefined without a connection and while not all nodes are known. */
+  liveOffers(): LiveOffers | undefined;
+  /** The values of a label on the nodes with accelerators of the connected cluster; undefined as above. */
+  liveValues(key: string): LiveValues | undefined;
   /** The nodes that the queue of a workload chooses from: the labels of the ResourceFlavors behind a LocalQueue. */
   flavorsOf(namespace: string | null, localQueue: string): readonly FlavorFacts[];
 }
@@ -85,6 +94,40 @@ export interface FlavorFacts {
 /** A node label that a pod requires, with the allowed values. */
 export interface RequiredLabel {
   readonly key: string;
+  readonly values: readonly string[];
+}
+
+/** What a pod needs of nodes, as plain values. */
+export interface PodWants {
+  readonly labels: readonly RequiredLabel[];
+  /** Accelerator resources, of which a pool must offer all. */
+  readonly resources: readonly string[];
+}
+
+/** The connected cluster. */
+export interface LiveCluster {
+  /** The name of its context. */
+  readonly cluster: string;
+  /** When the facts were read, in milliseconds since the epoch. Facts that are the same later keep the time. */
+  readonly asOf: number;
+}
+
+export interface LivePools extends LiveCluster {
+  readonly pools: readonly NodePool[];
+  /** Capacity of the largest node for the first resource; null if no resource is requested. */
+  readonly largest: number | null;
+  /** An autoscaler can add nodes, which may differ. */
+  readonly canGrow: boolean;
+}
+
+export interface LiveOffers extends LiveCluster {
+  /** Accelerator resources, sorted. */
+  readonly resources: readonly string[];
+  /** Names of DeviceClasses; null if they are not known. */
+  readonly deviceClasses: readonly string[] | null;
+}
+
+export interface LiveValues extends LiveCluster {
   readonly values: readonly string[];
 }
 
@@ -258,6 +301,9 @@ export const noCrossReferences: CrossReferences = {
   service: () => undefined,
   dangling: () => [],
   landingOf: () => undefined,
+  livePools: () => undefined,
+  liveOffers: () => undefined,
+  liveValues: () => undefined,
   flavorsOf: () => [],
   deviceSharing: () => undefined,
 };

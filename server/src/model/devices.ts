@@ -14,16 +14,7 @@ import type { ImplicitDevices } from './implicit-devices.ts';
 import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
-import {
-  amdPartitionShare,
-  memoryShare,
-  neuronCoreShare,
-  nodeSharing,
-  selectedSlice,
-  sliceShare,
-  virtualMiB,
-  virtualShare,
-} from './shares.ts';
+import { memoryShare, nodeSharing, selectedSlice, sliceShare, unitShare, virtualMiB, virtualShare } from './shares.ts';
 import type {
   AcceleratorForm,
   AcceleratorRequest,
@@ -92,7 +83,7 @@ export function lowerPodAccelerators(
     const each = (models: readonly string[]) =>
       counters.length > 0 && (form === 'whole' || form === 'shared')
         ? virtualShare(counters, models)
-        : shareOf(resource, form, models, sharing, options.sharing.replicas);
+        : unitShare(resource, form, models, sharing, options.sharing.replicas);
     return {
       ...lowered,
       devices: devicesOf(perPod, each(resolved.candidates)),
@@ -207,40 +198,6 @@ function effectiveCount(request: AcceleratorRequest): number | null {
   if (request.count !== null) return request.count;
   const written = request.limit ?? request.request;
   return written?.empty === true && request.limit?.empty !== false ? 0 : null;
-}
-
-function shareOf(
-  resource: string,
-  form: AcceleratorForm,
-  models: readonly string[],
-  sharing: (model: string | null) => number | null,
-  configured: number | null,
-): number | null {
-  switch (form) {
-    case 'whole':
-      return sharing(only(models));
-    case 'mig':
-      return sliceShare(resource, models);
-    case 'core':
-      return neuronCoreShare(models);
-    case 'shared':
-      return resource.startsWith('amd.com/')
-        ? amdPartitionShare(resource, models)
-        : renamed(resource, sharing, configured);
-    default:
-      return null;
-  }
-}
-
-/** `nvidia.com/gpu.shared` is a time slice; the number per card is known only from node labels or the config. */
-function renamed(
-  resource: string,
-  sharing: (model: string | null) => number | null,
-  configured: number | null,
-): number | null {
-  const share = resource === 'nvidia.com/gpu.shared' ? sharing(null) : null;
-  if (share !== 1) return share;
-  return configured === null ? null : 1 / configured;
 }
 
 function modelOf({ candidates }: Resolved): string | null {

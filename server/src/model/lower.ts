@@ -5,7 +5,7 @@ import { namesAccelerators } from './accelerators.ts';
 import { podClaims } from './claims.ts';
 import { withConfigEnv } from './config-env.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
-import { lowerPodAccelerators } from './devices.ts';
+import { lowerPodAccelerators, type RequestingContainer } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
 import { inheritParts } from './inherited.ts';
 import { type InlineValues, inlineValues } from './inline-values.ts';
@@ -181,6 +181,12 @@ function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSourc
   });
 }
 
+/** The accelerator resources of which a pod requests some. */
+function requestedNames(containers: readonly RequestingContainer[]): readonly string[] {
+  const requests = containers.flatMap(({ accelerators }) => accelerators);
+  return [...new Set(requests.flatMap(({ resource, count }) => (count === 0 ? [] : [resource])))].sort();
+}
+
 function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossReferences }: LoweringContext): PodSet {
   const { pod } = source;
   const { namespace } = manifest;
@@ -221,7 +227,16 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     source.implicitDevices !== undefined;
   // The config takes precedence.
   const isOpen = pool === undefined && requestsDevices;
-  const others = isOpen ? nodesOfOthers(nodes, pod, marks, namespace, crossReferences) : unknownNodes;
+  const others = isOpen
+    ? nodesOfOthers(
+        nodes,
+        pod,
+        marks,
+        namespace,
+        crossReferences,
+        requestedNames([...containers, ...inherited.containers]),
+      )
+    : unknownNodes;
   return {
     name: source.name,
     pods: source.pods,

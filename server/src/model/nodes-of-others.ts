@@ -1,11 +1,15 @@
 import { type GpuModel, gpus, isInstanceTypeLabel } from '../catalog/index.ts';
 import { asText, type Cursor, getIn, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
-import type { CrossReferences, FlavorFacts, Landing, RequiredLabel } from './cross-references.ts';
+import { shorten } from '../yaml/shorten.ts';
+import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
 import { modelsOfMachines } from './machine-terms.ts';
 import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
+import type { NodePool } from './node-pool.ts';
 import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
+import { lowerTolerations } from './pod.ts';
 import { type Inherited, objectName } from './referenced.ts';
-import type { Container, Selector } from './workload.ts';
+import { mayTolerate } from './tolerations.ts';
+import type { Container, Selector, Toleration } from './workload.ts';
 
 /** The nodes that other objects describe: the pool on which a pod lands, or the flavors of its queue. */
 export interface OtherNodes {
@@ -25,7 +29,7 @@ export const unknownNodes: OtherNodes = { terms: [], labels: [], sharing: [], mo
 type Described = Omit<OtherNodes, 'labels' | 'sharing'>;
 
 /**
- * The nodes of the pool that a pod selects, else of the flavors of its queue, else of all GPU pools of the project, for pods that select no
+ * The nodes of the connected cluster on which a pod can run, else of the pool that it selects, else of the flavors of its queue, else of all GPU pools of the project, for pods that select no
  * nodes.
  */
 export function nodesOfOthers(
@@ -34,8 +38,13 @@ export function nodesOfOthers(
   marks: readonly Located<string>[],
   namespace: string | null,
   crossReferences: CrossReferences,
+  resources: readonly string[] = [],
 ): OtherNodes {
-  const found = described(selectors, pod, marks, namespace, crossReferences);
+  const live = crossReferences.livePools({ labels: wantedLabels(selectors), resources });
+  const found =
+    live === undefined
+      ? described(selectors, pod, marks, namespace, crossReferences)
+      : ofCluster(live, lowerTolerations(pod), resources);
   const labels = selectorsOfTerms(found.terms, selectors, pod);
   const sharing = sharingOfOthers([...selectors, ...labels], pod, crossReferences);
   return { ...found, labels, sharing: sharing.labels, inherited: [...found.inherited, ...sharing.inherited] };
@@ -48,7 +57,7 @@ function described(
   namespace: string | null,
   crossReferences: CrossReferences,
 ): Described {
-  const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
+  const wanted = wantedLabels(selectors);
   const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false);
   if (selected !== undefined && isKnown(selected))
     return { ...ofLanding(selected), models: named(modelsOf(selected), 'node-pool'), hints: [] };
@@ -60,6 +69,48 @@ function described(
   if (landing === undefined || models.length === 0 || models.length > maxHints) return unknownNodes;
   const hint = { basis: 'pool', text: landing.first.name } as const;
   return { ...ofLanding(landing), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
+}
+
+/** The labels that selectors require. */
+export function wantedLabels(selectors: readonly Selector[]): readonly RequiredLabel[] {
+  return selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
+}
+
+/** The card is known only if it is known of each pool. */
+function ofCluster(
+  { cluster, asOf, pools: all }: LivePools,
+  tolerations: readonly Toleration[],
+  resources: readonly string[],
+): Described {
+  const admits = ({ taints, toleratesRequested }: NodePool) =>
+    taints?.every(
+      (taint) =>
+        taint.effect === 'PreferNoSchedule' ||
+        (toleratesRequested === true && resources.includes(taint.key)) ||
+        tolerations.some((toleration) => mayTolerate(toleration, taint)),
+    ) ?? true;
+  const open = all.filter(admits);
+  // Without any, the tolerations are still missing, which is for a rule to say.
+  const pools = open.length > 0 ? open : all;
+  const [first] = pools;
+  const ids = pools.map((pool) => pool.gpus?.[0]);
+  const models = ids.includes(undefined) ? [] : [...new Set(ids)].flatMap((id) => gpus.get(id ?? '') ?? []);
+  const terms = pools.flatMap((pool) => pool.terms ?? []);
+  const machines = allowedValues(terms, isInstanceTypeLabel) ?? [];
+  const from = { kind: 'pool', name: first?.name ?? '', file: clusterWords(cluster, asOf) };
+  return {
+    terms,
+    models: named(models, 'node-pool'),
+    hints: [],
+    inherited: [{ fact: 'nodes', from, machines, others: pools.length - 1 }],
+  };
+}
+
+/** `cluster prod, as of 14:02`, in local time. */
+export function clusterWords(cluster: string, asOf: number): string {
+  const time = new Date(asOf);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `cluster ${shorten(cluster, 40)}, as of ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
 /** More models say nothing about the price. */

@@ -63,3 +63,9 @@ function found(id: string, confidence: FoundPlatform['confidence']): FoundPlatfo
   const facts = platforms.get(id);
   return facts && { facts, confidence };
 }
+
+/** The seconds that pods get of the notice before a spot node is reclaimed. GKE reserves half of the notice for system pods. */
+export function grantedSeconds({ facts }: FoundPlatform): number | undefined {
+  const notice = facts.spotNoticeSeconds ?? undefined;
+  return facts.provider === 'gcp' && notice !== undefined ? notice / 2 : notice;
+}

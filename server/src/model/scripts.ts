@@ -3,7 +3,7 @@ import { asText, type Cursor, getIn, items } from '../yaml/cursor.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { Container, MountedScript, Volume } from './workload.ts';
 
-/** The container with the mounted ConfigMap scripts that its command names by path. */
+/** The container with the mounted ConfigMap scripts and settings that its command names by path. */
 export function withScripts(
   container: Container,
   volumes: readonly Volume[],
@@ -19,7 +19,7 @@ export function withScripts(
     return volume?.source !== 'configMap' || place === '' ? [] : [{ mount, volume, place }];
   });
   const namedAt = wordsBelow(words, new Set(mounts.map(({ place }) => place)));
-  const scripts = mounts.flatMap(({ mount, volume, place }): readonly MountedScript[] => {
+  const files = mounts.flatMap(({ mount, volume, place }): readonly (MountedScript & { readonly shell: boolean })[] => {
     const named = namedAt.get(place);
     const name = asText(getIn(volume.at, 'configMap', 'name'));
     if (named === undefined || name === undefined) return [];
@@ -28,11 +28,16 @@ export function withScripts(
     return named.flatMap(({ text: path, before, at: item }) => {
       const key = keyAt(path, place, asText(getIn(mount.at, 'subPath')), getIn(volume.at, 'configMap', 'items'));
       const text = key === undefined ? undefined : seen.facts[key];
-      const isRead = text !== undefined && isShell(path, text, before);
-      return isRead ? [{ path, text, at: item }] : [];
+      if (text === undefined) return [];
+      const shell = isShell(path, text, before);
+      return shell || /\.(?:ya?ml|json|toml|py)$/.test(path) ? [{ path, text, at: item, shell }] : [];
     });
   });
-  return scripts.length === 0 ? container : { ...container, scripts };
+  if (files.length === 0) return container;
+  const [scripts, settingsFiles] = [true, false].map((shell) =>
+    files.filter((file) => file.shell === shell).map(({ path, text, at }) => ({ path, text, at })),
+  );
+  return { ...container, scripts: scripts ?? [], ...(settingsFiles?.length ? { settingsFiles } : {}) };
 }
 
 interface NamedPath {

@@ -1,4 +1,11 @@
-import { acceleratorResource, gpus, migByResource, migShare, migTable } from '../catalog/index.ts';
+import {
+  type AcceleratorForm,
+  acceleratorResource,
+  gpus,
+  migByResource,
+  migShare,
+  migTable,
+} from '../catalog/index.ts';
 import { table } from '../yaml/table.ts';
 import { countIn } from './count.ts';
 import type { Selector } from './workload.ts';
@@ -22,8 +29,15 @@ export function nodeSharing(
   selectors: readonly Selector[],
   configured: number | null,
 ): (model: string | null) => number | null {
-  const value = valueIn(selectors);
-  const partition = selectedSlice(selectors);
+  return sharingByLabels(valueIn(selectors), configured);
+}
+
+/** The same, from the labels that nodes have. */
+export function sharingByLabels(
+  value: LabelValueOf,
+  configured: number | null,
+): (model: string | null) => number | null {
+  const partition = sliceByLabels(value);
   if (partition !== undefined) return (model) => partitionShare(model, partition);
   const clients = countIn(value('cloud.google.com/gke-max-shared-clients-per-gpu')) ?? 0;
   if (clients >= 1) return () => 1 / clients;
@@ -39,7 +53,11 @@ export function nodeSharing(
 
 /** The MIG profile that one `nvidia.com/gpu` is on the selected nodes, `2g.20gb`; undefined unless the labels name one. */
 export function selectedSlice(selectors: readonly Selector[]): string | undefined {
-  const value = valueIn(selectors);
+  return sliceByLabels(valueIn(selectors));
+}
+
+/** The same, from the labels that nodes have. */
+export function sliceByLabels(value: LabelValueOf): string | undefined {
   return (
     value('cloud.google.com/gke-gpu-partition-size') ??
     /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
@@ -49,7 +67,10 @@ export function selectedSlice(selectors: readonly Selector[]): string | undefine
 
 const migConfig = 'nvidia.com/mig.config';
 
-function valueIn(selectors: readonly Selector[]): (key: string) => string | undefined {
+/** The value of a label, if it is known. */
+type LabelValueOf = (key: string) => string | undefined;
+
+function valueIn(selectors: readonly Selector[]): LabelValueOf {
   return (key) => selectors.find((selector) => selector.key === key)?.values[0]?.value ?? undefined;
 }
 
@@ -75,6 +96,45 @@ export function amdPartitionShare(resource: string, candidates: readonly string[
   if (mode === 'cpx') return same(candidates.map((model) => 1 / (amdDies[model] ?? Number.NaN)));
   const parts = amdModes[mode];
   return parts === undefined ? null : 1 / parts;
+}
+
+/**
+ * The share of a card that one unit of a resource takes on nodes; null if unknown.
+ * @param sharing how the nodes share their cards, by model
+ * @param configured pods per card according to the config
+ */
+export function unitShare(
+  resource: string,
+  form: AcceleratorForm,
+  models: readonly string[],
+  sharing: (model: string | null) => number | null,
+  configured: number | null,
+): number | null {
+  switch (form) {
+    case 'whole':
+      return sharing(models.length === 1 ? (models[0] ?? null) : null);
+    case 'mig':
+      return sliceShare(resource, models);
+    case 'core':
+      return neuronCoreShare(models);
+    case 'shared':
+      return resource.startsWith('amd.com/')
+        ? amdPartitionShare(resource, models)
+        : renamed(resource, sharing, configured);
+    default:
+      return null;
+  }
+}
+
+/** `nvidia.com/gpu.shared` is a time slice; the number per card is known only from node labels or the config. */
+function renamed(
+  resource: string,
+  sharing: (model: string | null) => number | null,
+  configured: number | null,
+): number | null {
+  const share = resource === 'nvidia.com/gpu.shared' ? sharing(null) : null;
+  if (share !== 1) return share;
+  return configured === null ? null : 1 / configured;
 }
 
 /** The share of a card that an amount of memory corresponds to. */

@@ -131,6 +131,8 @@ export interface Container {
   readonly configEnv?: readonly ConfigVariable[];
   /** Shell scripts of ConfigMaps that the command runs. */
   readonly scripts: readonly MountedScript[];
+  /** Files of ConfigMaps with settings that the command names. */
+  readonly settingsFiles?: readonly MountedScript[];
 }
 
 /** A variable from a ConfigMap. */

@@ -1,4 +1,6 @@
+import { isSlip } from '../catalog/spelling.ts';
 import { groupOf } from '../model/manifest.ts';
+import { clusterWords } from '../model/nodes-of-others.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
@@ -12,7 +14,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { insertKey, removeKey } from '../yaml/edit.ts';
+import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -88,6 +90,32 @@ function reportClassic({ root, kind }: Manifest, { report }: RuleContext): void 
   });
 }
 
+/** Classes that the connected cluster does not have. Another file may still create one. */
+function checkClasses(spec: Cursor | undefined, { crossReferences, document, report }: RuleContext): void {
+  const live = crossReferences.liveOffers();
+  const known = live?.deviceClasses;
+  if (live === undefined || known == null || known.length === 0) return;
+  const requests = items(getIn(spec, 'devices', 'requests')).flatMap((request) => [
+    request,
+    ...[getIn(request, 'exactly') ?? []].flat(),
+    ...items(getIn(request, 'firstAvailable')),
+  ]);
+  for (const request of requests) {
+    const at = getIn(request, 'deviceClassName');
+    const name = asString(at);
+    if (at === undefined || name === undefined || isTemplated(at) || known.includes(name)) continue;
+    const meant = known.filter((one) => isSlip(name, one));
+    const where = clusterWords(live.cluster, live.asOf);
+    const end = meant[0] === undefined ? ': the' : `; did you mean ${shorten(meant[0], 30)}? The`;
+    report({
+      severity: meant.length > 0 ? 'warning' : 'info',
+      message: `No DeviceClass ${shorten(name, 40)} (${where})${end} pod stays Pending`,
+      span: spanOf(at),
+      fixes: () => meant.map((one) => fix(`Use class ${one}`, 'unsafe', replaceScalar(document, at, one))),
+    });
+  }
+}
+
 function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, context: RuleContext): void {
   const outer = getIn(root, 'spec');
   const spec = claim ? outer : getIn(outer, 'spec');
@@ -109,6 +137,7 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
     });
     return;
   }
+  checkClasses(spec, context);
   const nested = /\/v1(beta2)?$/.test(apiVersion);
   if (!nested && !/\/v1(?:beta1|alpha3)$/.test(apiVersion)) return;
   for (const request of items(getIn(spec, 'devices', 'requests'))) {

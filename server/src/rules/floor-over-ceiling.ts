@@ -70,6 +70,21 @@ export default defineRule({
       });
     }
   },
+  workload({ manifest, scaling, kind, apiVersion }, context) {
+    const floor = asNumber(scaling?.min);
+    const ceiling = asNumber(scaling?.max);
+    if (scaling?.min === undefined || scaling.max === undefined || floor === undefined || ceiling === undefined) return;
+    const { bounds, rayCluster } = kindOf({ kind, apiVersion });
+    // The manifest of these has been checked, and rules about annotations check the others.
+    if (bounds !== undefined || rayCluster !== undefined || scaling.mechanism === 'knative') return;
+    if (floor <= ceiling || ceiling === 0 || groupOf(manifest.apiVersion) === 'keda.sh') return;
+    const isHpa = scaling.mechanism === 'hpa';
+    context.report({
+      severity: isHpa ? 'error' : 'warning',
+      message: `${keyOf(scaling.min)} ${floor} is above ${keyOf(scaling.max)} ${ceiling}: ${isHpa ? 'the API server rejects the HPA that the operator creates' : 'no number of replicas satisfies both'}`,
+      span: spanOf(scaling.min),
+    });
+  },
 });
 
 interface Bounds {

@@ -50,7 +50,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If neither schedulerName nor a queue label shows that KAI or Run:ai schedules the pod: other tools may use the same annotations.
+ * If neither schedulerName nor a queue label shows that KAI or Run:ai schedules the pod: other tools may use the same annotations. A
+ * `gpu-fraction` next to whole GPUs is a mistake in any case.
  *
  * ## Sources
  *
@@ -61,9 +62,18 @@ export default defineRule({
   topic: 'sharing',
   severity: 'error',
   podSet(podSet, context) {
-    if (!isScheduledByKai(podSet)) return;
-    checkNames(podSet, context);
     const fraction = lookUp(podSet.annotations, 'gpu-fraction');
+    if (!isScheduledByKai(podSet)) {
+      const whole = fraction === undefined || context.workload.partial ? undefined : wholeGpuRequest(podSet);
+      if (fraction === undefined || whole === undefined) return;
+      context.report({
+        severity: 'warning',
+        message: `gpu-fraction has no effect next to ${whole}: KAI and Run:ai reject such a pod, and other schedulers give it the whole GPU`,
+        span: keySpanOf(fraction.at),
+      });
+      return;
+    }
+    checkNames(podSet, context);
     const memory = lookUp(podSet.annotations, 'gpu-memory');
     if (fraction !== undefined) checkFraction(fraction, context);
     if (memory !== undefined) checkMemory(memory, context);

@@ -2,6 +2,8 @@ import { gpus, knownAccelerator, maxGpusPerInstance } from '../catalog/index.ts'
 import { plural } from '../cost/money.ts';
 import { tpuSlice } from '../cost/tpu-slices.ts';
 import { largestNode } from '../evidence/largest-node.ts';
+import { livePoolsOf } from '../evidence/pool-taints.ts';
+import { clusterWords } from '../model/nodes-of-others.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodAccelerator, PodSet } from '../model/workload.ts';
 import { writtenQuantities } from '../rewrite/quantities.ts';
@@ -73,6 +75,18 @@ export default defineRule({
       const largest = largestNode(podSet.selectors, accelerator);
       const span = spanOfRequest(podSet, resource);
       if (span === undefined) continue;
+      const live = podSet.accelerators.length === 1 ? livePoolsOf(podSet, context.crossReferences) : undefined;
+      if (live?.largest != null) {
+        if (perPod <= live.largest) continue;
+        const where = clusterWords(live.cluster, live.asOf);
+        context.report({
+          // Other nodes may be added.
+          severity: podSet.selectors.length > 0 && !live.canGrow ? 'warning' : 'info',
+          message: `The pod requests ${perPod} ${resource}, but no node for it has more than ${live.largest} (${where}): the pod stays Pending`,
+          span,
+        });
+        continue;
+      }
       if (largest === undefined) {
         const most = isTpu(accelerator) ? maxChips(accelerator, podSet) : maxPerNode(accelerator);
         if (most === undefined || perPod <= most || onPremisesSizes.has(perPod)) continue;

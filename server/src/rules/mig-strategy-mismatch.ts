@@ -1,4 +1,6 @@
 import { migByResource } from '../catalog/index.ts';
+import type { LiveOffers } from '../model/cross-references.ts';
+import { clusterWords } from '../model/nodes-of-others.ts';
 import type { AcceleratorRequest, Selector } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
@@ -96,22 +98,37 @@ export default defineRule({
         const { resource, form } = accelerator;
         const written = writtenQuantities(accelerator)[0];
         if (form !== 'mig' || written === undefined || migByResource(resource).length === 0) continue;
+        const live = context.crossReferences.liveOffers();
+        // The cluster knows better than the config.
+        if (live?.resources.includes(resource) === true) continue;
         const mismatch =
-          options.migStrategy === 'single' || options.migStrategy === 'none'
-            ? `No node offers ${resource} with migStrategy ${options.migStrategy}`
-            : selector === undefined
-              ? undefined
-              : `Nodes with the selected product label offer slices as nvidia.com/gpu, not as ${resource}`;
+          live !== undefined
+            ? notOffered(resource, live)
+            : options.migStrategy === 'single' || options.migStrategy === 'none'
+              ? `No node offers ${resource} with migStrategy ${options.migStrategy}`
+              : selector === undefined
+                ? undefined
+                : `Nodes with the selected product label offer slices as nvidia.com/gpu, not as ${resource}`;
         if (mismatch === undefined) continue;
         report({
           message: `${mismatch}: the pod stays Pending`,
           span: keySpanOf(written.at),
-          fixes: () => [requestGpu(accelerator, context)],
+          ...(live === undefined ? {} : { severity: 'info' }),
+          fixes: () => (live !== undefined ? [] : [requestGpu(accelerator, context)]),
         });
       }
     }
   },
 });
+
+/** Nodes of a pool that is empty now may offer it. */
+function notOffered(resource: string, { cluster, asOf, resources }: LiveOffers): string {
+  const slices = resources
+    .filter((name) => name.startsWith('nvidia.com/mig-'))
+    .map((name) => name.slice('nvidia.com/'.length));
+  const others = slices.length === 0 ? '' : `, only ${slices.slice(0, 3).join(', ')}`;
+  return `No node offers ${resource} (${clusterWords(cluster, asOf)})${others}`;
+}
 
 /** With `single`, a slice is named like a GPU; with `none`, there are no slices. */
 function requestGpu(request: AcceleratorRequest, { document, options }: PodSetContext): Fix | undefined {

@@ -1,18 +1,20 @@
+import { acceleratorResource } from '../catalog/index.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { isUnknown, placesAt } from '../evidence/written.ts';
 import { lowerQuantity } from '../model/quantity.ts';
+import type { AcceleratorRequest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * An amount of memory, storage or CPU lacks its unit.
+ * An amount of memory, storage or CPU lacks its unit, or a counter has one.
  *
  * ## Why
  *
  * `memory: 64` is 64 bytes, and `cpu: 8000` is 8,000 cores. The API server accepts both. No container starts with a few bytes, and no node has
- * thousands of cores, so the pod fails or stays Pending.
+ * thousands of cores, so the pod fails or stays Pending. Counters of GPU memory have a fixed unit: `nvidia.com/gpumem: 8Gi` requests 8,589,934,592 MiB.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -63,7 +65,8 @@ export default defineRule({
     if (!isPodSpec(podSet, context.workload)) return;
     for (const size of placesAt(podSet.pod, 'volumes.*.emptyDir.sizeLimit')) checkBytes(size, 'sizeLimit', context);
   },
-  container({ resources }, context) {
+  container({ resources, accelerators }, context) {
+    for (const request of accelerators) checkCounter(request, context);
     if (!isPodSpec(context.podSet, context.workload)) return;
     for (const holder of ['limits', 'requests']) {
       for (const entry of entries(getIn(resources, holder))) {
@@ -73,6 +76,25 @@ export default defineRule({
     }
   },
 });
+
+/** A counter of memory, such as HAMi's `nvidia.com/gpumem`, has its own unit: the scheduler takes `8Gi` as 8,589,934,592 of them. */
+function checkCounter(
+  { resource, form, limit, request }: AcceleratorRequest,
+  { report, document }: PodSetContext,
+): void {
+  const unit = acceleratorResource(resource)?.unit;
+  const at = (limit ?? request)?.at;
+  if (form !== 'memory' || at === undefined || unit?.of !== 'memory' || !('mebibytes' in unit)) return;
+  const { value, text } = lowerQuantity(at);
+  if (isUnknown(at) || value === null || value * unit.mebibytes <= 2 ** 20 || !/[A-Za-z]$/.test(text)) return;
+  const meant = Math.round(value / 2 ** 20 / unit.mebibytes);
+  const counts = unit.mebibytes === 1 ? 'MiB' : `blocks of ${unit.mebibytes} MiB`;
+  report({
+    message: `${resource} counts ${counts} and takes no unit: ${text} is ${value.toLocaleString('en-US')} of them, which no GPU has; did you mean ${meant}?`,
+    span: spanOf(at),
+    fixes: () => (meant < 1 ? [] : [fix(`Set to ${meant}`, 'unsafe', replaceScalar(document, at, meant))]),
+  });
+}
 
 function checkBytes(at: Cursor, what: string, { report, document }: PodSetContext): void {
   const { value, text } = lowerQuantity(at);

@@ -1,8 +1,12 @@
 import { gpus, gpusByLabel, isGpuLabel, labelCandidates, meantNodeLabel } from '../catalog/index.ts';
+import { isSlip } from '../catalog/spelling.ts';
 import { placesAt } from '../evidence/written.ts';
+import { clusterWords } from '../model/nodes-of-others.ts';
+import type { Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -70,8 +74,10 @@ export default defineRule({
       checkKey(asText(place) ?? '', place, false, 'The volume is on no node', context);
     }
   },
-  podSet({ selectors }, context) {
-    for (const { key, values, at, from } of selectors) {
+  podSet({ selectors, accelerators }, context) {
+    for (const selector of selectors) {
+      const { key, values, at, from } = selector;
+      if (accelerators.length > 0 && checkLive(selector, context)) continue;
       const place = from === 'nodeSelector' ? at : getIn(at, 'key');
       if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
       if (!isGpuLabel(key) || values.some(({ value, at }) => isTemplated(at) || gpusByLabel(key, value).length > 0))
@@ -93,6 +99,36 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a value that no node of the connected cluster has. True if the cluster decides about the value. */
+function checkLive({ key, values }: Selector, context: RuleContext): boolean {
+  const live = values.some(({ at }) => isTemplated(at)) ? undefined : context.crossReferences.liveValues(key);
+  const [first] = values;
+  if (live === undefined || live.values.length === 0 || first === undefined) return false;
+  if (values.some(({ value }) => live.values.includes(value))) return true;
+  const meant = live.values.filter((value) => isSlip(first.value, value) || isSameWord(first.value, value));
+  if (meant.length === 0 && !isGpuLabel(key)) return false;
+  const [shown = ''] = meant.length > 0 ? meant : live.values;
+  const more = meant.length > 0 || live.values.length === 1 ? '' : ` and ${live.values.length - 1} more`;
+  const hint = meant.length > 0 ? `did you mean ${shorten(shown, 30)}?` : `it has ${shorten(shown, 30)}${more}.`;
+  const label = `${key.slice(key.indexOf('/') + 1)} ${shorten(first.value, 30)}`;
+  context.report({
+    // A pool may have no nodes at the moment.
+    severity: meant.length > 0 ? 'warning' : 'info',
+    message: `No node is labeled ${label} (${clusterWords(live.cluster, live.asOf)}); ${hint} The pod stays Pending`,
+    span: spanOf(first.at),
+    fixes: () =>
+      meant
+        .slice(0, 3)
+        .map((value) => fix(`Select ${value}`, 'unsafe', replaceScalar(context.document, first.at, value))),
+  });
+  return true;
+}
+
+function isSameWord(a: string, b: string): boolean {
+  const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return letters(a) === letters(b);
+}
 
 /** Reports a label that is one slip away from a known one. A label of a nodeSelector is itself a key. */
 function checkKey(key: string, place: Cursor, isKey: boolean, consequence: string, context: RuleContext): void {

@@ -1,6 +1,6 @@
 import { providerName } from '../catalog/index.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { type FoundPlatform, platformOf } from '../model/platform.ts';
+import { grantedSeconds, platformOf } from '../model/platform.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -93,9 +93,3 @@ export default defineRule({
     });
   },
 });
-
-/** The seconds that pods get of the notice before a spot node is reclaimed. GKE reserves half of the notice for system pods. */
-function grantedSeconds({ facts }: FoundPlatform): number | undefined {
-  const notice = facts.spotNoticeSeconds ?? undefined;
-  return facts.provider === 'gcp' && notice !== undefined ? notice / 2 : notice;
-}

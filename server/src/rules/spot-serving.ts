@@ -1,7 +1,6 @@
 import { hasRole } from '../evidence/role-confidence.ts';
+import { spotPlace } from '../evidence/spot.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import type { PodSet } from '../model/workload.ts';
-import { asText, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -76,22 +75,10 @@ export default defineRule({
     if (workload.apiVersion.startsWith('apps/') && only.replicas === undefined) return;
     const { capacity, capacityAt } = only.placement;
     if (capacity !== 'spot' || capacityAt === undefined) return;
-    const { label, span } = spotSelector(only);
+    const { selector, span } = spotPlace(only, workload.manifest);
     context.report({
-      message: `Single replica on spot (${label}): each interruption is an outage until a new pod has loaded the model`,
+      message: `Single replica on spot (${selector}): each interruption is an outage until a new pod has loaded the model`,
       span,
     });
   },
 });
-
-/** What selects spot capacity, in words, and where. */
-function spotSelector({ placement: { capacityAt }, pod }: PodSet): {
-  readonly label: string;
-  readonly span: ReturnType<typeof spanOf>;
-} {
-  const key = getIn(capacityAt, 'key');
-  if (key !== undefined && capacityAt !== undefined && keyOf(capacityAt) === '')
-    return { label: asText(key) ?? '', span: spanOf(key) };
-  const cursor = capacityAt ?? pod;
-  return { label: `${keyOf(cursor)}: ${asText(cursor) ?? ''}`, span: keySpanOf(cursor) };
-}

@@ -1,7 +1,7 @@
 import { readCommandLine } from '../command/shell.ts';
 import { checkpointSigns } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isOnSpot } from '../evidence/spot.ts';
+import { isOnSpot, spotPlace } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -9,10 +9,9 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { type Edits, type Fix, fix, joinEdits } from '../rewrite/fix.ts';
 import { checkpointClaim, mountClaim } from '../rewrite/mount-claim.ts';
-import { asText, type Cursor, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, items } from '../yaml/cursor.ts';
 import { appendItem } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { Span } from '../yaml/span.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
@@ -100,7 +99,7 @@ export default defineRule({
     const onSpot = workload.podSets.find(isOnSpot);
     if (onSpot === undefined || keepsStateElsewhere(workload) || isTrial(workload)) return;
     if (workload.podSets.some(mayKeepProgress)) return;
-    const { span, selector } = placeOf(onSpot.placement.capacityAt, context);
+    const { span, selector } = spotPlace(onSpot, context.manifest);
     context.report({
       message: `Training on spot (${selector}) without a checkpoint outside the pod: an interruption loses all progress`,
       span,
@@ -189,16 +188,4 @@ function hasCheckpointSign(container: Container): boolean {
 
 function wordsOf({ command, args }: Container): readonly string[] {
   return [...command, ...args].flatMap(({ value }) => value.split(/[\s=]+/));
-}
-
-/** What selects the capacity, in words, and where: the object's kind if it is the config. */
-function placeOf(
-  capacityAt: Cursor | undefined,
-  { manifest }: WorkloadContext,
-): { readonly span: Span; readonly selector: string } {
-  if (capacityAt === undefined)
-    return { span: spanOf(getIn(manifest.root, 'kind') ?? manifest.root), selector: 'as configured' };
-  const key = getIn(capacityAt, 'key');
-  if (key !== undefined) return { span: spanOf(key), selector: `${asText(key)}` };
-  return { span: keySpanOf(capacityAt), selector: `${keyOf(capacityAt)}: ${asText(capacityAt)}` };
 }

@@ -1,11 +1,11 @@
 import { aksSpotTaint, knownAccelerator } from '../catalog/index.ts';
-import { meantResource } from '../catalog/resource-spelling.ts';
 import { poolTaints } from '../evidence/pool-taints.ts';
-import { isTaintEffect, type NodeTaint } from '../model/node-pool.ts';
+import type { NodeTaint } from '../model/node-pool.ts';
 import { nodeTaints } from '../model/node-pools.ts';
 import { platformOf } from '../model/platform.ts';
 import { acceleratorByName, knownResource } from '../model/requested-resource.ts';
-import type { PodSet, Toleration } from '../model/workload.ts';
+import { mayTolerate } from '../model/tolerations.ts';
+import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
@@ -83,11 +83,18 @@ export default defineRule({
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (!requestsGpus(podSet) || mayGetMore(podSet, context)) return;
     const configured = nodeTaints(podSet.selectors, options);
-    const { whose, taints, siblingFolder } =
+    const pools =
       configured.length > 0
-        ? { whose: projectNodes, taints: configured, siblingFolder: false }
+        ? [{ whose: projectNodes, taints: configured, siblingFolder: false }]
         : poolTaints(podSet, context);
-    const missing = taints.filter((taint) => isMissing(taint, podSet, context));
+    const blocked = pools.map(({ taints, ...pool }) => ({
+      ...pool,
+      missing: taints.filter((taint) => isMissing(taint, podSet, context)),
+    }));
+    // The pool that needs the least; none if the pod tolerates the taints of one.
+    const [least] = blocked.sort((a, b) => a.missing.length - b.missing.length);
+    if (least === undefined) return;
+    const { whose, missing, siblingFolder } = least;
     const [first, ...others] = missing;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
@@ -123,7 +130,7 @@ function mayGetMore({ pod, labels }: PodSet, { workload }: PodSetContext): boole
 
 function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext): boolean {
   const { key, effect } = taint;
-  if (effect === 'PreferNoSchedule' || podSet.tolerations.some((toleration) => tolerates(toleration, taint)))
+  if (effect === 'PreferNoSchedule' || podSet.tolerations.some((toleration) => mayTolerate(toleration, taint)))
     return false;
   // spot-selector-toleration reports this one.
   if (key === aksSpotTaint && podSet.selectors.some((selector) => selector.key === aksSpotTaint)) return false;
@@ -135,18 +142,6 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
 }
 
 const projectNodes = "the project's GPU nodes";
-
-/** Whether it tolerates the taint, or may: other rules report misspelled tolerations. */
-function tolerates({ key, operator, value, effect, at: cursor }: Toleration, taint: NodeTaint): boolean {
-  if (cursor.node.kind !== 'map' || cursor.node.incomplete) return true;
-  const fields = [key, operator, value, effect];
-  if (fields.some((field) => field?.at.node.kind === 'scalar' && field.at.node.templated)) return true;
-  if (effect !== undefined && isTaintEffect(effect.value) && effect.value !== taint.effect) return false;
-  if (key === undefined || key.value === '') return true;
-  if (key.value !== taint.key && meantResource(key.value) !== taint.key) return false;
-  const equal = operator === undefined || operator.value === 'Equal';
-  return !equal || taint.value === null || (value?.value ?? '') === taint.value;
-}
 
 function textOf({ key, value, effect }: NodeTaint): string {
   const shown = `${key}${value === null ? '' : `=${value}`}:${effect}`;

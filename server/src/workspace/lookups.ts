@@ -1,5 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
+import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type {
   BudgetFacts,
   CrossReferences,
@@ -16,17 +17,21 @@ import { dangling, dependenciesOf, likelyTargets, projectReferences } from './da
 import { deviceSharing } from './device-sharing.ts';
 import { sharingKind } from './kinds.ts';
 import { landingOf, poolKinds } from './landing.ts';
+import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { agreed, candidates, factsAs, factsNamed, type Group, oncePerGroup, referenced, type Scope } from './named.ts';
 import { isInSiblingFolder, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
-import type { FileContext, Found, Workspace } from './workspace.ts';
+import { clusterKind, type FileContext, type Found, type Workspace } from './workspace.ts';
 
 /** Everything outside its text that the analysis of a document can look up. Each lookup is recorded with its result. */
 export interface Lookups {
   /** Facts from other documents. */
   readonly crossReferences: CrossReferences;
   readonly config: ProjectConfig;
+  readonly isConnected: () => boolean;
+  /** Whether pods would run in the connected cluster; undefined without one, and until it has answered. */
+  readonly askFit: (question: FitQuestion) => FitFacts | undefined;
   /** The related files of this one, recorded on first use. */
   readonly relatedFiles: () => RelatedFiles;
   readonly reads: Reads;
@@ -117,15 +122,45 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         flavorsOf(scope, namespace, name),
       ),
     deviceSharing: (config) => read([sharingKind], ['deviceSharing', config], () => deviceSharing(scope, config)),
+    livePools: (wanted) =>
+      asOfNow(
+        workspace,
+        read([clusterKind], ['livePools', JSON.stringify(wanted)], () => livePools(workspace.cluster, wanted)),
+      ),
+    liveOffers: () =>
+      asOfNow(
+        workspace,
+        read([clusterKind], ['liveOffers'], () => liveOffers(workspace.cluster)),
+      ),
+    liveValues: (key) =>
+      asOfNow(
+        workspace,
+        read([clusterKind], ['liveValues', key], () => liveValues(workspace.cluster, key)),
+      ),
     landingOf: (wanted, isFree) =>
       read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(scope, wanted, isFree)),
   };
+  const askFit = (question: FitQuestion) =>
+    read([clusterKind], ['fit', JSON.stringify(question)], () => {
+      const answer = workspace.cluster?.answer(question);
+      if (answer === undefined) return undefined;
+      // The time alone changes nothing.
+      const { asOf: _asOf, ...facts } = answer;
+      return facts;
+    });
   return {
     crossReferences,
+    isConnected: () => read([clusterKind], ['connected'], () => workspace.cluster !== undefined),
+    askFit,
     config: recorder.lookUpFile('config', () => context().config),
     relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),
     reads,
   };
+}
+
+/** Adds the time, which is no part of the recorded answer: it changes with each pod of the cluster, and the facts do not. */
+function asOfNow<T>({ cluster }: Workspace, facts: T | undefined): (T & { readonly asOf: number }) | undefined {
+  return facts === undefined ? undefined : { ...facts, asOf: cluster?.view.asOf ?? 0 };
 }
 
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';

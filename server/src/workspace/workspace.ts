@@ -1,5 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
+import type { LiveCluster } from '../fleet/fit-question.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Span } from '../yaml/span.ts';
 import { type Count, createKindIndex, type KindIndex, type WordOf, type WorkspaceFile } from './kind-index.ts';
@@ -37,6 +38,7 @@ export class Workspace {
   readonly #claimUses = createKindIndex<FoundReference>(referencesIn, ({ reference }) => reference.name);
   readonly #contexts = new Map<string, FileContext>();
   readonly #versions = new Map<string, number>();
+  #cluster: LiveCluster | undefined;
   #generation = 0;
   #watch: (isUnchanged: () => boolean) => void = () => undefined;
 
@@ -64,6 +66,20 @@ export class Workspace {
       this.#contexts.set(key, context);
       this.#generation += 1;
     }
+  }
+
+  /** The connected cluster, on which the current lookup then depends; undefined without one. */
+  get cluster(): LiveCluster | undefined {
+    this.dependOn([clusterKind]);
+    return this.#cluster;
+  }
+
+  /** Also called when its view or an answer has changed. */
+  setCluster(cluster: LiveCluster | undefined): void {
+    if (cluster === undefined && this.#cluster === undefined) return;
+    this.#cluster = cluster;
+    this.#generation += 1;
+    this.#versions.set(clusterKind, this.stampOf([clusterKind]) + 1);
   }
 
   contextOf(uri: string): FileContext | undefined {
@@ -168,6 +184,9 @@ export class Workspace {
     }
   }
 }
+
+/** The pseudo kind under which lookups depend on the connected cluster. */
+export const clusterKind = ' cluster';
 
 /** Indexes all objects of a kind under one word, the empty string. */
 export function anyObject(): string {

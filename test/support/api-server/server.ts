@@ -3,9 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { discovery, isPermitted, kindOf, matcherOf, type Rights, type Target, targetOf } from './requests.ts';
 
 // A substitute for kube-apiserver: lists in pages from one moment, watches with bookmarks, expired versions, rights and tokens. kubectl can read
-// from it. The key is public and only for tests.
+// from it. test/cluster/api-contract.ts compares it with kube-apiserver 1.20.2: pages, versions, watches, statuses and the fields of answers. Unlike
+// the real one, it ignores timeoutSeconds and only reads. The key is public and only for tests.
 
 const pem = (name: string) => readFileSync(path.join(import.meta.dirname, name));
 /** The authority that signed the server's certificate. */
@@ -23,7 +25,11 @@ interface Event {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly collection: string;
   readonly object: KubeObject;
+  /** The object before. */
+  readonly before: KubeObject | undefined;
 }
+
+type Matches = (object: KubeObject) => boolean;
 
 /** What to do with a request instead of answering it; undefined answers it. */
 export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -47,6 +53,10 @@ export interface TestApiServer {
   readonly watches: (collection: string) => number;
   /** Tokens that are accepted; undefined accepts every request. */
   tokens: ReadonlySet<string> | undefined;
+  /** What the user may read; undefined permits everything. */
+  rights: Rights | undefined;
+  /** A request is answered when this resolves: a slow server. */
+  hold: ((request: IncomingMessage) => Promise<void> | undefined) | undefined;
   /** Called first for each request; true means that it has dealt with it. */
   fault: Fault | undefined;
   /** Resolves when something has happened that makes the condition true. */
@@ -58,7 +68,11 @@ export interface TestApiServer {
 export async function startApiServer(...collections: readonly string[]): Promise<TestApiServer> {
   const objects = new Map(collections.map((name) => [name, new Map<string, KubeObject>()]));
   const lists = new Map<string, { readonly version: number; readonly items: readonly KubeObject[] }>();
-  const watchers = new Set<{ readonly collection: string; readonly response: ServerResponse }>();
+  const watchers = new Set<{
+    readonly collection: string;
+    readonly matches: Matches;
+    readonly response: ServerResponse;
+  }>();
   const waiting = new Set<() => void>();
   const requests: string[] = [];
   let events: Event[] = [];
@@ -68,25 +82,37 @@ export async function startApiServer(...collections: readonly string[]): Promise
     for (const check of waiting) check();
   };
 
-  const listOf = (collection: string, url: URL): { readonly status: number; readonly body: unknown } => {
+  const listOf = (target: Target, url: URL): Answer => {
+    const { collection } = target;
     const limit = Number(url.searchParams.get('limit') ?? 0);
     const token = url.searchParams.get('continue');
-    const [id, from] = token === null ? [`${collection}@${version}`, 0] : splitToken(token);
+    const [id, from] = token === null ? [`${url.pathname}?${url.searchParams}@${version}`, 0] : splitToken(token);
     const all = [...(objects.get(collection)?.values() ?? [])];
-    const list = lists.get(id) ?? (token === null ? { version, items: all } : undefined);
+    const matching = all.filter(matcherOf(target, url.searchParams.get('fieldSelector')));
+    if (target.name !== null) {
+      const [one] = matching;
+      return one === undefined
+        ? failure(404, 'NotFound', `${target.resource} "${target.name}" not found`)
+        : { status: 200, body: one };
+    }
+    const list = lists.get(id) ?? (token === null ? { version, items: matching } : undefined);
     if (list === undefined) return failure(410, 'Expired', 'The provided continue parameter is too old');
     lists.set(id, list);
     const items = limit === 0 ? list.items : list.items.slice(from, from + limit);
     const rest = list.items.length - from - items.length;
     const metadata = {
       resourceVersion: String(list.version),
-      ...(rest > 0 && { continue: `${id}|${from + items.length}`, remainingItemCount: rest }),
+      continue: rest > 0 ? `${id}|${from + items.length}` : '',
+      ...(rest > 0 && { remainingItemCount: rest }),
     };
-    return { status: 200, body: { kind: 'List', apiVersion: 'v1', metadata, items } };
+    const { kind, apiVersion } = typeOf(collection);
+    return { status: 200, body: { kind: `${kind}List`, apiVersion, metadata, items } };
   };
 
-  const watch = (collection: string, url: URL, response: ServerResponse) => {
+  const watch = (target: Target, url: URL, response: ServerResponse) => {
+    const { collection } = target;
     const from = Number(url.searchParams.get('resourceVersion') ?? version);
+    const matches = matcherOf(target, url.searchParams.get('fieldSelector'));
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
     if (from < oldest) {
@@ -95,8 +121,9 @@ export async function startApiServer(...collections: readonly string[]): Promise
       );
       return;
     }
-    for (const event of events) if (event.collection === collection && event.version > from) send(response, event);
-    const watcher = { collection, response };
+    for (const event of events)
+      if (event.collection === collection && event.version > from) send(response, event, matches);
+    const watcher = { collection, matches, response };
     watchers.add(watcher);
     response.on('close', () => {
       watchers.delete(watcher);
@@ -104,30 +131,59 @@ export async function startApiServer(...collections: readonly string[]): Promise
     });
   };
 
-  const server = createServer({ key: pem('key.pem'), cert: authority }, (request, response) => {
-    requests.push(request.url ?? '');
+  /** Why a request is not answered; undefined if it may be. */
+  const rejection = (request: IncomingMessage, url: URL, target: Target | undefined): Answer | undefined => {
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    if (request.method !== 'GET') return failure(405, 'MethodNotAllowed', 'only GET');
+    if (api.tokens !== undefined && !api.tokens.has(token)) return failure(401, 'Unauthorized', 'Unauthorized');
+    if (target === undefined || api.rights === undefined) return undefined;
+    const verb = url.searchParams.has('watch') ? 'watch' : target.name === null ? 'list' : 'get';
+    const selected = /(?:^|,)metadata\.name=([^,]+)/.exec(url.searchParams.get('fieldSelector') ?? '')?.[1] ?? null;
+    if (isPermitted(api.rights, target, verb, selected)) return undefined;
+    const scope = target.namespace === null ? 'at the cluster scope' : `in the namespace "${target.namespace}"`;
+    const what = `cannot ${verb} resource "${target.resource}" in API group "${target.group}" ${scope}`;
+    return failure(403, 'Forbidden', `${target.resource} is forbidden: User "test" ${what}`);
+  };
+
+  const respond = (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? '/', 'https://localhost');
-    const answer = ({ status, body }: { readonly status: number; readonly body: unknown }) => {
+    const answer = ({ status, body }: Answer) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    const target = targetOf(url.pathname);
+    const found = target === undefined ? discovery(url.pathname, [...objects.keys()]) : undefined;
+    const rejected = rejection(request, url, target);
+    if (rejected !== undefined) answer(rejected);
+    else if (found !== undefined) answer({ status: 200, body: found });
+    else if (target === undefined || !objects.has(target.collection))
+      answer(failure(404, 'NotFound', 'the server could not find the requested resource'));
+    else if (url.searchParams.has('watch')) watch(target, url, response);
+    else answer(listOf(target, url));
+  };
+
+  const server = createServer({ key: pem('key.pem'), cert: authority }, (request, response) => {
+    requests.push(request.url ?? '');
+    const held = api.hold?.(request);
     if (api.fault?.(request, response) !== true) {
-      if (request.method !== 'GET') answer(failure(405, 'MethodNotAllowed', 'only GET'));
-      else if (api.tokens !== undefined && !api.tokens.has(token)) answer(failure(401, 'Unauthorized', 'Unauthorized'));
-      else if (!objects.has(url.pathname))
-        answer(failure(404, 'NotFound', 'the server could not find the requested resource'));
-      else if (url.searchParams.has('watch')) watch(url.pathname, url, response);
-      else answer(listOf(url.pathname, url));
+      if (held === undefined) respond(request, response);
+      else void held.then(() => respond(request, response));
     }
     changed();
   });
 
-  const record = (type: Event['type'], collection: string, object: KubeObject) => {
+  const record = (type: Event['type'], collection: string, object: KubeObject, before: KubeObject | undefined) => {
     version += 1;
-    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-    const event = { version, type, collection, object: stored };
+    const uid = before?.metadata.uid ?? object.metadata.uid ?? `uid-${version}`;
+    const creationTimestamp = before?.metadata.creationTimestamp ?? '2026-01-01T00:00:00Z';
+    const stored = {
+      ...typeOf(collection),
+      ...object,
+      metadata: { creationTimestamp, ...object.metadata, uid, resourceVersion: String(version) },
+    };
+    const event = { version, type, collection, object: stored, before };
     events.push(event);
-    for (const watcher of watchers) if (watcher.collection === collection) send(watcher.response, event);
+    for (const watcher of watchers)
+      if (watcher.collection === collection) send(watcher.response, event, watcher.matches);
     return stored;
   };
 
@@ -135,19 +191,22 @@ export async function startApiServer(...collections: readonly string[]): Promise
     url: '',
     requests,
     tokens: undefined,
+    rights: undefined,
+    hold: undefined,
     fault: undefined,
     put(collection, object) {
       const all = objects.get(collection) ?? new Map<string, KubeObject>();
       objects.set(collection, all);
       const key = keyOf(object.metadata.name, object.metadata.namespace);
-      all.set(key, record(all.has(key) ? 'MODIFIED' : 'ADDED', collection, object));
+      const before = all.get(key);
+      all.set(key, record(before === undefined ? 'ADDED' : 'MODIFIED', collection, object, before));
     },
     remove(collection, name, namespace) {
       const all = objects.get(collection);
       const object = all?.get(keyOf(name, namespace));
       if (object === undefined) throw new Error(`no ${name} in ${collection}`);
       all?.delete(keyOf(name, namespace));
-      record('DELETED', collection, object);
+      record('DELETED', collection, object, object);
     },
     compact() {
       events = [];
@@ -186,8 +245,18 @@ export async function startApiServer(...collections: readonly string[]): Promise
   return Object.assign(api, { url: `https://localhost:${(server.address() as AddressInfo).port}` });
 }
 
-function send(response: ServerResponse, { type, object }: Event): void {
-  response.write(`${JSON.stringify({ type, object })}\n`);
+/** An object that begins or ceases to match is added or deleted for the watch. */
+function send(response: ServerResponse, { type, object, before }: Event, matches: Matches): void {
+  const was = type !== 'ADDED' && before !== undefined && matches(before);
+  const is = type !== 'DELETED' && matches(object);
+  if (!was && !is) return;
+  const seen = is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED';
+  response.write(`${JSON.stringify({ type: seen, object })}\n`);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
 }
 
 function keyOf(name: string, namespace = ''): string {
@@ -199,14 +268,16 @@ function splitToken(token: string): readonly [string, number] {
   return [token.slice(0, at), Number(token.slice(at + 1))];
 }
 
+/** The apiVersion and kind of a collection's objects. */
+function typeOf(collection: string): { readonly apiVersion: string; readonly kind: string } {
+  const parts = collection.split('/');
+  return { apiVersion: parts.slice(2, -1).join('/'), kind: kindOf(parts.at(-1) ?? '') };
+}
+
 /** A Status, as the API server sends it. */
-export function failure(
-  code: number,
-  reason: string,
-  message: string,
-): { readonly status: number; readonly body: unknown } {
+export function failure(code: number, reason: string, message: string): Answer {
   return {
     status: code,
-    body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code },
+    body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details: {}, code },
   };
 }

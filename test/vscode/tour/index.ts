@@ -1,3 +1,5 @@
+import { startClusters } from './cluster-surroundings.ts';
+import { clusters, clustersIn, clustersRestricted } from './clusters.ts';
 import { commanding } from './commands.ts';
 import { costReport } from './cost-report.ts';
 import { costing } from './costs.ts';
@@ -47,20 +49,29 @@ export const tours: readonly Tour[] = [
     title: 'an untrusted folder',
     args: [],
     prepare: writeStrangersSettings,
-    steps: restricted,
+    start: startClusters,
+    steps: [...restricted, ...clustersRestricted],
   },
+  { title: 'a cluster', start: startClusters, steps: clusters },
   { title: 'with Red Hat YAML', otherExtension: 'red-hat-yaml', steps: withRedHatYaml },
   { title: 'with the Kubernetes extension', otherExtension: 'kubernetes-tools', steps: withKubernetesTools },
   { title: 'a virtual workspace', otherExtension: 'memfs', prepare: makeVirtual, steps: virtual },
-  { title: 'light', settings: { 'workbench.colorTheme': 'Default Light Modern' }, steps: themeSteps('light', 'vs') },
+  {
+    title: 'light',
+    settings: { 'workbench.colorTheme': 'Default Light Modern' },
+    start: startClusters,
+    steps: [...themeSteps('light', 'vs'), ...clustersIn('light')],
+  },
   {
     title: 'high contrast',
     settings: { 'workbench.colorTheme': 'Default High Contrast' },
-    steps: themeSteps('high contrast', 'hc-black'),
+    start: startClusters,
+    steps: [...themeSteps('high contrast', 'hc-black'), ...clustersIn('high contrast')],
   },
   {
     title: 'high contrast light',
     settings: { 'workbench.colorTheme': 'Default High Contrast Light' },
-    steps: themeSteps('high contrast light', 'hc-light'),
+    start: startClusters,
+    steps: [...themeSteps('high contrast light', 'hc-light'), ...clustersIn('high contrast light')],
   },
 ];

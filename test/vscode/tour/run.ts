@@ -18,9 +18,16 @@ export interface Tour {
   readonly args?: readonly string[];
   /** Changes the copy of the workspace before it is opened, and gives the path to open. */
   readonly prepare?: (workspace: string) => string;
+  /** Starts what the window needs beside it, before it opens: its environment, and how to end it. */
+  readonly start?: (workspace: string) => Promise<Surroundings>;
   /** Another extension to install: a folder of test/vscode/extensions. */
   readonly otherExtension?: string;
   readonly steps: readonly Step[];
+}
+
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface TourSetting {
@@ -52,9 +59,10 @@ export async function runTour(
   if (steps.length === 0) return { passed: 0, failed: 0, retried: new Map() };
   fs.mkdirSync(pictures, { recursive: true });
   const opened = tour.prepare?.(workspace) ?? workspace;
+  const started = await tour.start?.(workspace);
   const workbench = await launchWorkbench({
     vsix,
-    env: { ...fixedPrices, ...env },
+    env: { ...fixedPrices, ...env, ...started?.env },
     settings: { ...testSettings, ...tourSettings, ...tour.settings },
     args: tour.args ?? ['--disable-workspace-trust'],
   });
@@ -90,6 +98,7 @@ export async function runTour(
     }
   } finally {
     await workbench.stop();
+    await started?.stop();
   }
   return { passed: steps.length - failed, failed, retried };
 }

@@ -41,6 +41,8 @@ export interface WorkloadText {
   readonly name: string;
   readonly accelerators: string;
   readonly cost: string;
+  /** Whether it would run in the cluster; empty without one. */
+  readonly fit: string;
   /** The config could say which GPU is meant, and with that there is a price. */
   readonly lacksModel: boolean;
 }

@@ -17,6 +17,7 @@ import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-tota
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
+import { trainingRecords } from '../../features/training-records.ts';
 import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
@@ -153,12 +154,23 @@ function toReportWorkload(
     cost: cost === null ? null : toReportCost(cost),
     ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     costRange: toCostRange(document.rangeOf(workload)),
-    memory: memoryRecords(workload, config).map(({ podSet: _, assumptions, ...record }) => ({
-      ...record,
-      assumptions: [...assumptions],
-    })),
+    memory: [...memoryRecords(workload, config), ...trainingRecords(workload)].map(
+      ({ podSet: _, assumptions, ...record }) => ({
+        ...record,
+        assumptions: [...assumptions],
+      }),
+    ),
     ...releaseOf(workload, document),
+    ...clusterFit(workload, document),
   };
+}
+
+function clusterFit(workload: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'cluster'> {
+  const fit = document.fitOf(workload);
+  if (fit === undefined) return {};
+  const { context, outcome, fitting, pods, groups, line } = fit;
+  const words = groups.flatMap((group) => group.words ?? [])[0] ?? null;
+  return { cluster: { context, outcome, fitting, pods, text: line, words } };
 }
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {

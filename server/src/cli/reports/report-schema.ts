@@ -140,6 +140,19 @@ const workloadSchema = z.object({
     })
     .optional()
     .describe('For values: what one release of them runs. The totals include it.'),
+  cluster: z
+    .object({
+      context: z.string().describe('The context of the kubeconfig.'),
+      outcome: z.enum(['runs', 'fits', 'fits-some', 'preempts', 'grows', 'waits', 'quota', 'never', 'unknown']),
+      fitting: z.int().describe('Pods that fit now.'),
+      pods: z.int(),
+      text: z.string().describe('The same in words.'),
+      words: z.string().nullable().describe("Why pods do not fit, in the scheduler's words; null if all fit."),
+    })
+    .optional()
+    .describe(
+      'Whether the workload would run in the cluster. Absent without --cluster, and if that cannot be decided.',
+    ),
   countedIn: z
     .array(z.string())
     .optional()

@@ -4,6 +4,7 @@ import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { rangedWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
+import { fitTitle } from '../../features/cluster/fit-blocks.ts';
 import { costWords } from '../../features/code-lens.ts';
 import {
   acceleratedWorkloads,
@@ -12,6 +13,7 @@ import {
   deviceNoun,
 } from '../../features/hover/gpu-words.ts';
 import { memoryNote } from '../../features/memory-records.ts';
+import { trainingNote } from '../../features/training-records.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -57,8 +59,10 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
         [
           isKnown ? costWords(workload, result, range) : noEstimateWords(result.unknown),
           ...memoryNote(workload, file.config),
+          ...trainingNote(workload),
         ].join(' · '),
       ),
+      fit: printable(fitTitle(workload, document) ?? ''),
       lacksModel: missingFor(result.unknown) === 'gpu',
     };
   });
@@ -192,10 +196,13 @@ export function skippedProblem({ parse, problem }: ReportFile): string | null {
 function workloadBlocks(workloads: readonly WorkloadText[], style: Style): readonly Block[] {
   const nameWidth = Math.max(0, ...workloads.map(({ name }) => name.length));
   const acceleratorsWidth = Math.max(0, ...workloads.map(({ accelerators }) => accelerators.length));
-  return workloads.map(({ line, column, name, accelerators, cost }) => ({
+  return workloads.map(({ line, column, name, accelerators, cost, fit }) => ({
     line,
     column,
-    lines: [`${style.bold(name.padEnd(nameWidth))}  ${accelerators.padEnd(acceleratorsWidth)}  ${cost}`],
+    lines: [
+      `${style.bold(name.padEnd(nameWidth))}  ${accelerators.padEnd(acceleratorsWidth)}  ${cost}`,
+      ...(fit === '' ? [] : [`${' '.repeat(nameWidth)}  ${fit}`]),
+    ],
   }));
 }
 

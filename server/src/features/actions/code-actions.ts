@@ -13,6 +13,7 @@ import {
   sliceFix,
   slicesOf,
 } from './mig-picker.ts';
+import { poolFixes } from './pool-fixes.ts';
 import { budgetOfAnswer, type ProofBudget, provenFixes } from './proof.ts';
 import { type Resizable, resizableIn, smallerFlags } from './resizable.ts';
 import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
@@ -191,10 +192,10 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
     ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable, budget)),
     ...share(sliceable, budget),
   ]);
-  const cheaper = leverFixes(file, query.span, budget).map(
+  const other = [...poolFixes(file, query.span, budget), ...leverFixes(file, query.span, budget)].map(
     ({ title, edits }): Action => ({ title, kind: 'refactor.rewrite', preferred: false, edits }),
   );
-  return [...pieces(file, query, budget), ...cheaper, ...parts];
+  return [...pieces(file, query, budget), ...other, ...parts];
 }
 
 /** The list of pieces of a GPU on which the model fits. Without a list, only forms that no other action has and that the nodes offer. */

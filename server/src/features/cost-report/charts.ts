@@ -54,7 +54,8 @@ function idleChart(rows: readonly ReportedCost[]): string {
   return figure('Idle share', 'of the ceiling', legend.join('\n'), svg(rects.join(''), 'stack'), 'parts');
 }
 
-function figure(title: string, unit: string, items: string, above = '', kind = 'bars'): string {
+/** A chart with its text. @param above a drawing over the entries */
+export function figure(title: string, unit: string, items: string, above = '', kind = 'bars'): string {
   return `<figure class="${kind}"><figcaption><h2>${title}</h2> <span class="unit">${unit}</span></figcaption>${above}
 <ul role="list">
 ${items}
@@ -71,11 +72,13 @@ function bar({ min, max }: Range, scale: number): string {
   return svg(`${rect('floor', 0, floor)}${rest > 0 ? rect('range', floor, rest) : ''}`, 'bar');
 }
 
-function svg(content: string, kind: string): string {
+/** A drawing that is 100 wide and 8 high, whatever its size. */
+export function svg(content: string, kind: string): string {
   return `<svg class="${kind}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">${content}</svg>`;
 }
 
-function rect(mark: string, x: number, width: number): string {
+/** A part of a drawing. @param mark its class */
+export function rect(mark: string, x: number, width: number): string {
   return `<rect class="${mark}" x="${coordinate(x)}" width="${coordinate(width)}" height="8"/>`;
 }
 

@@ -11,21 +11,28 @@ import type { Block } from './render.ts';
 /**
  * The share of time spent writing checkpoints, and the interval that minimizes the time spent writing plus the time lost, after Young:
  * √(2 × time to write × time between interruptions). Names the config key that is missing.
+ * @param sizeGiB of a checkpoint, if it is known
  */
 export function bestIntervalFacts(
   interval: CheckpointInterval,
   workload: Workload,
   result: CostResult,
   { training, origins }: ProjectConfig,
+  sizeGiB: number | null,
 ): readonly Block[] {
-  const { stepSeconds, checkpointSeconds } = training;
+  const { stepSeconds } = training;
   const seconds = secondsBetween(interval, stepSeconds);
   if (seconds === null) return [];
+  const checkpointSeconds = secondsToWrite(training, sizeGiB);
   if (checkpointSeconds === null) {
     return [text('Set training.checkpointSeconds in .gpulint.yaml to see the cost of writing and the best interval.')];
   }
   const share = writingShare(checkpointSeconds, seconds);
-  const from = origins?.['training.checkpointSeconds'] ?? 'the config';
+  const { checkpointGiBPerSecond } = training;
+  const from =
+    training.checkpointSeconds === null
+      ? `${formatNumber(Math.round(sizeGiB ?? 0))} GiB at ${formatNumber(checkpointGiBPerSecond ?? 0)} GiB/s`
+      : (origins?.['training.checkpointSeconds'] ?? 'the config');
   const writing = `Writing checkpoints takes ${percent(share)} of the time: ${formatDuration(checkpointSeconds)} (${from}) every ${formatDuration(seconds)}.`;
   const between = timeBetween(workload, result, training.hoursBetweenInterruptions, origins);
   if (between === undefined) {
@@ -43,6 +50,15 @@ export function bestIntervalFacts(
       `The best interval is ${formatDuration(best)}${steps}: √(2 × ${formatDuration(checkpointSeconds)} × ${between.bound}${formatDuration(between.seconds)} between interruptions; ${between.basis}).`,
     ),
   ];
+}
+
+/** The time to write a checkpoint: from the config, else from its size and the speed of writing; null if unknown. */
+export function secondsToWrite(
+  { checkpointSeconds, checkpointGiBPerSecond }: ProjectConfig['training'],
+  sizeGiB: number | null,
+): number | null {
+  if (checkpointSeconds !== null || sizeGiB === null || checkpointGiBPerSecond === null) return checkpointSeconds;
+  return sizeGiB / checkpointGiBPerSecond;
 }
 
 /** How long the job runs between interruptions: from the config, else from the interruption rate of its spot nodes. */

@@ -27,6 +27,7 @@ import type {
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { isAt, type Span, shiftSpan } from '../../yaml/span.ts';
+import { fitBlocks } from '../cluster/fit-blocks.ts';
 import { roleWords } from '../completion/role-words.ts';
 import { poolHover } from '../pool-lens.ts';
 import { budgetFacts } from './budget-facts.ts';
@@ -38,6 +39,8 @@ import { lostWorkFacts } from './lost-work.ts';
 import { memoryFacts } from './memory-facts.ts';
 import type { Block, HoverContent } from './render.ts';
 import { scalerHover } from './scaler-facts.ts';
+import { speedFacts } from './speed-facts.ts';
+import { trainingFacts } from './training-facts.ts';
 import { whatWillRun } from './will-run.ts';
 
 /**
@@ -50,7 +53,9 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     if (!isAt(spanOf(workload.manifest.root), inside)) continue;
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
-    const blocks = arranged(hit, cost(hit, workload, document, file.config), guessed(workload));
+    const paid = cost(hit, workload, document, file.config);
+    const fits = hit.cost ? fitBlocks(workload, document) : [];
+    const blocks = arranged({ ...hit, facts: [...fits, ...hit.facts] }, paid, guessed(workload));
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
   return scalerHover(file, offset) ?? poolHover(file, offset);
@@ -124,9 +129,14 @@ function firstHit(
     for (const quantity of [request.limit, request.request]) {
       const span = quantity && entryAt(quantity.at, offset);
       if (span === undefined) continue;
-      const memory = memoryFacts(workload, podSet, container, request, config);
+      const memory =
+        workload.role === 'training'
+          ? trainingFacts(workload, podSet, container, request, result, config)
+          : memoryFacts(workload, podSet, container, request, config);
       const facts = sliceFacts(podSet.accelerators, request);
-      return { span, facts, cost: true, between: memory.total, basis: memory.basis };
+      const speed =
+        workload.role === 'training' ? [] : speedFacts(workload, podSet, container, request, result, config);
+      return { span, facts, cost: true, between: [...memory.total, ...speed], basis: memory.basis };
     }
   }
   const { manifest, scaling, podSets } = workload;

@@ -3,7 +3,9 @@ import type { ProjectConfig } from '../../config.ts';
 import { type LostTime, lostWork } from '../../cost/interruption-cost.ts';
 import { formatAmount, formatDuration, formatNumber } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
+import { checkpointGiB } from '../../memory/training.ts';
 import { processInput } from '../../model/process-input.ts';
+import { trainingRun } from '../../model/training-run.ts';
 import type { Container, Workload } from '../../model/workload.ts';
 import { spanOfWords } from '../../rewrite/word-span.ts';
 import type { Span } from '../../yaml/span.ts';
@@ -24,10 +26,10 @@ export function lostWorkFacts(
   for (const interval of intervals) {
     const span = spanOfWords(workload.manifest.document, lines, [interval.word, interval.word]);
     if (span === undefined || offset < span.start || offset > span.end) continue;
-    return {
-      span,
-      facts: [...factsOf(interval, result, config), ...bestIntervalFacts(interval, workload, result, config)],
-    };
+    const { run } = trainingRun(container, workload);
+    const sizeGiB = run === null ? null : checkpointGiB(run.shape, run.settings);
+    const best = bestIntervalFacts(interval, workload, result, config, sizeGiB);
+    return { span, facts: [...factsOf(interval, result, config), ...best] };
   }
   return undefined;
 }

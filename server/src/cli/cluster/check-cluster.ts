@@ -1,0 +1,77 @@
+import type { Analysis, FileAnalysis } from '../../analysis.ts';
+import { createClusterClient } from '../../cluster/client.ts';
+import { startClusterThread } from '../../cluster/thread.ts';
+import { acceleratedWorkloads } from '../../features/hover/gpu-words.ts';
+import { warn } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { lastingProblems } from './cluster.ts';
+
+/** A cluster that a check asks whether workloads would run. */
+export interface CheckCluster {
+  /** The analysis of a file with the answers to all its questions. */
+  answered(file: FileAnalysis): Promise<FileAnalysis>;
+  close(): void;
+}
+
+/**
+ * Connects an analysis to a cluster.
+ * @param context of the kubeconfig; null: the current one
+ * @throws UsageError if there is no connection, or if the user may not read the nodes
+ */
+export async function connectCheck(analysis: Analysis, context: string | null): Promise<CheckCluster> {
+  let wake: () => void = () => undefined;
+  const changed = () => {
+    analysis.workspace.setCluster(client.live());
+    wake();
+  };
+  const client = createClusterClient(startClusterThread, {
+    statusChanged: () => wake(),
+    figuresChanged: changed,
+    answersChanged: changed,
+  });
+  /** Resolves as soon as the condition is true. */
+  const until = (isTrue: () => boolean) =>
+    new Promise<void>((resolve, reject) => {
+      wake = () => {
+        const { state, message } = client.status();
+        if (lastingProblems.has(state) && client.live() === undefined) reject(failure(message));
+        else if (state === 'failed') reject(failure(message));
+        else if (isTrue()) resolve();
+      };
+      wake();
+    });
+  const close = () => {
+    wake = () => undefined;
+    client.disconnect();
+  };
+
+  client.connect({ kubeconfig: null, context, namespace: null, prices: '' });
+  try {
+    await until(() => client.live() !== undefined);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const { message } = client.status();
+  if (message !== null) warn(message);
+  return {
+    async answered(file) {
+      ask(file);
+      if (client.isAnswered()) return file;
+      await until(client.isAnswered);
+      const now = analysis.file(file.uri) ?? file;
+      ask(now);
+      return now;
+    },
+    close,
+  };
+}
+
+/** The answers arrive later, and are then recorded. */
+function ask(file: FileAnalysis): void {
+  for (const { workload, document } of acceleratedWorkloads(file)) document.fitOf(workload);
+}
+
+function failure(message: string | null): UsageError {
+  return new UsageError(message ?? 'the cluster cannot be read');
+}

@@ -1,0 +1,90 @@
+import path from 'node:path';
+import process from 'node:process';
+import { createClusterClient } from '../../cluster/client.ts';
+import type { ClusterStatus } from '../../cluster/messages.ts';
+import { ownPricesText } from '../../cluster/own-prices.ts';
+import { startClusterThread } from '../../cluster/thread.ts';
+import type { ClusterView } from '../../fleet/cluster-view.ts';
+import { projectConfigs } from '../project-config.ts';
+import { reachOf } from '../reach.ts';
+import { colorStyle, jsonText, plainStyle, wantsColor, warn } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { renderCluster } from './table.ts';
+
+export interface ClusterOptions {
+  readonly format: 'table' | 'json';
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  /** Print again whenever a figure changes, until the process is ended. */
+  readonly watch?: boolean;
+  readonly color?: boolean;
+}
+
+/** States that last until the user does something. */
+export const lastingProblems: ReadonlySet<ClusterStatus['state']> = new Set([
+  'failed',
+  'unreachable',
+  'forbidden',
+  'unauthorized',
+]);
+
+/**
+ * `gpulint cluster`: prints what the GPU node pools of a cluster offer.
+ * @returns when it has been printed; with `watch`, never
+ * @throws UsageError if there is no connection, or if the user may not read the nodes
+ */
+export async function cluster(options: ClusterOptions): Promise<void> {
+  const { format, kubeconfig = null, context = null, namespace = null, watch = false } = options;
+  const isTerminal = process.stdout.isTTY === true;
+  const style = wantsColor(options.color, process.stdout) ? colorStyle : plainStyle;
+  const prices = ownPricesText(await projectConfigs(reachOf(['.']), undefined).of(path.resolve('cluster.yaml')));
+  let last = '';
+
+  async function print(status: ClusterStatus): Promise<void> {
+    if (status.view === null) return;
+    const drawn = await client.draw({ kind: 'json' });
+    if (drawn === null) return;
+    const view: ClusterView = JSON.parse(drawn.text);
+    const text =
+      format === 'json'
+        ? // One line for each state, so that a program can read them one by one.
+          `${jsonText({ version: 1, ...view }, watch ? undefined : 2)}\n`
+        : [...renderCluster(view, Date.now(), style)].join('');
+    process.stdout.write(watch && isTerminal && format === 'table' ? `\u001b[2J\u001b[H${text}` : text);
+  }
+
+  function tell(message: string | null): void {
+    if (message === null || message === last) return;
+    last = message;
+    warn(message);
+  }
+
+  let changed: (status: ClusterStatus) => void = () => undefined;
+  const client = createClusterClient(startClusterThread, {
+    statusChanged: (status) => changed(status),
+    figuresChanged: () => undefined,
+    answersChanged: () => undefined,
+  });
+  return new Promise((resolve, reject) => {
+    let isPrinting = false;
+    changed = (status) => {
+      const { state, message } = status;
+      if (lastingProblems.has(state) && (!watch || state === 'failed')) {
+        changed = () => undefined;
+        client.disconnect();
+        reject(new UsageError(message ?? 'the cluster cannot be read'));
+        return;
+      }
+      tell(message);
+      if (state !== 'live' || isPrinting) return;
+      isPrinting = !watch;
+      void print(status).then(() => {
+        if (watch) return;
+        client.disconnect();
+        resolve();
+      }, reject);
+    };
+    client.connect({ kubeconfig, context, namespace, prices });
+  });
+}

@@ -1,0 +1,56 @@
+import type { ModelShape } from '../catalog/index.ts';
+import type { TrainingSettings } from '../model/training-settings.ts';
+
+/**
+ * Bytes that the backward pass needs of the forward pass on one device, with the logits; null if batch or sequence is unknown. After Korthikanti et al.,
+ * "Reducing Activation Recomputation in Large Transformer Models" (2022), for gated feed-forward parts, and for attention that never stores its matrix.
+ */
+export function activationBytes(shape: ModelShape, settings: TrainingSettings): number | null {
+  const { batch, sequence, context, recomputation, tensor, sequenceParallel, loss } = settings;
+  if (batch === null || sequence === null) return null;
+  const tokens = (batch * sequence) / context;
+  const layer = layerBytes(shape, settings, sequence);
+  const input = (2 * shape.hidden) / (sequenceParallel ? tensor : 1);
+  // The first stage of a pipeline holds one batch for each stage, so its share of the layers counts as often as there are stages.
+  const layers =
+    recomputation === 'full'
+      ? input * shape.layers + layer * constants.recomputed
+      : layer * shape.layers * (recomputation === 'selective' ? constants.selective : 1);
+  const logits = (shape.vocabulary * logitBytes) / tensor / (loss === 'chunked' ? constants.chunks : 1);
+  return tokens * (layers + logits);
+}
+
+/** Per logit: 16 bits, a copy in 32 bits, its softmax in 32 bits, and the gradient in 16 bits. */
+const logitBytes = 12;
+
+/** From half of the measurements in docs/memory.md. */
+const constants = {
+  /** Layers that exist while one is computed again: its own activations and their gradients. */
+  recomputed: 2,
+  /** The share that remains if a program keeps only some operations of each layer. */
+  selective: 0.35,
+  /** The parts into which a fused or chunked loss divides the tokens. */
+  chunks: 16,
+  /** Bytes per hidden value that norms and residuals keep. */
+  norms: 8,
+  /** How much larger activations are with automatic casts of 32-bit weights. */
+  casts: 1.5,
+};
+
+/** Bytes that one layer keeps per token. */
+function layerBytes(shape: ModelShape, settings: TrainingSettings, sequence: number): number {
+  const { hidden, heads, kvHeads, headSize, feedForward, feedForwardMatrices, experts } = shape;
+  const { adapter, attention, engine, precision, tensor, sequenceParallel } = settings;
+  const width =
+    experts === null || experts.layers === 0 ? feedForward : experts.active * experts.width + experts.sharedWidth;
+  // A frozen matrix needs no input to compute its gradient.
+  const all = adapter === null || adapter.targets === 'all';
+  const between = (constants.norms + (all ? 4 : 2)) * hidden;
+  const projected = 2 * (2 * heads + 2 * kvHeads) * headSize;
+  // 16 bits each: gate, its activation, up and product; or one matrix and its activation.
+  const inner = (feedForwardMatrices === 3 ? (all ? 8 : 6) : all ? 4 : 2) * width;
+  // Scores and their softmax in 16 bits, and a mask.
+  const scores = attention === 'eager' ? 5 * heads * sequence : 0;
+  const wide = precision === 'full' ? 2 : precision === 'mixed' && engine === 'torch' ? constants.casts : 1;
+  return (between / (sequenceParallel ? tensor : 1) + (projected + inner + scores) / tensor) * wide;
+}

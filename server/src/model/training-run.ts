@@ -1,0 +1,138 @@
+import type { FlagMeaning } from '../catalog/flag-records.ts';
+import type { ModelShape } from '../catalog/index.ts';
+import { unsplitWordsOf, wordsOf } from '../command/name-words.ts';
+import { countOf, isOn } from '../command/setting-values.ts';
+import { lastSetting, readTrainerSettings, type TrainerSettings } from '../command/training-flags.ts';
+import { processInput } from './process-input.ts';
+import { trainedModel } from './trained-model.ts';
+import { devicesOf, engineOf, offloadOf, shardedOf, stageInName, stageOf } from './training-layout.ts';
+import { adapterOf, attentionOf, optimizerOf, precisionOf, recomputationOf } from './training-method.ts';
+import type { Precision, TrainingSettings } from './training-settings.ts';
+import type { Container, Workload } from './workload.ts';
+
+/** What a container trains, and how. */
+export interface TrainingRun {
+  /** As written. */
+  readonly name: string;
+  readonly shape: ModelShape;
+  readonly settings: TrainingSettings;
+  /** Forward passes per step; null: unknown. */
+  readonly accumulation: number | null;
+  /** Sequences per step over all devices, if a setting says so. */
+  readonly globalBatch: number | null;
+  readonly steps: number | null;
+  /** All settings as written, for changes of single flags. */
+  readonly written: TrainerSettings;
+}
+
+/** Why the memory of a training container is unknown. */
+export type NoTrainingRun =
+  | { readonly kind: 'notTraining' | 'unnamed' | 'devices' | 'precision' }
+  | { readonly kind: 'noShape' | 'unread' | 'setting'; readonly name: string };
+
+export type Trained =
+  | { readonly run: TrainingRun; readonly unknown: null }
+  | { readonly run: null; readonly unknown: NoTrainingRun };
+
+/** What a container trains, by its command line, its variables and the files that it mounts; or why that is unknown. */
+export function trainingRun(container: Container, workload: Workload): Trained {
+  if (workload.role !== 'training' || container.type !== 'app') return without({ kind: 'notTraining' });
+  const input = processInput(container);
+  const written = readTrainerSettings(input, [...container.scripts, ...(container.settingsFiles ?? [])]);
+  const model = trainedModel(written);
+  const { shape } = model;
+  // torchtitan's own files are presets, and a file's name can say how DeepSpeed is set up.
+  const [unread] = written.unread.filter((path) => !stageInName.test(path) && !path.includes('train_configs'));
+  if (shape === null || shape.layers === 0 || !stacks.has(shape.kind)) {
+    if (model.name !== '') return without({ kind: 'noShape', name: model.name });
+    return without(unread === undefined ? { kind: 'unnamed' } : { kind: 'unread', name: unread });
+  }
+  const image = container.image?.value ?? '';
+  const named = [
+    image,
+    ...fileWords(written),
+    ...written.words.flatMap(({ text }) => (text.startsWith('-') ? [] : text)),
+  ];
+  const hints = new Set(named.flatMap((one) => [...wordsOf(one), ...unsplitWordsOf(one)]));
+  // `fine-tune.py` is not torchtune.
+  if (!written.words.some((word) => word.text === 'tune')) hints.delete('tune');
+  const text = (means: FlagMeaning) => lastSetting(written, means)?.value?.toLowerCase();
+  const stage = stageOf(written, named);
+  if (unread !== undefined) return without({ kind: 'unread', name: unread });
+  const hidden = enumerations.map((means) => lastSetting(written, means)).find((one) => one && one.value === undefined);
+  if (hidden !== undefined) return without({ kind: 'setting', name: hidden.written });
+  const devices = devicesOf(workload);
+  if (devices === null) return without({ kind: 'devices' });
+  const engine = engineOf(written, hints, stage);
+  const adapter = adapterOf(written, hints, model.bits);
+  const precision = precisionOf(written, engine, hints, adapter) ?? loadedPrecision(written, shape);
+  if (precision === undefined) return without({ kind: 'precision' });
+  const count = (means: FlagMeaning) => countOf(lastSetting(written, means));
+  const size = (means: FlagMeaning) => Math.max(1, count(means) ?? 1);
+  const isTitan = hints.has('torchtitan');
+  const settings: TrainingSettings = {
+    batch: count('device-batch'),
+    sequence: count('sequence-length'),
+    precision,
+    engine,
+    sharded: shardedOf(written, engine, stage, hints),
+    offload: offloadOf(written, hints),
+    recomputation: recomputationOf(written, keepsLittle(hints, devices), isTitan),
+    adapter,
+    optimizer: optimizerOf(text('optimizer') ?? ''),
+    tensor: size('tensor-split'),
+    sequenceParallel: isTitan || written.settings.some(({ name, value }) => isSequence.test(name) && value !== 'false'),
+    pipeline: size('pipeline-split'),
+    context: size('context-split'),
+    expert: size('expert-split'),
+    devices,
+    attention: attentionOf(text('attention-kernel')),
+    loss: isOn(text('loss-kernel')) || hints.has('tune') || hints.has('unsloth') ? 'chunked' : 'whole',
+    stepInBackward: written.settings.some(
+      ({ name, value }) => name === 'optimizer-in-bwd' && isOn(value?.toLowerCase()),
+    ),
+  };
+  const run = {
+    name: model.name,
+    shape,
+    settings,
+    accumulation: count('gradient-accumulation'),
+    globalBatch: count('global-batch'),
+    steps: count('total-steps'),
+    written,
+  };
+  return { run, unknown: null };
+}
+
+/** Models that are one stack of layers. */
+const stacks: ReadonlySet<ModelShape['kind']> = new Set(['language', 'embedding', 'reranker', 'encoder'] as const);
+
+const isSequence = /(?:^|\.)sequence-parallel$/;
+
+/** Whether a program recomputes activations unless a setting turns that off; LitGPT does on several devices. */
+function keepsLittle(hints: ReadonlySet<string>, devices: number): boolean {
+  const known = ['unsloth', 'llamafactory', 'swift', 'torchtitan', 'tune'];
+  return known.some((word) => hints.has(word)) || (hints.has('litgpt') && devices > 1);
+}
+
+/** Transformers' trainer loads models as they are published; older ones are in 32 bits. */
+function loadedPrecision({ settings }: TrainerSettings, { format }: ModelShape): Precision | undefined {
+  const isTrainer = settings.some(({ name }) => name === 'per-device-train-batch-size');
+  return isTrainer && format === 'fp32' ? 'full' : undefined;
+}
+
+/** Settings with known words as values: an expansion leaves the estimate open. */
+const enumerations: readonly FlagMeaning[] = ['zero-stage', 'offload', 'adapter', 'base-bits', 'optimizer'];
+
+function without(unknown: NoTrainingRun): Trained {
+  return { run: null, unknown };
+}
+
+/** The paths of settings files, whose names often say what is in them: `ds_zero3_offload.json`, `llama3/8B_lora`. */
+function fileWords({ settings }: TrainerSettings): readonly string[] {
+  return settings.flatMap(({ name, value }) =>
+    /(?:^|[.-])(?:config|deepspeed|recipe|strategy)(?:$|-(?:file|name)$)/.test(name) && value !== undefined
+      ? [value]
+      : [],
+  );
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { startApiServer, type TestApiServer } from '../support/api-server/server.ts';
+import { configText } from '../support/cluster-lab.ts';
+import { fillCluster, gpuPod } from '../support/gpu-cluster.ts';
+import { cli, runCli } from './run-cli.ts';
+
+let server: TestApiServer;
+let folder: string;
+let kubeconfig: string;
+
+beforeEach(async () => {
+  server = await startApiServer(...['nodes', 'pods', 'namespaces', 'events'].map((name) => `/api/v1/${name}`));
+  folder = mkdtempSync(path.join(tmpdir(), 'gpulint-cli-cluster-'));
+  kubeconfig = path.join(folder, 'config');
+  writeFileSync(kubeconfig, configText(server.url, { token: 'first' }));
+});
+
+afterEach(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the table has the pools, the pods that wait, and the basis of the prices', async () => {
+  fillCluster(server);
+  const { status, stdout, stderr } = await runCli(['cluster', '--kubeconfig', kubeconfig]);
+  expect(stderr).toBe('');
+  expect(stdout.replace(/(waits +8 GPUs +)\S+ \S+/, '$1AGE')).toMatchInlineSnapshot(`
+    "test (v1.34.1): 16 GPUs, 4 free · $58.77/h · $14.69/h idle
+
+    Pool  GPU            Nodes  GPUs  Used  Free  $/h     Idle $/h
+    a100  A100 40GB SXM  2      16    12    4     $58.77  $14.69
+
+    1 pending pod
+    Pod         Requests  Since  Why                                                        Way out
+    team/waits  8 GPUs    AGE  0/2 nodes: 2 Insufficient nvidia.com/gpu (free 4, asks 8)  wait until pods in pool a100 end
+
+    Prices: a2-highgpu-8g on demand in us-central1 (2026-08-20)
+    "
+  `);
+  expect(status).toBe(0);
+});
+
+test("a project's own prices apply", async () => {
+  fillCluster(server);
+  writeFileSync(path.join(folder, '.gpulint.yaml'), 'prices: { instanceTypes: { a2-highgpu-8g: 10 } }\n');
+  const { stdout } = await runCli(['cluster', '--kubeconfig', kubeconfig], { cwd: folder });
+  expect(stdout).toMatch(/^test \(v1\.34\.1\): 16 GPUs, 4 free · \$20(?:\.00)?\/h · \$5(?:\.00)?\/h idle$/m);
+});
+
+test('the JSON has the same numbers, with the nodes', async () => {
+  fillCluster(server);
+  const { stdout } = await runCli(['cluster', '--format', 'json', '--context', 'test'], {
+    env: { KUBECONFIG: kubeconfig },
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    version: 1,
+    context: 'test',
+    serverVersion: 'v1.34.1',
+    totals: { nodes: 2, devices: { total: 16, free: 4, used: 12 } },
+    pools: [{ name: 'a100', platform: 'gke', nodeList: [{ name: 'n1' }, { name: 'n2', devices: { free: 4 } }] }],
+    pending: [{ namespace: 'team', name: 'waits', owner: { kind: 'Job', name: 'train' } }],
+  });
+});
+
+test.each([
+  ['no kubeconfig', () => [], /^gpulint: There is no kubeconfig: /],
+  ['a context that does not exist', () => ['--context', 'other'], /^gpulint: The kubeconfig has no context other$/m],
+])('%s is one sentence', async (_, args, message) => {
+  const options = args().length === 0 ? [] : ['--kubeconfig', kubeconfig];
+  const env = { KUBECONFIG: '', HOME: folder, USERPROFILE: folder };
+  const { status, stdout, stderr } = await runCli(['cluster', ...options, ...args()], { env });
+  expect(stderr).toMatch(message);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+});
+
+test('expired credentials, missing rights and a server that is gone are errors', async () => {
+  const failure = async () => (await runCli(['cluster', '--kubeconfig', kubeconfig])).stderr;
+  server.tokens = new Set(['second']);
+  expect(await failure()).toMatch(/^gpulint: test: the API server rejects the credentials; log in again/);
+  server.tokens = undefined;
+  server.rights = {};
+  expect(await failure()).toMatch(/^gpulint: The user of the context test may not list nodes: bind the ClusterRole/);
+  server.fault = (_, response) => response.destroy() !== undefined;
+  expect(await failure()).toMatch(/^gpulint: test: the connection to the API server was closed/);
+});
+
+const job = (name: string, gpus: number) => `apiVersion: v1
+kind: Pod
+metadata: { name: ${name}, namespace: team }
+spec:
+  tolerations: [{ key: nvidia.com/gpu, operator: Exists }]
+  containers:
+    - { name: main, image: "nvcr.io/nvidia/pytorch:24.05-py3", resources: { limits: { nvidia.com/gpu: ${gpus} } } }
+`;
+
+test('check --cluster says whether workloads would run', async () => {
+  fillCluster(server);
+  writeFileSync(path.join(folder, 'jobs.yaml'), `${job('small', 4)}---\n${job('large', 8)}`);
+  const env = { KUBECONFIG: kubeconfig };
+  const { stdout, stderr } = await runCli(['check', 'jobs.yaml', '--cluster'], { cwd: folder, env });
+  expect(stderr).toBe('');
+  expect(stdout).toContain('fits now in pool a100 (4 free)');
+  expect(stdout).toContain('waits: ');
+  const { stdout: json } = await runCli(['check', 'jobs.yaml', '--cluster', 'test', '--format', 'json'], {
+    cwd: folder,
+    env,
+  });
+  expect(JSON.parse(json).files[0].workloads).toMatchObject([
+    { name: 'small', cluster: { context: 'test', outcome: 'fits', fitting: 1, pods: 1, words: null } },
+    {
+      name: 'large',
+      cluster: { outcome: 'waits', fitting: 0, words: expect.stringMatching(/^0\/2 nodes are available: /) },
+    },
+  ]);
+});
+
+test('check --cluster without a cluster is an error, and check alone reads no kubeconfig', async () => {
+  writeFileSync(path.join(folder, 'job.yaml'), job('small', 4));
+  const env = { KUBECONFIG: path.join(folder, 'missing') };
+  const failed = await runCli(['check', 'job.yaml', '--cluster'], { cwd: folder, env });
+  expect(failed).toMatchObject({ status: 2, stderr: 'gpulint: None of the files in KUBECONFIG exists\n' });
+  expect((await runCli(['check', 'job.yaml'], { cwd: folder, env })).stderr).toBe('');
+  expect(server.requests).toEqual([]);
+});
+
+test('--watch prints again when a figure changes', async () => {
+  fillCluster(server);
+  const child: ChildProcess = spawn(process.execPath, [
+    cli,
+    'cluster',
+    '--kubeconfig',
+    kubeconfig,
+    '--watch',
+    '--format',
+    'json',
+  ]);
+  onTestFinished(() => void child.kill());
+  const lines: string[] = [];
+  const frees = () => lines.map((line) => JSON.parse(line).totals.devices.free);
+  let rest = '';
+  const printed = new Promise<void>((resolve) => {
+    child.stdout?.on('data', (part: Buffer) => {
+      const all = (rest + part.toString()).split('\n');
+      rest = all.pop() ?? '';
+      lines.push(...all);
+      if (lines.length > 0 && frees().at(-1) === 4) server.put('/api/v1/pods', gpuPod('new', 2, 'n2'));
+      if (frees().at(-1) === 2) resolve();
+    });
+  });
+  await printed;
+  child.kill();
+  await once(child, 'exit');
+  expect(frees()).toContain(4);
+});

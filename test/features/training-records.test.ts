@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { trainingNote, trainingRecords } from '../../server/src/features/training-records.ts';
+import { analyse } from '../support/analyse.ts';
+
+const fixture = readFileSync(new URL('../fixtures/features/hover/training-on-spot.yaml', import.meta.url), 'utf8');
+const manifest = fixture.replace(/^.*\n/, '').replace('$0', '');
+
+function workloadOf(text: string) {
+  const [workload] = analyse(text).documents.flatMap(({ workloads }) => workloads);
+  if (workload === undefined) throw new Error('no workload');
+  return workload;
+}
+
+test('a training container has a record with what one GPU needs', () => {
+  const workload = workloadOf(manifest);
+  const [record, ...others] = trainingRecords(workload);
+  expect(others).toEqual([]);
+  expect(record).toMatchObject({
+    use: 'training',
+    model: 'mistralai/Mistral-7B-v0.1',
+    haveGiB: 79.18,
+    fits: null,
+    devices: 8,
+    kvCacheGiB: null,
+    unknown: null,
+  });
+  // Weights, gradients and states of 7.24 billion parameters on 8 GPUs, 16 bytes each, are 13.5 GiB.
+  expect((record?.needGiB ?? 0) - (record?.overheadGiB ?? 0)).toBeCloseTo((7.24e9 * 16) / 8 / 2 ** 30, 1);
+  expect(trainingNote(workload)).toEqual(['trains in about 66 of 79 GiB per GPU']);
+});
+
+test('without a batch size the record has a lower bound instead of a figure', () => {
+  const [record] = trainingRecords(workloadOf(manifest.replace('--per_device_train_batch_size=2', '--seed=1')));
+  expect(record).toMatchObject({ needGiB: null, fits: null });
+  expect(record?.unknown).toBe('batch size or sequence length unknown: at least 13 GiB, and activations');
+});
+
+test('weights, gradients and states that exceed the GPU do not fit', () => {
+  const [record] = trainingRecords(workloadOf(manifest.replace('--fsdp=full_shard', '--seed=1')));
+  expect(record).toMatchObject({ fits: false, weightsGiB: 26.98 });
+});
+
+test('a model without a shape has a reason, and no model has no record', () => {
+  const acme = manifest.replace('mistralai/Mistral-7B-v0.1', 'acme/model-9b');
+  expect(trainingRecords(workloadOf(acme))).toMatchObject([
+    { model: 'acme/model-9b', unknown: 'the catalog has no sourced shape of acme/model-9b', needGiB: null },
+  ]);
+  expect(trainingRecords(workloadOf(manifest.replace(/--model_name_or_path=.*/, '--seed=1')))).toEqual([]);
+});

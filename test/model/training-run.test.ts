@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { trainingRun } from '../../server/src/model/training-run.ts';
+import { analyse } from '../support/analyse.ts';
+
+const { documents } = analyse(readFileSync(new URL('../fixtures/training/frameworks.yaml', import.meta.url), 'utf8'));
+const workloads = documents.flatMap((document) => document.workloads);
+
+function trained(name: string) {
+  const workload = workloads.find((one) => one.name === name);
+  const container = workload?.podSets[0]?.containers[0];
+  if (workload === undefined || container === undefined) throw new Error(`no workload ${name}`);
+  return trainingRun(container, workload);
+}
+
+const lora = { rank: 8, targets: 'attention', bits: 16, embeddings: false };
+
+describe('the settings of a run', () => {
+  // biome-ignore format: one line for each framework
+  test.each([
+    ['transformers', { batch: 2, sequence: 4096, precision: 'mixed', engine: 'fsdp', sharded: 'parameters', recomputation: 'full', optimizer: 'adamw-8bit', adapter: null, devices: 4, offload: 'nothing' }],
+    ['deepspeed', { batch: 4, sequence: 2048, precision: 'mixed', engine: 'deepspeed', sharded: 'parameters', offload: 'optimizer', recomputation: 'none', optimizer: 'adamw', devices: 32 }],
+    ['accelerate', { batch: 1, sequence: 1024, precision: 'half', engine: 'fsdp', sharded: 'gradients', offload: 'nothing', recomputation: 'full', adapter: { ...lora, rank: 16, targets: 'all' }, devices: 2 }],
+    ['axolotl', { batch: 2, sequence: 4096, precision: 'half', engine: 'torch', sharded: 'nothing', recomputation: 'full', optimizer: 'paged-adamw-8bit', adapter: { ...lora, rank: 32, targets: 'all', bits: 4 }, devices: 1, attention: 'fused' }],
+    ['llamafactory', { batch: 1, sequence: 2048, precision: 'half', engine: 'torch', sharded: 'nothing', recomputation: 'full', adapter: { ...lora, targets: 'all' }, devices: 1 }],
+    ['torchtitan', { batch: 2, sequence: 8192, precision: 'mixed', engine: 'fsdp', sharded: 'parameters', recomputation: 'selective', tensor: 2, sequenceParallel: true, adapter: null, devices: 8 }],
+    ['torchtune', { batch: 4, sequence: 2048, precision: 'half', engine: 'fsdp', sharded: 'parameters', recomputation: 'full', adapter: { ...lora, rank: 16 }, devices: 2, loss: 'chunked' }],
+    ['megatron', { batch: 1, sequence: 4096, precision: 'mixed', engine: 'megatron', sharded: 'optimizer', recomputation: 'selective', tensor: 4, pipeline: 2, sequenceParallel: true, devices: 8 }],
+    ['nemo', { batch: 1, sequence: 2048, precision: 'mixed', engine: 'megatron', sharded: 'optimizer', recomputation: 'full', tensor: 2, adapter: lora, devices: 8 }],
+    ['trl', { batch: 1, sequence: 2048, precision: 'half', engine: 'torch', sharded: 'nothing', recomputation: 'full', adapter: null, devices: 1, loss: 'chunked' }],
+    ['unsloth', { batch: 2, sequence: 2048, precision: 'half', recomputation: 'full', optimizer: 'adamw-8bit', adapter: { ...lora, rank: 16, bits: 4 }, devices: 1, loss: 'chunked' }],
+    ['trainjob', { batch: 1, sequence: 2048, precision: 'mixed', engine: 'deepspeed', sharded: 'parameters', offload: 'nothing', devices: 8 }],
+  ])('%s', (name, expected) => {
+    expect(trained(name)).toMatchObject({ unknown: null, run: { settings: expected } });
+  });
+
+  test.each([
+    ['transformers', { name: 'meta-llama/Llama-3.1-8B', accumulation: 8, steps: 500 }],
+    ['axolotl', { name: 'meta-llama/Llama-3.1-8B', accumulation: 4 }],
+    ['torchtitan', { name: 'llama-3-8B', steps: 1000 }],
+    ['torchtune', { name: 'llama-3.1-8B' }],
+    ['megatron', { globalBatch: 128, steps: 2000, shape: { layers: 32, hidden: 4096, heads: 32, feedForward: 16384 } }],
+  ])('%s: model and length', (name, expected) => {
+    expect(trained(name).run).toMatchObject(expected);
+  });
+});
+
+test.each([
+  ['unread', { kind: 'unread', name: 'fsdp.yaml' }],
+  ['unnamed', { kind: 'unnamed' }],
+  ['unknown-precision', { kind: 'precision' }],
+])('%s: unknown, with a reason', (name, reason) => {
+  expect(trained(name)).toEqual({ run: null, unknown: reason });
+});
+
+function runOf(command: string, devices = 1) {
+  const [document] = analyse(`apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          image: registry.example/trainer:1
+          command: [bash, -c]
+          args:
+            - |
+              ${command}
+          resources: {limits: {nvidia.com/gpu: ${devices}}}
+`).documents;
+  const [workload] = document?.workloads ?? [];
+  const [container] = workload?.podSets[0]?.containers ?? [];
+  if (workload === undefined || container === undefined) throw new Error('no workload');
+  return trainingRun(container, workload);
+}
+
+const llama = '--model_name_or_path meta-llama/Llama-2-7b-hf';
+
+describe('command lines', () => {
+  // biome-ignore format: one line for each command
+  test.each([
+    ['litgpt finetune_lora meta-llama/Llama-2-7b-hf --precision bf16-true --train.micro_batch_size 1 --train.max_seq_length 512 --lora_r 32 --quantize bnb.nf4', { batch: 1, sequence: 512, precision: 'half', recomputation: 'none', adapter: { rank: 32, bits: 4 } }],
+    ['litgpt finetune_full google/gemma-2b --precision bf16-true --train.micro_batch_size 1', { precision: 'half', recomputation: 'none', adapter: null }],
+    ['swift sft --model_type qwen-7b-chat --max_length 2048 --sft_type lora --batch_size 1', { batch: 1, sequence: 2048, precision: 'half', recomputation: 'full', adapter: { bits: 16 } }],
+    ['swift sft --model Qwen/Qwen2.5-7B --train_type full --deepspeed zero3 --use_liger_kernel true --max_length 16384 --per_device_train_batch_size 1', { engine: 'deepspeed', sharded: 'parameters', precision: 'mixed', loss: 'chunked', sequence: 16384 }],
+    ['tune run full_finetune_single_device --config llama3_1/8B_full_single_device batch_size=2 tokenizer.max_seq_len=2048 optimizer=bitsandbytes.optim.PagedAdamW8bit optimizer_in_bwd=True', { batch: 2, sequence: 2048, optimizer: 'paged-adamw-8bit', stepInBackward: true, recomputation: 'full', loss: 'chunked' }],
+    ['tune run lora_finetune_single_device --config llama3_1/8B_qlora_single_device batch_size=2', { adapter: { bits: 4 }, sequence: null }],
+    ['torchrun -m torchtitan.train --job.config_file ./torchtitan/models/llama3/train_configs/llama3_8b.toml --training.local_batch_size=2 --training.seq_len=8192', { batch: 2, sequence: 8192, precision: 'mixed', recomputation: 'selective', sharded: 'parameters' }],
+    ['CONFIG_FILE=./train_configs/llama3_8b.toml ./torchtitan/run_train.sh --training.batch_size 2', { batch: 2, sequence: null, engine: 'fsdp' }],
+    [`torchrun fine-tune.py ${llama} --bf16 True --model_max_length 8192 --per_device_train_batch_size 1 --deepspeed ds_configs/stage2.json --low_rank_training True`, { engine: 'deepspeed', sharded: 'gradients', loss: 'whole', recomputation: 'none', adapter: { rank: 8 } }],
+    ['torchrun finetune.py --model_name_or_path Qwen/Qwen-7B-Chat-Int4 --fp16 True --use_lora --q_lora --per_device_train_batch_size 1', { adapter: { bits: 4 } }],
+    [`torchrun train_mem.py ${llama} --bf16 True --per_device_train_batch_size 2 --fsdp "full_shard auto_wrap"`, { engine: 'fsdp', sharded: 'parameters', precision: 'mixed' }],
+    ['python train.py --trainer.strategy=deepspeed_stage_3 --trainer.precision=bf16-mixed --model.name=meta-llama/Llama-2-7b-hf --data.batch_size=2', { engine: 'deepspeed', sharded: 'parameters', precision: 'mixed', batch: 2 }],
+    ['deepspeed --module openrlhf.cli.train_sft --max_len 2048 --micro_train_batch_size 2 --pretrain meta-llama/Meta-Llama-3-8B --zero_stage 3 --bf16 --gradient_checkpointing --adam_offload', { sequence: 2048, batch: 2, offload: 'optimizer', sharded: 'parameters', recomputation: 'full' }],
+    ['python run_glue.py --model_name_or_path google-bert/bert-large-uncased --per_device_train_batch_size 4 --max_seq_length 512', { precision: 'full', batch: 4, sequence: 512 }],
+    [`llamafactory-cli train ${llama} --finetuning_type full --bf16 true --disable_gradient_checkpointing true --attn_implementation eager`, { recomputation: 'none', attention: 'eager', precision: 'mixed', batch: null }],
+    [`torchrun train.py ${llama} --bf16 --fsdp "shard_grad_op auto_wrap" --optim adafactor`, { sharded: 'gradients', optimizer: 'adafactor' }],
+  ])('%s', (command, expected) => {
+    expect(runOf(command)).toMatchObject({ unknown: null, run: { settings: expected } });
+  });
+
+  // biome-ignore format: one line for each command
+  test.each([
+    ['axolotl train examples/llama-3/qlora.yml', { kind: 'unread', name: 'examples/llama-3/qlora.yml' }],
+    [`accelerate launch --config_file fsdp_config.yaml train.py ${llama} --bf16`, { kind: 'unread', name: 'fsdp_config.yaml' }],
+    ['torchrun train.py --model_name_or_path acme/model-9b --bf16 --per_device_train_batch_size 1', { kind: 'noShape', name: 'acme/model-9b' }],
+    [`torchrun train.py ${llama} --bf16 --optim "$OPTIM" --per_device_train_batch_size 1`, { kind: 'setting', name: 'optim' }],
+    [`torchrun train.py ${llama}`, { kind: 'precision' }],
+    ['torchrun train.py --epochs 3', { kind: 'unnamed' }],
+  ])('%s: unknown', (command, reason) => {
+    expect(runOf(command)).toEqual({ run: null, unknown: reason });
+  });
+
+  test('a variable of the cluster leaves the batch open', () => {
+    expect(
+      runOf(`torchrun train.py ${llama} --bf16 --per_device_train_batch_size $BATCH`).run?.settings.batch,
+    ).toBeNull();
+  });
+});
