@@ -139,10 +139,10 @@ export const fixing: readonly Step[] = [
       await fix(page, 'Use less of a GPU…');
       await sees(page, '.quick-input-title', /Less than 1 × A100/);
       await sees(page, pickerRow, /HAMi: \d+ MiB.*gemma-2-2b-it needs .* GiB/);
-      const slice = await sees(page, pickerRow, /MIG slice 1g\.10gb.*gemma-2-2b-it needs .* GiB/);
+      const slice = await sees(page, pickerRow, /MIG slice 1g\.20gb.*gemma-2-2b-it needs .* GiB/);
       await shot();
       await slice.click();
-      await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.10gb: 1/);
+      await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.20gb: 1/);
     },
   },
   {
