@@ -20,6 +20,7 @@ import { compareCosts } from './compare-costs.ts';
 import { activeUri, apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
 import { type PriceRefresh, refreshPrices } from './prices.ts';
+import { resizeGpu } from './resize-gpu.ts';
 import { registerSelections, select } from './selections.ts';
 import { setUp } from './set-up.ts';
 
@@ -38,6 +39,7 @@ export function registerCommands(
   return [
     register(commands.showCost, (place) => showCost(client, place)),
     register(commands.setGpu, (place) => setGpu(client, place)),
+    register(commands.resizeGpu, (place) => resizeGpu(client, place)),
     register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
     register(commands.compareCosts, () => compareCosts(client)),
     register(commands.setUp, () => setUp(client)),

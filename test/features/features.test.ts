@@ -112,10 +112,11 @@ function lineAt(text: string, offset: number): string {
 
 function renderActions(file: FileAnalysis, query: ActionQuery): string {
   const lines = codeActions(file, query).map(
-    ({ title, kind, preferred, edits, picker, everywhere, confirm, finding }) => {
+    ({ title, kind, preferred, edits, picker, fractions, everywhere, confirm, finding }) => {
       const marks = [kind, ...(preferred ? ['preferred'] : []), ...(finding ? [finding.finding.rule] : [])].join(', ');
       const change = edits && changedLines(file.text, applyEdits(file.text, edits));
-      const asks = picker && `asks for: ${file.text.slice(picker.start, picker.end)}`;
+      const asked = picker ?? fractions;
+      const asks = asked && `asks for: ${file.text.slice(asked.start, asked.end)}`;
       const all = everywhere && `in all files: ${everywhere}`;
       const first = confirm === undefined ? '' : `to be confirmed: ${confirm}\n`;
       return `${title}  (${marks})\n${first}${change ?? asks ?? all}\n`;

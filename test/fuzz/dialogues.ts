@@ -102,6 +102,8 @@ const own = [
   methods.costs,
   methods.gpus,
   methods.migChoices,
+  methods.fractions,
+  methods.rewriteToFraction,
   methods.rewriteToMig,
   methods.setGpu,
   methods.workspaceFixes,

@@ -90,6 +90,8 @@ const requests: readonly (readonly [string, readonly unknown[]])[] = [
   [methods.costs, [null, {}, ...oddUris.map((odd) => ({ uri: odd }))]],
   [methods.gpus, [null, 'x', { uri: 5 }]],
   [methods.migChoices, [null, {}, { uri }, { uri, position: { line: -1, character: 0 } }, { uri, position, gpu: 5 }]],
+  [methods.fractions, [null, { uri }]],
+  [methods.rewriteToFraction, [null, { uri, position }, { uri, position, id: 5 }]],
   [methods.rewriteToMig, [null, { uri, position }, { uri, position, gpu: 'l4', profile: 5 }]],
   [
     methods.setGpu,

@@ -3,6 +3,7 @@ import { accessDenied } from '../../server/src/lsp/confined-host.ts';
 import {
   type CostsResult,
   type EditResult,
+  type FractionsResult,
   type GpusResult,
   type MigChoicesResult,
   methods,
@@ -53,7 +54,7 @@ describe('rewriting to a MIG slice', () => {
     expect(after).toBe(text.replace('nvidia.com/gpu: 1', 'nvidia.com/mig-1g.10gb: 1'));
   });
 
-  test('offers slices that fit the model first', async () => {
+  test('offers no slice on which the server does not start', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(
       pod(a100).replace(
@@ -65,14 +66,29 @@ describe('rewriting to a MIG slice', () => {
     const choices = await editor.connection.sendRequest<MigChoicesResult>(methods.migChoices, { uri, position });
     expect(
       choices.profiles.map(({ profile, description }) => `${profile}: ${description.replace(/^.*\/h, /, '')}`),
-    ).toEqual([
-      '3g.40gb: fits Llama-3.1-8B',
-      '4g.40gb: fits Llama-3.1-8B',
-      '7g.80gb: fits Llama-3.1-8B',
-      '1g.20gb: fits Llama-3.1-8B for short requests only',
-      '2g.20gb: fits Llama-3.1-8B for short requests only',
-      '1g.10gb: too small for Llama-3.1-8B',
-    ]);
+    ).toEqual(['3g.40gb: fits Llama-3.1-8B', '4g.40gb: fits Llama-3.1-8B', '7g.80gb: fits Llama-3.1-8B']);
+  });
+
+  test('lists the pieces of a GPU on which the model fits, and one becomes an edit', async () => {
+    const editor = await openEditor(ours);
+    const { text, position } = withCursor(
+      pod(a100).replace('image: busybox:1.36', 'image: vllm/vllm-openai:v0.11.0\n      args: [--model, Qwen/Qwen3-4B]'),
+    );
+    await editor.open(uri, text);
+    const [action] = await editor.actions(uri, caret(position), ['refactor.rewrite']);
+    expect(action).toMatchObject({ title: 'Use less of a GPU…', command: { command: 'gpulint.resizeGpu' } });
+    const { title, fractions } = await editor.connection.sendRequest<FractionsResult>(methods.fractions, {
+      uri,
+      position,
+    });
+    expect(title).toBe('Less than 1 × A100 80GB SXM');
+    expect(fractions.map(({ id }) => id)).toContain('hami');
+    const params = { uri, position, id: 'mig 1g.20gb' };
+    const answer = await editor.connection.sendRequest<EditResult>(methods.rewriteToFraction, params);
+    const after = editor.applied(uri, 'edit' in answer ? answer.edit : undefined);
+    expect(after).toBe(text.replace('nvidia.com/gpu: 1', 'nvidia.com/mig-1g.20gb: 1'));
+    const wrong = { uri, position, id: 'none' };
+    expect(await editor.connection.sendRequest<EditResult>(methods.rewriteToFraction, wrong)).toHaveProperty('problem');
   });
 
   test('offers a choice of GPUs if the GPU is unknown', async () => {

@@ -9,6 +9,7 @@ import { planters as containers } from './containers.ts';
 import { planters as devices } from './devices.ts';
 import { planters as images } from './images.ts';
 import { planters as lifetime } from './lifetime.ts';
+import { planters as modelFit } from './model-fit.ts';
 import { planters as namespaces } from './namespaces.ts';
 import { planters as others } from './others.ts';
 import { planters as placement } from './placement.ts';
@@ -38,6 +39,7 @@ const families = [
   requests,
   scalers,
   scaling,
+  modelFit,
   serving,
   training,
   worldSize,

@@ -89,7 +89,7 @@ function selectorValue(analysis: DocumentAnalysis): readonly Mistake[] {
     ['cloud.google.com/gke-accelerator', 'NVIDIA-L4', 'nvidia'],
     ['cloud.google.com/gke-tpu-accelerator', 'v5e', 'google'],
     ['cloud.google.com/gke-tpu-accelerator', 'tpu-v6e', 'google'],
-    [product, 'nvidia-l4', 'nvidia'],
+    [product, 'nvidia-h100-80gb', 'nvidia'],
     [product, 'H100', 'nvidia'],
     [product, 'Tesla-A100', 'nvidia'],
   ] as const;

@@ -1,11 +1,11 @@
 import {
-  deviceGiB,
   gpus,
   isGpuLabel,
   isInstanceTypeLabel,
   offers,
   type PriceSheet,
   type Provider,
+  usableCardGiB,
 } from '../catalog/index.ts';
 import { noNeeds, type Placement, type PodSet } from '../model/workload.ts';
 import { commitments, listPrices, type OwnPrices } from './custom-prices.ts';
@@ -78,29 +78,39 @@ export function sameGpuElsewhere({ model, devices, placement, now }: Priced, pri
 }
 
 /**
- * The cheapest machine of the same provider and region with another GPU of NVIDIA on which a served model fits, if it costs at least a fifth less. As
- * many GPUs, from Ampere on, which compute bf16, and with an x86 host, for which most images are built.
+ * The cheapest machine of the same provider and region with another GPU of NVIDIA on which a served model fits, if it costs at least a fifth less.
  * @param fitsOn whether the model fits on a number of GPUs with so much memory each, in GiB
  */
-export function cheaperCard(
+export function cheaperCard(priced: Priced, prices: OwnPrices, fitsOn: FitsOn): PodPrice | undefined {
+  const [best] = otherCards(priced, prices, fitsOn);
+  return best !== undefined && best.hourly <= 0.8 * priced.now.hourly ? best : undefined;
+}
+
+/** Whether a model fits on a number of GPUs with so much memory each, in GiB. */
+export type FitsOn = (count: number, memoryGiB: number) => boolean;
+
+/**
+ * The cheapest machine of the same provider and region with each other GPU of NVIDIA on which a served model fits, cheapest first. As many GPUs, from
+ * Ampere on, which compute bf16, and with an x86 host, for which most images are built.
+ */
+export function otherCards(
   { model, devices, placement, now }: Priced,
   prices: OwnPrices,
-  fitsOn: (count: number, memoryGiB: number) => boolean,
-): PodPrice | undefined {
+  fitsOn: FitsOn,
+): readonly PodPrice[] {
   const { provider, region } = now.offer;
-  if (provider === null || !Number.isInteger(devices) || gpus.get(model)?.vendor !== 'nvidia') return undefined;
+  if (provider === null || !Number.isInteger(devices) || gpus.get(model)?.vendor !== 'nvidia') return [];
   const terms = placement.terms.map((term) => term.filter(({ key }) => !isInstanceTypeLabel(key) && !isGpuLabel(key)));
   const open: Placement = { ...placement, provider, region, instanceType: null, terms };
   const found = [...gpus.values()].flatMap((gpu): readonly PodPrice[] => {
-    const memory = deviceGiB(gpu);
+    const memory = usableCardGiB(gpu);
     const isUsual = gpu.vendor === 'nvidia' && Number(gpu.computeCapability) >= 8 && !/^g[bh]\d/.test(gpu.id);
     if (gpu.id === model || !isUsual || memory === null || !fitsOn(devices, memory)) return [];
     const [price] = quote(gpu.id, devices, open, 'on-demand', prices).prices;
     const isHere = price?.offer.region === region && price.offer.date !== null && !isPerDevice(price.offer);
     return price !== undefined && isHere && hasRoom(price, placement, 0) ? [price] : [];
   });
-  const [best] = found.sort((a, b) => a.hourly - b.hourly);
-  return best !== undefined && best.hourly <= 0.8 * now.hourly ? best : undefined;
+  return found.sort((a, b) => a.hourly - b.hourly);
 }
 
 function placesOf(model: string, sheet: PriceSheet): readonly (readonly [Provider, string])[] {

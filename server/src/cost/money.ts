@@ -48,6 +48,11 @@ export function formatNumber(value: number): string {
     .replace(/\.$/, '');
 }
 
+/** `15`, `6.1`: GiB with one digit below ten. */
+export function formatGiB(gib: number): string {
+  return formatNumber(gib < 100 ? Math.round(gib * 10) / 10 : Math.round(gib));
+}
+
 /** `40 s`, `20 min`, `2.5 h`, `12 days`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 100) return `${formatNumber(Math.round(seconds * 10) / 10)} s`;

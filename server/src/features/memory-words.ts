@@ -5,11 +5,6 @@ import { longestContext, sequences } from '../memory/fit.ts';
 import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
 import { shorten } from '../yaml/shorten.ts';
 
-/** `15`, `6.1`: GiB with one digit below ten. */
-export function formatGiB(gib: number): string {
-  return formatNumber(gib < 100 ? Math.round(gib * 10) / 10 : Math.round(gib));
-}
-
 /** `fits 16 of 22 GiB`, `needs 75 of 22 GiB`; with several devices, of each. */
 export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits }: CardFit): string {
   const verb = fits === true ? 'fits' : fits === null ? 'needs about' : 'needs';

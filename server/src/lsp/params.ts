@@ -101,6 +101,8 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
   [methods.costChanges, z.looseObject({ files: z.array(z.looseObject({ uri, path: text, base: z.nullable(text) })) })],
   [methods.gpus, z.looseObject({ uri: z.optional(uri), key: z.optional(text), provider: choice, region: choice })],
   [methods.migChoices, z.looseObject({ ...place, gpu: z.optional(text) })],
+  [methods.fractions, z.looseObject(place)],
+  [methods.rewriteToFraction, z.looseObject({ ...place, id: text })],
   [methods.rewriteToMig, z.looseObject({ ...place, gpu: text, profile: text })],
   [
     methods.setGpu,

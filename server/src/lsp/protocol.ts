@@ -62,6 +62,8 @@ export const commands = {
   showCost: 'gpulint.showCost',
   setGpu: 'gpulint.setGpu',
   rewriteToMig: 'gpulint.rewriteToMig',
+  /** Lists the pieces of a GPU on which the model of a request fits. */
+  resizeGpu: 'gpulint.resizeGpu',
   /** Opens the light bulb menu at a position. */
   showFixes: 'gpulint.showFixes',
   /** Selects a range for the user to overwrite. */
@@ -112,6 +114,10 @@ export const methods = {
   migChoices: 'gpulint/migChoices',
   /** The edit that requests a MIG slice instead. */
   rewriteToMig: 'gpulint/rewriteToMig',
+  /** The pieces of a GPU on which the model of the request at a position fits. */
+  fractions: 'gpulint/fractions',
+  /** The edit that requests one of them instead. */
+  rewriteToFraction: 'gpulint/rewriteToFraction',
   /** The edit that writes a GPU and other selected values into the config of a file. */
   setGpu: 'gpulint/setGpu',
   /** The rules with fixes in some files. */
@@ -239,6 +245,23 @@ export interface MigProfileItem {
 export interface RewriteToMigParams extends PlaceParams {
   readonly gpu: string;
   readonly profile: string;
+}
+
+export interface FractionsResult {
+  readonly title: string;
+  readonly fractions: readonly FractionItem[];
+}
+export interface FractionItem {
+  readonly id: string;
+  readonly label: string;
+  /** What it holds, and dollars per hour. */
+  readonly description: string;
+  /** What the nodes need for it; null: they offer it. */
+  readonly needs: string | null;
+}
+
+export interface RewriteToFractionParams extends PlaceParams {
+  readonly id: string;
 }
 
 export interface SetGpuParams {

@@ -9,6 +9,7 @@ import { registerCostChanges } from './cost-changes.ts';
 import { registerCostReport } from './cost-report.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { type Followers, followDocuments, followFiles, showHeldBack } from './documents.ts';
+import { registerFractionPicker } from './fraction-picker.ts';
 import { guarded } from './guard.ts';
 import { createIndexing } from './indexing.ts';
 import { abilitiesOf, foldersOf, initializeResult, urisOf } from './initialize.ts';
@@ -66,6 +67,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
 
   registerLanguageFeatures(session, replaced, bases, (uri) => showHeldBack(session, refreshing, uri));
   registerPickers(session, host);
+  registerFractionPicker(session);
   registerCostChanges(session);
   registerWorkspaceFixes(session, host);
   registerCluster(session, machine.startCluster, {

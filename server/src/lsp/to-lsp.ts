@@ -281,6 +281,10 @@ export function actionToLsp(
     const argument = { uri: document.uri, range: lines.toRange(action.picker) };
     result.command = { title: action.title, command: commands.rewriteToMig, arguments: [argument] };
   }
+  if (action.fractions !== undefined) {
+    const argument = { uri: document.uri, range: lines.toRange(action.fractions) };
+    result.command = { title: action.title, command: commands.resizeGpu, arguments: [argument] };
+  }
   return result;
 }
 

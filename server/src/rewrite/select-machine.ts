@@ -4,6 +4,7 @@ import { isTemplated } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type Edits, joinEdits } from './fix.ts';
+import { selectNodes } from './select-nodes.ts';
 
 /** The selectors that name the instance type of pods, if each names a single one; empty if none does, or if one leaves a choice. */
 export function machineSelectors({ selectors }: PodSet): readonly Selector[] {
@@ -38,6 +39,29 @@ export function selectCard(document: YamlDocument, { selectors }: PodSet, gpu: G
     return replaceScalar(document, value.at, label);
   });
   return found.length === 0 ? undefined : joinEdits(...edits);
+}
+
+/**
+ * Selects nodes with another GPU: by the labels that name the GPU or its machine now, else by a new one. Undefined if one of them cannot be changed
+ * without doubt.
+ */
+export function moveToCard(
+  document: YamlDocument,
+  podSet: PodSet,
+  gpu: GpuModel,
+  machine: { readonly provider: Provider; readonly instanceType: string },
+): Edits {
+  const cards = podSet.selectors.filter(({ key }) => isGpuLabel(key));
+  const machines = podSet.selectors.filter(({ key }) => isInstanceTypeLabel(key));
+  if (cards.length + machines.length === 0) {
+    const key = machine.provider === 'gcp' ? 'cloud.google.com/gke-accelerator' : 'nvidia.com/gpu.product';
+    const [label] = gpu.labels[key] ?? [];
+    return label === undefined ? undefined : selectNodes(document, podSet, { [key]: label });
+  }
+  return joinEdits(
+    cards.length === 0 ? [] : selectCard(document, podSet, gpu),
+    machines.length === 0 ? [] : selectMachine(document, podSet, machine.provider, machine.instanceType),
+  );
 }
 
 /** Selects nodes of another region. Undefined if no selector names a single region, or if one names a zone. */

@@ -6,6 +6,7 @@ import apiField from './api-field.ts';
 import apiRemoved from './api-removed.ts';
 import autopilotAccelerator from './autopilot-accelerator.ts';
 import autoscalingAnnotation from './autoscaling-annotation.ts';
+import cheaperGpuFits from './cheaper-gpu-fits.ts';
 import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
@@ -49,6 +50,7 @@ import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import kubernetesVersion from './kubernetes-version.ts';
+import kvCacheTooSmall from './kv-cache-too-small.ts';
 import labelInvalid from './label-invalid.ts';
 import launcherGpu from './launcher-gpu.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
@@ -62,6 +64,7 @@ import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import mixedGpuModels from './mixed-gpu-models.ts';
+import modelDoesNotFit from './model-does-not-fit.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
 import nameInvalid from './name-invalid.ts';
@@ -144,6 +147,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['api-removed', apiRemoved],
   ['autopilot-accelerator', autopilotAccelerator],
   ['autoscaling-annotation', autoscalingAnnotation],
+  ['cheaper-gpu-fits', cheaperGpuFits],
   ['checkpoint-ephemeral', checkpointEphemeral],
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
@@ -187,6 +191,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-trigger-zero', kedaTriggerZero],
   ['kubernetes-version', kubernetesVersion],
+  ['kv-cache-too-small', kvCacheTooSmall],
   ['label-invalid', labelInvalid],
   ['launcher-gpu', launcherGpu],
   ['limitrange-gives-gpus', limitrangeGivesGpus],
@@ -200,6 +205,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
   ['mixed-gpu-models', mixedGpuModels],
+  ['model-does-not-fit', modelDoesNotFit],
   ['model-path-not-mounted', modelPathNotMounted],
   ['model-volume-too-small', modelVolumeTooSmall],
   ['name-invalid', nameInvalid],

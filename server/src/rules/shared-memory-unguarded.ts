@@ -1,10 +1,14 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
+import { formatNumber } from '../cost/money.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { memoryPart } from '../rewrite/fractions.ts';
 import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -48,7 +52,11 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For MPS and MIG, if the command line is incomplete, and if it sets a fraction or an amount of memory.
+ * For MPS and MIG, if the command line is incomplete, and if it sets a fraction below 0.8 or an amount of memory.
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the model and its cache must fit in the smaller part.
  *
  * ## Sources
  *
@@ -58,21 +66,60 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'sharing',
   severity: 'info',
-  container(container, { workload, podSet, report }) {
+  container(container, { workload, podSet, options, document, report }) {
     if (workload.partial || isExempt(workload) || container.type !== 'app') return;
     const { program } = useOf(container);
     if (program === null || !greedy.has(program)) return;
     const requests = knownRequests(container).filter(({ resource }) => isTimeSliced(resource, podSet));
     const [request] = requests;
-    if (request === undefined || limitsMemory(container, program)) return;
+    if (request === undefined) return;
+    const large = largeFraction(container, program);
+    if (large === undefined && limitsMemory(container, program)) return;
+    const reserves =
+      large === undefined
+        ? `${program} reserves about 90% of the GPU's memory by default`
+        : `${program} reserves ${formatNumber(large * 100)}% of the GPU's memory`;
     report({
-      message: `${program} reserves about 90% of the GPU's memory by default, but time slices share it: other pods on this GPU can fail`,
+      message: `${reserves}, but time slices share it: other pods on this GPU can fail`,
       span: requestSpan([request], container),
+      fixes: () => [leaveRoom(container, program, sharers(podSet, options.sharing.replicas), document)],
     });
   },
 });
 
 const greedy = new Set(['vllm', 'sglang']);
+
+/** Two servers with this fraction never fit on one GPU, and small neighbors hardly. */
+const leastLarge = 0.8;
+
+/** The fraction that a flag sets, if it leaves too little. */
+function largeFraction(container: Container, program: string): number | undefined {
+  const { command, args } = container;
+  const { statements } = readCommandLine(
+    command.map(({ value }) => value),
+    args.map(({ value }) => value),
+  );
+  const values = allCommands(statements).flatMap(({ words }) =>
+    readFlags(words).flatMap((flag) =>
+      meaningOf(flag, 'memory-fraction', program) === undefined || flag.dynamic ? [] : [Number(flag.value)],
+    ),
+  );
+  const [value, ...others] = values;
+  return value !== undefined && others.length === 0 && value >= leastLarge && value <= 1 ? value : undefined;
+}
+
+/** The pods that share one GPU, by node labels or the config; null if unknown. */
+function sharers({ selectors }: PodSet, configured: number | null): number | null {
+  const keys = ['cloud.google.com/gke-max-shared-clients-per-gpu', 'nvidia.com/gpu.replicas'];
+  const label = selectors.find(({ key }) => keys.includes(key))?.values[0]?.value;
+  return label !== undefined && /^[1-9]\d?$/.test(label) ? Number(label) : configured;
+}
+
+function leaveRoom(container: Container, program: string, pods: number | null, document: YamlDocument) {
+  if (pods === null || pods < 2) return undefined;
+  const part = memoryPart({ document, container, engine: program === 'vllm' ? 'vllm' : 'sglang' }, 1 / pods);
+  return fix(`Reserve ${formatNumber(Math.floor(95 / pods))}% of the GPU's memory`, 'unsafe', part);
+}
 
 function isTimeSliced(resource: string, { selectors }: PodSet): boolean {
   if (resource === 'nvidia.com/gpu.shared') return !selects('nvidia.com/gpu.sharing-strategy', /^mps$/);

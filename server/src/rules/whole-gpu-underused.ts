@@ -3,6 +3,7 @@ import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
 import { formatHourly } from '../cost/money.ts';
 import { partSaving } from '../cost/savings.ts';
+import { spansPods } from '../evidence/gpu-assignment.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
@@ -80,7 +81,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown models and GPUs; for formats of unknown size; for servers that scale out, are sized for many requests
+ * For unknown models; for formats of unknown size; on unknown GPUs and with several pods, unless the model is tiny; for servers that are sized for many requests
  * (`--max-num-seqs` and the like) or already use less memory than usual; for jobs that end; with other processes next to the server; in
  * templates; if a file, a runtime or a variable may add settings that are not read; for groups of pods; for `latency-critical` ones; and
  * for GPUs that are already shared. Several GPUs are reported only if the model needs less than a tenth of their memory, because a model is
@@ -97,7 +98,10 @@ export default defineRule({
   severity: 'info',
   container(container, context) {
     const found = findSmallModel(container, context);
-    if (found === undefined) return;
+    if (found === undefined) {
+      reportTinyModel(container, context);
+      return;
+    }
     const { request, count, gpu, estimate, hourly } = found;
     const slice = count === 1 ? smallestSlice(found, context) : undefined;
     const held = `${count * (gpu.memoryGiB ?? 0)} GB (${count === 1 ? '' : `${count} × `}${gpu.name})`;
@@ -153,12 +157,44 @@ function findSmallModel(container: Container, context: PodSetContext): SmallMode
   return { estimate, request, count, gpu, hourly };
 }
 
+/** Memory that every GPU in use for servers has several times. */
+const tinyGiB = 4;
+/** Several replicas are there for speed, so only models that leave nearly all memory empty are reported. */
+const tinyShare = 0.15;
+
+/** A tiny model on each GPU of a replicated or scaled service, or on one of an unknown model. */
+function reportTinyModel(container: Container, context: PodSetContext): void {
+  const { workload, podSet, report } = context;
+  const [request, ...others] = knownRequests(container);
+  if (workload.partial || isExempt(workload) || !keepsRunning(context) || others.length > 0) return;
+  if (request?.resource !== 'nvidia.com/gpu' || wholeGpus(container, podSet) !== 1) return;
+  const { model: served } = servedModel(container, workload);
+  if (served === null || served.tuned || !isWhole(served) || spansPods(workload)) return;
+  const inPod = acceleratorByName(podSet.accelerators, request.resource);
+  const gpu = gpus.get(inPod?.model ?? '');
+  const memory = gpu === undefined ? null : usableCardGiB(gpu);
+  const { estimate } = estimateServing({ model: served, unknown: null }, { cardGiB: memory, gpus: 1 });
+  if (estimate?.basis !== 'name' || (memory !== null && podSet.pods.max === 1)) return;
+  const { neededGiB, devices, name } = estimate;
+  if (devices > 1 || neededGiB > (memory === null ? tinyGiB : memory * tinyShare)) return;
+  const each = podSet.pods.max === 1 ? 'its pod holds' : 'each of its pods holds';
+  const card = gpu === undefined ? 'a whole GPU' : `a whole ${gpu.name} (${gpu.memoryGiB} GB)`;
+  report({
+    message: `${shorten(name)} needs about ${Math.ceil(neededGiB)} GiB, but ${each} ${card}: a share of the GPU is enough`,
+    span: requestSpan([request], container),
+  });
+}
+
 /** One pod that keeps running. Several replicas are there for speed, and a member of a group holds only a part of the model. */
-function runsAlone({ workload, podSet, document }: PodSetContext): boolean {
+function runsAlone(context: PodSetContext): boolean {
+  return keepsRunning(context) && context.podSet.pods.max === 1;
+}
+
+function keepsRunning({ workload, podSet, document }: PodSetContext): boolean {
   const ends = podSet.restartPolicy !== undefined && podSet.restartPolicy.value !== 'Always';
   // A template may render scalers and flags with some values only.
   if (document.template || ends || isLatencyCritical(workload)) return false;
-  return podSet.pods.max === 1 && workload.podSets.length === 1;
+  return workload.podSets.length === 1;
 }
 
 function smallestSlice(

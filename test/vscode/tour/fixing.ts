@@ -110,7 +110,8 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'MIG rewrite',
-    shows: 'the picker shows memory, price and whether the model fits, and writes the selected slice',
+    shows:
+      'the picker shows the memory and the price of each slice on which the model fits, and writes the selected one',
     picture: 'mig-rewrite',
     async run(stage) {
       const { page, shot } = stage;
@@ -120,11 +121,28 @@ export const fixing: readonly Step[] = [
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
       await fix(page, 'Rewrite to a MIG slice…');
       await sees(page, '.quick-input-title', 'MIG slice of H100 80GB SXM');
-      await sees(page, pickerRow, /1g\.10gb.*10 GB.*\$\d.*too small for Llama-3\.1-8B-Instruct/);
       const slice = await sees(page, pickerRow, /3g\.40gb.*40 GB.*\$\d.*fits Llama-3\.1-8B-Instruct/);
       await shot();
       await slice.click();
       await showsText(page, /nvidia\.com\/mig-3g\.40gb: 1/);
+    },
+  },
+  {
+    feature: 'Less of a GPU',
+    shows:
+      'the list has each piece of a GPU on which the model fits, with its price and what the nodes need, and writes the selected one',
+    picture: 'less-of-a-gpu',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'small/assistant.yaml');
+      await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
+      await fix(page, 'Use less of a GPU…');
+      await sees(page, '.quick-input-title', /Less than 1 × A100/);
+      await sees(page, pickerRow, /HAMi: \d+ MiB.*gemma-2-2b-it needs .* GiB/);
+      const slice = await sees(page, pickerRow, /MIG slice 1g\.20gb.*gemma-2-2b-it needs .* GiB/);
+      await shot();
+      await slice.click();
+      await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.20gb: 1/);
     },
   },
   {
@@ -134,7 +152,7 @@ export const fixing: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'small/assistant.yaml');
-      await sees(page, lens, /gemma-2-2b-it needs about 8 GiB of 80 GB .*: MIG slice 1g\.10gb is enough, \$/);
+      await sees(page, lens, /gemma-2-2b-it needs about \d GiB of 80 GB .*: MIG slice 1g\.10gb is enough, \$/);
       await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
       await lightBulb(page);
       await shot();

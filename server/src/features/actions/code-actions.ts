@@ -2,6 +2,7 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit, touches } from '../../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
+import { fractionFix, fractionsOf } from './fractions.ts';
 import { leverFixes } from './lever-fixes.ts';
 import {
   describeSlice,
@@ -14,6 +15,7 @@ import {
 } from './mig-picker.ts';
 import { poolFixes } from './pool-fixes.ts';
 import { budgetOfAnswer, type ProofBudget, provenFixes } from './proof.ts';
+import { type Resizable, resizableIn, smallerFlags } from './resizable.ts';
 import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
 import { silence } from './suppress.ts';
 
@@ -34,6 +36,8 @@ export interface Action {
   readonly everywhere?: string;
   /** The span in the file of the request for which a picker opens; there are no edits then. */
   readonly picker?: Span;
+  /** The span of the request for which the list of smaller, or larger, pieces of a GPU opens. */
+  readonly fractions?: Span;
   /** The finding that it fixes, with the offset of its document. */
   readonly finding?: { readonly finding: Finding; readonly base: number };
 }
@@ -191,7 +195,30 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
   const other = [...poolFixes(file, query.span, budget), ...leverFixes(file, query.span, budget)].map(
     ({ title, edits }): Action => ({ title, kind: 'refactor.rewrite', preferred: false, edits }),
   );
-  return [...other, ...parts];
+  return [...pieces(file, query, budget), ...other, ...parts];
+}
+
+/** The list of pieces of a GPU on which the model fits. Without a list, only forms that no other action has and that the nodes offer. */
+function pieces(file: FileAnalysis, { span, picker }: ActionQuery, budget: ProofBudget): readonly Action[] {
+  const place = resizableIn(file, span);
+  if (place === undefined) return [];
+  const found = fractionsOf(place);
+  const flags = smallerFlags(place, budget).map(({ title, edits }): Action => ({ ...rewriteAction(title), edits }));
+  if (picker)
+    return [...(found.length === 0 ? [] : [{ ...rewriteAction(titleOf(place)), fractions: place.span }]), ...flags];
+  const pieces = found.flatMap((one): Action[] => {
+    const made = one.needs === null && !/^(?:card|mig|time)/.test(one.id) ? fractionFix(place, one, budget) : undefined;
+    return made === undefined ? [] : [{ ...rewriteAction(`${made.title} (${one.description})`), edits: made.edits }];
+  });
+  return [...pieces, ...flags];
+}
+
+function titleOf({ direction }: Resizable): string {
+  return direction === 'less' ? 'Use less of a GPU…' : 'Use a larger GPU…';
+}
+
+function rewriteAction(title: string): Action {
+  return { title, kind: 'refactor.rewrite', preferred: false };
 }
 
 /** A shared GPU, if the config declares GPU sharing on the nodes. */

@@ -90,9 +90,10 @@ export function sliceFix(
 
 /** The rewrite to a shared GPU, if the config declares GPU sharing on the nodes. */
 export function sharedFix(sliceable: Sliceable, budget: ProofBudget): Fix | undefined {
-  const { document, request, podSet, config } = sliceable;
+  const { document, request, podSet, container, workload, config } = sliceable;
   const form = sharedForm(podSet, config);
-  return provenInFile(rewriteToShared(document.document, request, podSet, config.sharing, form), sliceable, budget);
+  const place = { podSet, container, engine: servedModel(container, workload).model?.engine };
+  return provenInFile(rewriteToShared(document.document, request, place, config.sharing, form), sliceable, budget);
 }
 
 function provenInFile(fix: Fix | undefined, place: Place, budget: ProofBudget): Fix | undefined {

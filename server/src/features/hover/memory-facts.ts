@@ -1,9 +1,10 @@
 import type { ProjectConfig } from '../../config.ts';
 import { dateWords } from '../../cost/assumption-words.ts';
-import { formatNumber } from '../../cost/money.ts';
+import { formatGiB, formatNumber } from '../../cost/money.ts';
 import { containerMemory } from '../../memory/container-memory.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
-import { assumptionsOf, formatGiB, roomWords, unknownWords } from '../memory-words.ts';
+import { assumptionsOf, roomWords, unknownWords } from '../memory-words.ts';
+import { leverWords, tightLevers } from '../serving-levers.ts';
 import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
 
@@ -40,5 +41,7 @@ export function memoryFacts(
     `${formatNumber(Math.round(config.headroom * 100))}% of a GPU slice stays free (headroom, ${config.origins?.headroom ?? 'default'})`,
   ];
   const room = fit === null ? undefined : roomWords(estimate, fit);
-  return { total: [{ kind: 'text', text: room === undefined ? text : `${text}. ${room}` }], basis: items };
+  const total: Block = { kind: 'text', text: room === undefined ? text : `${text}. ${room}` };
+  const less = fit === null ? undefined : leverWords(tightLevers(estimate, fit, podSet, request));
+  return { total: less === undefined ? [total] : [total, { kind: 'text', text: `${less}.` }], basis: items };
 }

@@ -1,0 +1,119 @@
+import { type GpuModel, gpus, knownAccelerator, usableCardGiB } from '../catalog/index.ts';
+import { namedShapes } from '../catalog/model-shapes.ts';
+import { findSharding } from '../command/parallelism.ts';
+import { type CardFit, type Devices, fitOnCard, requestedDevices } from '../memory/fit.ts';
+import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
+import { type ServedModel, servedModel } from '../model/served-model.ts';
+import type { AcceleratorRequest, Container, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { lazy } from '../yaml/lazy.ts';
+import { mayUseOtherGpus, spansPods } from './gpu-assignment.ts';
+import { processInput } from './launch.ts';
+import { isExempt, knownRequests } from './requested-accelerators.ts';
+import { hasRun } from './run-status.ts';
+
+/** A model server that does not start with the devices of its container. */
+export interface Misfit {
+  /** `weights`: no division of the weights fits; `device`: weights and buffers do not fit; `cache`: the longest request does not fit. */
+  readonly kind: 'weights' | 'device' | 'cache';
+  /** Model, format and card are certain. */
+  readonly certain: boolean;
+  /** The weights with 4 bits per parameter, because their format is unknown. GiB. */
+  readonly leastGiB: number | null;
+  readonly estimate: MemoryEstimate;
+  readonly fit: CardFit;
+  readonly request: AcceleratorRequest;
+  readonly devices: Devices;
+  /** Undefined: a slice, or the largest card that it can be. */
+  readonly gpu: GpuModel | undefined;
+  readonly served: ServedModel;
+}
+
+/** What exceeds the memory by less may be an error of the estimate, or of what is known of the card. */
+const margin = 1.05;
+
+/** Engines that load all weights on the GPU. Others leave a part in the node's memory, or choose a format by the device. */
+const loadsAll: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'tensorrt-llm', 'lmdeploy']);
+
+/** Why a container's model server cannot start with its devices; undefined if it starts, or if that is unknown or too close to decide. */
+export function misfitOf(container: Container, workload: Workload, podSet: PodSet): Misfit | undefined {
+  if (workload.partial || isExempt(workload) || container.type !== 'app' || spansPods(workload)) return undefined;
+  const [request, ...others] = knownRequests(container);
+  const vendor = request && knownAccelerator(request.resource)?.vendor;
+  if (request === undefined || others.length > 0 || (vendor !== 'nvidia' && vendor !== 'amd')) return undefined;
+  const served = servedModel(container, workload).model;
+  if (served === null || served.open.length > 0 || !loadsAll.has(served.engine)) return undefined;
+  if (mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
+  const inPod = acceleratorByName(podSet.accelerators, request.resource);
+  const known = inPod?.modelHint === undefined ? requestedDevices(podSet, request) : null;
+  const devices = known ?? largestDevices(request, inPod);
+  if (devices === null || devices.count === 0 || spansMore(served, container, devices.count)) return undefined;
+  const { estimate } = estimateServing(
+    { model: served, unknown: null },
+    { cardGiB: devices.eachGiB, gpus: devices.count },
+  );
+  if (estimate === null || served.offloadGiB !== 0 || served.gpuLayers !== null) return undefined;
+  const gpu = known === null || request.form === 'mig' ? undefined : gpus.get(inPod?.model ?? '');
+  const found = { estimate, request, devices, gpu, served, fit: fitOnCard(estimate, devices.eachGiB) };
+  const name = nameOf(estimate);
+  if (name === 'derived') {
+    const leastGiB = (estimate.shape.parameters * 0.5) / 2 ** 30;
+    const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
+    return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
+  }
+  const divided = { ...served, tensor: devices.count, pipeline: 1, data: 1 };
+  const least = estimateServing({ model: divided, unknown: null }).estimate?.weightsGiB ?? 0;
+  if (least > devices.eachGiB * margin) {
+    const isStated = known !== null && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
+    return { ...found, kind: 'weights', certain: isStated && name === 'published', leastGiB: null };
+  }
+  // Unused devices are another problem, and some servers use all without a flag.
+  if (known === null || estimate.devices * served.data !== devices.count) return undefined;
+  const common = { ...found, certain: false, leastGiB: null };
+  if (estimate.weightsGiB > devices.eachGiB) return { ...common, kind: 'device' };
+  if (vendor !== 'nvidia' || !['vllm', 'sglang'].includes(served.engine)) return undefined;
+  const { cacheGiB, neededGiB } = estimate;
+  const bare = fitOnCard({ ...estimate, cacheGiB: 0, neededGiB: neededGiB - cacheGiB }, devices.eachGiB);
+  if (bare.fits === false) return { ...common, kind: 'device' };
+  const isOwnLength = estimate.contextFrom === 'flag' || name === 'published';
+  const refuses = served.engine === 'vllm' && isOwnLength && served.cacheGiB === null && !sizesCache(container);
+  // What the buffers take is the least certain part.
+  const isCertain = bare.fits === true || cacheGiB > found.fit.limitGiB - estimate.weightsGiB;
+  return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
+}
+
+/** `published`: a name of a publisher; `copy`: the same model of another organization; `derived`: a path or a name that leaves the format open. */
+function nameOf({ served: { name }, basis }: MemoryEstimate): 'published' | 'copy' | 'derived' {
+  const [, organization = ''] = /^(?:hf:\/\/)?([\w-][\w.-]*)\/[\w.-]+$/.exec(name) ?? [];
+  const isFolder = /^(?:|models?|data|mnt|workspace|weights|checkpoints?|opt|root|home|var|storage)$/i.test(
+    organization,
+  );
+  if (isFolder || basis !== 'name') return 'derived';
+  return publishers().has(organization.toLowerCase()) ? 'published' : 'copy';
+}
+
+/** The organizations that publish models of the catalog, each under names that state the format unless it is 16 bits. */
+const publishers = lazy(() => new Set(namedShapes().map(([name]) => name.split('/')[0]?.toLowerCase() ?? '')));
+
+/** Whether the server is a part of a group, or uses more devices than the container has, which is another problem. */
+function spansMore({ tensor, pipeline }: ServedModel, container: Container, count: number): boolean {
+  return (tensor ?? 1) * pipeline > count || findSharding(processInput(container))?.spansPods === true;
+}
+
+/** vLLM chooses a length that fits, or its check of the cache is off. */
+function sizesCache({ command, args }: Container): boolean {
+  return /max[-_]model[-_]len[= ](?:-1|auto)|num-gpu-blocks-override/.test(
+    [...command, ...args].map(({ value }) => value).join(' '),
+  );
+}
+
+/** The devices with the most memory that a request for whole devices can get. */
+function largestDevices(request: AcceleratorRequest, inPod: PodAccelerator | undefined): Devices | null {
+  if (request.form !== 'whole' || request.count === null || inPod === undefined || inPod.model !== null) return null;
+  if (inPod.devices !== null && inPod.devices !== inPod.perPod) return null;
+  const { vendor } = knownAccelerator(request.resource) ?? {};
+  const listed = inPod.candidates.flatMap((id) => gpus.get(id) ?? []);
+  const all = listed.length > 0 ? listed : [...gpus.values()].filter((gpu) => gpu.vendor === vendor);
+  const sizes = all.map((gpu) => usableCardGiB(gpu) ?? (listed.length > 0 ? Number.POSITIVE_INFINITY : 0));
+  return { eachGiB: Math.max(...sizes), count: request.count };
+}

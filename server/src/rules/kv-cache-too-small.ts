@@ -1,0 +1,100 @@
+import { formatGiB, formatNumber } from '../cost/money.ts';
+import { type Misfit, misfitOf } from '../evidence/model-fit.ts';
+import { requestSpan } from '../evidence/requested-accelerators.ts';
+import { longestContext } from '../memory/fit.ts';
+import type { Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { setServerFlag } from '../rewrite/server-flag.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * The GPU has no room for the cache of the longest request.
+ *
+ * ## Why
+ *
+ * vLLM keeps keys and values of all tokens of a request in GPU memory. At its start it compares what weights and buffers leave free with the cache of
+ * one request of `--max-model-len` tokens, by default the maximum of the model, and stops if that does not fit. The pod restarts
+ * again and again, and its GPU is held and paid for.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator: nvidia-l4
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: [--model=meta-llama/Llama-3.1-8B-Instruct, "--max-model-len=131072"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator: nvidia-l4
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: [--model=meta-llama/Llama-3.1-8B-Instruct, "--max-model-len=16384"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the server rejects longer requests.
+ *
+ * ## When it is silent
+ *
+ * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; if vLLM chooses the length
+ * (`--max-model-len=-1`); for other servers, which reject long requests instead; in templates; and if a variable, a file or a runtime may add settings.
+ *
+ * ## Sources
+ *
+ * - [vLLM: conserving memory](https://docs.vllm.ai/en/latest/configuration/conserving_memory/)
+ * - [vllm-project/vllm#2418](https://github.com/vllm-project/vllm/issues/2418)
+ */
+export default defineRule({
+  topic: 'memory-fit',
+  severity: 'warning',
+  container(container, { workload, podSet, document, report }) {
+    const misfit = document.template ? undefined : misfitOf(container, workload, podSet);
+    if (misfit?.kind !== 'cache') return;
+    const { estimate, fit } = misfit;
+    const { context, cacheGiB, name, devices } = estimate;
+    const most = longest(misfit);
+    const upTo = most === undefined ? '' : `; about ${formatNumber(most)} tokens fit`;
+    report({
+      message: `A request of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name, 40)} leaves ${formatGiB(Math.max(0, fit.leftGiB))}: vLLM does not start${upTo}`,
+      span: requestSpan([misfit.request], container),
+      fixes: () => [most === undefined ? undefined : shorter(document, container, most)],
+    });
+  },
+});
+
+/** The longest request that fits with a tenth of the room free, in a round number of tokens. */
+function longest({ estimate, devices }: Misfit): number | undefined {
+  const exact = longestContext(estimate, devices.eachGiB);
+  const most = exact === null ? 0 : Math.floor((exact * 0.9) / 1024) * 1024;
+  // Powers of two are what people write.
+  const round = 2 ** Math.floor(Math.log2(Math.max(1, most)));
+  const tokens = round >= 0.6 * most ? round : most;
+  return tokens < 1024 ? undefined : tokens;
+}
+
+function shorter(document: YamlDocument, container: Container, tokens: number): Fix | undefined {
+  const flag = { means: 'context-length', flag: '--max-model-len', value: String(tokens) } as const;
+  return fix(`Set --max-model-len to ${formatNumber(tokens)}`, 'unsafe', setServerFlag(document, container, flag));
+}

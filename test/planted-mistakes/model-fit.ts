@@ -1,0 +1,81 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { spansPods } from '../../server/src/evidence/gpu-assignment.ts';
+import { getIn } from '../../server/src/yaml/cursor.ts';
+import { containerSites } from './sites.ts';
+import { drop, type Mistake, type Path, type Planters, pathOf, put } from './steps.ts';
+
+export const planters: Planters = {
+  'model-does-not-fit': (analysis) =>
+    withServers(analysis, (count) => [
+      ['vllm', 'serve', 'meta-llama/Llama-3.1-405B-Instruct', `--tensor-parallel-size=${count}`],
+      ['vllm', 'serve', '/models/Llama-3.1-405B-Instruct', '--tensor-parallel-size', String(count)],
+      ['python3', '-m', 'sglang.launch_server', '--model-path=deepseek-ai/DeepSeek-R1', `--tp=${count}`],
+    ]),
+  'kv-cache-too-small': (analysis) =>
+    withServers(analysis, (count) => [
+      [
+        'vllm',
+        'serve',
+        'meta-llama/Llama-3.1-8B-Instruct',
+        '--max-model-len=2000000',
+        `--tensor-parallel-size=${count}`,
+      ],
+      ['vllm', 'serve', 'microsoft/Phi-3-mini-128k-instruct', '--max-model-len', '900000', `-tp=${count}`],
+    ]),
+  'cheaper-gpu-fits': cheaperGpu,
+};
+
+// Mistakes in the size of a model for its GPUs.
+
+/** Servers in the place of those of pods with few GPUs of a known model. */
+function withServers(
+  analysis: DocumentAnalysis,
+  servers: (count: number) => readonly (readonly string[])[],
+): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(
+      ({ container, podSet, workload, resource, count }) =>
+        resource === 'nvidia.com/gpu' &&
+        (count === 1 || count === 2) &&
+        container.type === 'app' &&
+        workload.role === 'serving' &&
+        workload.roleConfidence === 'certain' &&
+        !workload.partial &&
+        !spansPods(workload) &&
+        ['env', 'envFrom', 'storageUri', 'runtime'].every((key) => getIn(container.at, key) === undefined) &&
+        podSet.accelerators.some(
+          ({ requested, model, devices, perPod, modelHint }) =>
+            requested.name === resource && devices === perPod && model !== null && modelHint === undefined,
+        ),
+    )
+    .flatMap(({ path, container, resources, resource, count }) =>
+      servers(count).map(
+        (command): Mistake => ({
+          name: command.join(' '),
+          steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
+          place: { path: [...resources, 'limits', resource], part: 'key' },
+        }),
+      ),
+    );
+}
+
+/** A model that needs half of an A100, where an L40S holds it. */
+function cheaperGpu(analysis: DocumentAnalysis): readonly Mistake[] {
+  const command = ['vllm', 'serve', 'mistralai/Mistral-Nemo-Instruct-2407', '--max-model-len=81920'];
+  const selector = {
+    'node.kubernetes.io/instance-type': 'p4de.24xlarge',
+    'topology.kubernetes.io/region': 'us-east-1',
+  };
+  return withServers(analysis, () => [command]).flatMap((mistake): Mistake[] => {
+    const site = containerSites(analysis).find(({ resources }) => isUnder(mistake.place.path, resources));
+    if (site === undefined || site.count !== 1 || site.podSet.pods.max !== 1) return [];
+    const { podSet, workload } = site;
+    if (getIn(podSet.pod, 'affinity') !== undefined || workload.podSets.length > 1) return [];
+    if (/latency|spot/i.test(analysis.document.text)) return [];
+    return [{ ...mistake, steps: [...mistake.steps, ...put(pathOf(podSet.pod), 'nodeSelector', selector)] }];
+  });
+}
+
+function isUnder(path: Path, owner: Path): boolean {
+  return owner.every((step, index) => path[index] === step);
+}
