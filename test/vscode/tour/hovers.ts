@@ -20,7 +20,7 @@ const hovers: readonly Hover[] = [
     on: 'the GPU count of a known model',
     file: 'small/assistant.yaml',
     at: 'nvidia.com/gpu: 1',
-    says: /A100 80GB SXM[\s\S]*\$[\d.]+\/h[\s\S]*gemma-2-2b-it needs about 7\.7 of 80 GiB \(10%\)/,
+    says: /A100 80GB SXM[\s\S]*\$[\d.]+\/h[\s\S]*gemma-2-2b-it needs about [\d.]+ of 79\.2 GiB \(1\d%\)/,
   },
   { on: 'a MIG key', file: 'cards.yaml', at: 'nvidia.com/mig-1g', says: /1g\.5gb[\s\S]*\$\d[\s\S]*5 GB/ },
   { on: 'a GPU selector', file: 'cards.yaml', at: 'NVIDIA-A100-SXM4', says: /A100 40GB SXM[\s\S]*40 GB/ },
