@@ -69,6 +69,8 @@ function cheaperGpu(analysis: DocumentAnalysis): readonly Mistake[] {
   return withServers(analysis, () => [command]).flatMap((mistake): Mistake[] => {
     const site = containerSites(analysis).find(({ resources }) => isUnder(mistake.place.path, resources));
     if (site === undefined || site.count !== 1 || site.podSet.pods.max !== 1) return [];
+    // The image says that Triton serves, whatever the command is.
+    if (/triton/i.test(site.container.image?.value ?? '')) return [];
     const { podSet, workload } = site;
     if (getIn(podSet.pod, 'affinity') !== undefined || workload.podSets.length > 1) return [];
     if (/latency|spot/i.test(analysis.document.text)) return [];

@@ -106,10 +106,13 @@ function judge({ name, before, index, document, rule, mistake, score, options }:
   }
   score.found++;
   for (const other of news(document.findings, findings)) {
-    if (other.rule === rule || rank[other.severity] < rank[hit.severity]) continue;
+    if (other.rule === rule || rank[other.severity] < rank[hit.severity] || fits.has(other.rule)) continue;
     score.extras.push(`${label}: also ${other.rule}: ${other.message}`);
   }
 }
+
+/** A mistake in a card, a count or a model's name can also put a model where it does not fit. */
+const fits: ReadonlySet<string> = new Set(['model-does-not-fit', 'kv-cache-too-small']);
 
 /** Findings that were not there before, by rule and holder: positions have moved. */
 function news(before: readonly Finding[], after: readonly Finding[]): readonly Finding[] {
