@@ -177,10 +177,9 @@ function reportTinyModel(container: Container, context: PodSetContext): void {
   if (estimate?.basis !== 'name' || (memory !== null && podSet.pods.max === 1)) return;
   const { neededGiB, devices, name } = estimate;
   if (devices > 1 || neededGiB > (memory === null ? tinyGiB : memory * tinyShare)) return;
-  const each = podSet.pods.max === 1 ? 'its pod holds' : 'each of its pods holds';
   const card = gpu === undefined ? 'a whole GPU' : `a whole ${gpu.name} (${gpu.memoryGiB} GB)`;
   report({
-    message: `${shorten(name)} needs about ${Math.ceil(neededGiB)} GiB, but ${each} ${card}: a share of the GPU is enough`,
+    message: `${shorten(name)} needs about ${Math.ceil(neededGiB)} GiB, but each pod holds ${card}: a share of the GPU is enough`,
     span: requestSpan([request], container),
   });
 }
