@@ -84,6 +84,7 @@ export function testContract(start: () => Promise<ContractServer>): void {
 
   test('a page whose version is too old gets 410, and a new list follows', async (context) => {
     const { namespace, path } = await prepare();
+    // A control plane of GPULINT_TEST_KUBECONFIG gives no access to its etcd; the other two servers run this.
     if (server.compact === undefined) return context.skip('this server cannot be made to forget versions');
     const names = Array.from({ length: 501 }, (_, number) => `n${number}`);
     await inParallel(names, (name) => server.create(namespace, name));
