@@ -309,4 +309,12 @@ describe('an unknown program is known by its flags', () => {
   ])('%s: %j', (use, line) => {
     expect(useOf(...line)).toBe(use);
   });
+
+  test.each([
+    ['vllm', '--gpu-memory-utilization=0.9'],
+    ['its model server flags', '--tensor-parallel-size=2'],
+  ])('%s has %s', (program, flag) => {
+    const words = ['--model=a', flag].map((text, item) => ({ text, dynamic: false, item, start: 0, end: text.length }));
+    expect(useByFlags(readFlags(words))?.program).toBe(program);
+  });
 });

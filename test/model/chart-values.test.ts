@@ -122,3 +122,31 @@ function render(given: Evaluated): string {
   if (given.kind !== 'scalar') return given.kind;
   return given.style === 'double' ? `"${given.source}"` : given.source;
 }
+
+test('a comment next to a container of a chart names its card, wherever the options of the pods are', () => {
+  const text = `controllers:
+  ollama:
+    containers:
+      app:
+        image: {repository: ollama/ollama, tag: 0.13.0}
+        env:
+          # Pinned to one P100.
+          OLLAMA_MODELS: /models
+        resources: {limits: {nvidia.com/gpu: 1}}
+defaultPodOptions:
+  runtimeClassName: nvidia
+`;
+  const [document] = new Analysis({ strict: true }).setFile('file:///values.yaml', text).documents;
+  expect(document?.workloads[0]?.podSets[0]?.accelerators).toMatchObject([{ model: 'p100-16gb' }]);
+});
+
+test('the settings of a chart are not pods of their own', () => {
+  const text = `ollama:
+  gpu: {enabled: true, number: 1}
+  nodeSelector: {nvidia.com/gpu.present: "true"}
+  resources: {limits: {nvidia.com/gpu: 1}}
+  models: {pull: [llama3.2:1b]}
+`;
+  const { documents } = new Analysis({ strict: true }).setFile('file:///values.yaml', text);
+  expect(documents[0]?.workloads.map((one) => gpusOf(one))).toEqual([{ min: 1, max: 1 }]);
+});

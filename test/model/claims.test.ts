@@ -131,3 +131,16 @@ function devices(analysis: Analysis, documents: readonly string[]): readonly (nu
     .filter(({ role }) => role !== 'definition')
     .map((workload) => gpusOf(workload).min);
 }
+
+test('a claim that no file defines is one of accelerators if its name says so, and its name suggests the model', () => {
+  const analysis = new Analysis({ strict: true });
+  const text =
+    pod('a', 'resourceClaimTemplateName: xl-trn2') + '---\n' + pod('b', 'resourceClaimTemplateName: nic-fast');
+  const { documents } = analysis.setFile('file:///a.yaml', text);
+  const sets = documents.flatMap(({ workloads }) => workloads.flatMap(({ podSets }) => podSets));
+  expect(
+    sets.flatMap(({ accelerators }) =>
+      accelerators.map(({ devices, candidates, modelFrom }) => ({ devices, candidates, modelFrom })),
+    ),
+  ).toEqual([{ devices: null, candidates: ['trainium2'], modelFrom: 'hint' }]);
+});

@@ -24,6 +24,8 @@ test.each([
   ],
   ['tencent.com/vcuda-core: 30', [0.3, 'tencent.com/vcuda-core']],
   ['smarter-devices/nvhost-gpu: 1, smarter-devices/nvhost-ctrl-gpu: 1', [1, 'smarter-devices/nvhost-gpu']],
+  ['devic.es/dri: 1, devic.es/rocm: 1', [1, 'devic.es/rocm']],
+  ['squat.ai/dri: 1, squat.ai/video: 1', [1, 'squat.ai/dri']],
   ['nvidia.com/rtxa6000: 4', [4, 'nvidia.com/rtxa6000']],
 ])('%s', (limits, expected) => {
   expect(requested(limits)).toEqual(expected);

@@ -119,3 +119,36 @@ test.each([
   const models = accelerator?.model ?? (accelerator?.candidates.join() || null);
   expect(`${models} (${accelerator?.modelFrom})`).toBe(expected);
 });
+
+const required = (operator: string, ...products: readonly string[]) =>
+  `affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: nvidia.com/gpu.product, operator: ${operator}, values: [${products.join(', ')}]}]}]}}}`;
+
+test.each([
+  [['NVIDIA-GeForce-RTX-3090', 'NVIDIA-A10'], 'rtx-3090,a10'],
+  [['NVIDIA-GeForce-RTX-3090', 'NVIDIA-GeForce-RTX-4090'], 'rtx-3090,rtx-4090'],
+  [['NVIDIA-A10', 'NVIDIA-A40'], 'a10,a40'],
+])('all cards of %s, also those without a machine in the catalog', (products, expected) => {
+  const [workload] = analyse(pod(required('In', ...products))).documents.flatMap((document) => document.workloads);
+  expect(workload?.podSets[0]?.accelerators[0]?.candidates.join()).toBe(expected);
+});
+
+test('no price of a card that the pod avoids', () => {
+  const cards = (...products: readonly string[]) =>
+    analyse(pod(required('NotIn', ...products))).documents.flatMap((document) =>
+      document.workloads.flatMap((workload) => document.rangeOf(workload)?.cards.map(({ gpu }) => gpu.id) ?? []),
+    );
+  expect(cards('NVIDIA-A2')).toContain('rtx-a6000');
+  expect(cards('NVIDIA-RTX-A6000')).not.toContain('rtx-a6000');
+  expect(cards('NVIDIA-RTX-A6000-SHARED')).toContain('rtx-a6000');
+});
+
+test.each([
+  ['gpu.intel.com/device-id.0300-56a0.present', 'arc-a770'],
+  ['feature.node.kubernetes.io/pci-0380_8086_56c0.present', 'data-center-gpu-flex-170'],
+  // Integrated graphics.
+  ['gpu.intel.com/device-id.0300-4680.present', null],
+])('the card whose PCI device %s names', (label, expected) => {
+  const text = pod(`nodeSelector: {${label}: "true"}`).replace('nvidia.com/gpu', 'gpu.intel.com/i915');
+  const [workload] = analyse(text).documents.flatMap((document) => document.workloads);
+  expect(workload?.podSets[0]?.accelerators[0]?.model).toBe(expected);
+});

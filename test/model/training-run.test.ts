@@ -28,7 +28,7 @@ describe('the settings of a run', () => {
     ['megatron', { batch: 1, sequence: 4096, precision: 'mixed', engine: 'megatron', sharded: 'optimizer', recomputation: 'selective', tensor: 4, pipeline: 2, sequenceParallel: true, devices: 8 }],
     ['nemo', { batch: 1, sequence: 2048, precision: 'mixed', engine: 'megatron', sharded: 'optimizer', recomputation: 'full', tensor: 2, adapter: lora, devices: 8 }],
     ['trl', { batch: 1, sequence: 2048, precision: 'half', engine: 'torch', sharded: 'nothing', recomputation: 'full', adapter: null, devices: 1, loss: 'chunked' }],
-    ['unsloth', { batch: 2, sequence: 2048, precision: 'half', recomputation: 'full', optimizer: 'adamw-8bit', adapter: { ...lora, rank: 16, bits: 4 }, devices: 1, loss: 'chunked' }],
+    ['unsloth', { batch: 2, sequence: 2048, precision: 'half', recomputation: 'offloaded', optimizer: 'adamw-8bit', adapter: { ...lora, rank: 16, bits: 4 }, devices: 1, loss: 'chunked' }],
     ['trainjob', { batch: 1, sequence: 2048, precision: 'mixed', engine: 'deepspeed', sharded: 'parameters', offload: 'nothing', devices: 8 }],
   ])('%s', (name, expected) => {
     expect(trained(name)).toMatchObject({ unknown: null, run: { settings: expected } });
@@ -50,7 +50,7 @@ test.each([
   ['unnamed', { kind: 'unnamed' }],
   ['unknown-precision', { kind: 'precision' }],
 ])('%s: unknown, with a reason', (name, reason) => {
-  expect(trained(name)).toEqual({ run: null, unknown: reason });
+  expect(trained(name)).toMatchObject({ run: null, unknown: reason });
 });
 
 function runOf(command: string, devices = 1) {
@@ -88,6 +88,10 @@ describe('command lines', () => {
     ['tune run lora_finetune_single_device --config llama3_1/8B_qlora_single_device batch_size=2', { adapter: { bits: 4 }, sequence: null }],
     ['torchrun -m torchtitan.train --job.config_file ./torchtitan/models/llama3/train_configs/llama3_8b.toml --training.local_batch_size=2 --training.seq_len=8192', { batch: 2, sequence: 8192, precision: 'mixed', recomputation: 'selective', sharded: 'parameters' }],
     ['CONFIG_FILE=./train_configs/llama3_8b.toml ./torchtitan/run_train.sh --training.batch_size 2', { batch: 2, sequence: null, engine: 'fsdp' }],
+    [`llamafactory-cli train ${llama} --finetuning_type lora --bf16 true --use_unsloth true`, { recomputation: 'offloaded' }],
+    [`accelerate launch sft.py ${llama} --bf16 True --gradient_checkpointing True --activation_offloading True`, { recomputation: 'offloaded' }],
+    [`accelerate launch sft.py ${llama} --bf16 True --activation_offloading True`, { recomputation: 'none' }],
+    ['tune run lora_finetune_single_device --config llama3_1/8B_lora_single_device enable_activation_offloading=True', { recomputation: 'offloaded' }],
     [`torchrun fine-tune.py ${llama} --bf16 True --model_max_length 8192 --per_device_train_batch_size 1 --deepspeed ds_configs/stage2.json --low_rank_training True`, { engine: 'deepspeed', sharded: 'gradients', loss: 'whole', recomputation: 'none', adapter: { rank: 8 } }],
     ['torchrun finetune.py --model_name_or_path Qwen/Qwen-7B-Chat-Int4 --fp16 True --use_lora --q_lora --per_device_train_batch_size 1', { adapter: { bits: 4 } }],
     [`torchrun train_mem.py ${llama} --bf16 True --per_device_train_batch_size 2 --fsdp "full_shard auto_wrap"`, { engine: 'fsdp', sharded: 'parameters', precision: 'mixed' }],
@@ -109,7 +113,7 @@ describe('command lines', () => {
     [`torchrun train.py ${llama}`, { kind: 'precision' }],
     ['torchrun train.py --epochs 3', { kind: 'unnamed' }],
   ])('%s: unknown', (command, reason) => {
-    expect(runOf(command)).toEqual({ run: null, unknown: reason });
+    expect(runOf(command)).toMatchObject({ run: null, unknown: reason });
   });
 
   test('a variable of the cluster leaves the batch open', () => {

@@ -4,6 +4,7 @@ import { createClusterClient, type ThreadListener } from '../../server/src/clust
 import { type ClusterStatus, off, type ToCluster } from '../../server/src/cluster/messages.ts';
 import type { PublishedView } from '../../server/src/fleet/cluster-view.ts';
 import type { FitAnswer, FitFacts, FitQuestion } from '../../server/src/fleet/fit-question.ts';
+import { emptyAnswer, noMoney } from '../support/empty-fleet.ts';
 
 /** A pod that requests a GPU in a namespace of its own. */
 const podIn = (namespace: string) => `apiVersion: v1
@@ -14,7 +15,6 @@ spec:
     - { name: main, image: train, resources: { limits: { nvidia.com/gpu: 1 } } }
 `;
 
-const money = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
 const devices = { total: 8, free: 8, used: 0, unavailable: 0, uncountedNodes: 0 };
 const view: PublishedView = {
   context: 'test',
@@ -22,25 +22,12 @@ const view: PublishedView = {
   state: { kind: 'current' },
   asOf: 1,
   pools: [],
-  totals: { nodes: 1, devices, cost: money },
+  totals: { nodes: 1, devices, cost: noMoney },
   coverage: [{ resource: 'nodes', state: 'read', namespaces: [] }],
   deviceClasses: [],
+  usage: null,
 };
-const answer: FitAnswer = {
-  context: 'test',
-  asOf: 1,
-  outcome: 'fits',
-  fitting: 1,
-  pods: 1,
-  running: 0,
-  line: '',
-  wayOut: null,
-  groups: [],
-  growth: [],
-  preempted: [],
-  quotas: [],
-  gaps: [],
-};
+const answer: FitAnswer = { ...emptyAnswer, outcome: 'fits', fitting: 1, pods: 1 };
 
 /** An analysis connected to a thread that the test plays. */
 function connected() {
@@ -58,7 +45,7 @@ function connected() {
       answersChanged: () => analysis.workspace.setCluster(client.live()),
     },
   );
-  client.connect({ kubeconfig: null, context: 'test', namespace: null, prices: '' });
+  client.connect({ kubeconfig: null, context: 'test', namespace: null, prices: '', prometheus: null });
   const show = (changed: Partial<PublishedView>) => {
     const status: ClusterStatus = { ...off, state: 'live', context: 'test', view: { ...view, ...changed } };
     thread?.received({ kind: 'changed', status });
@@ -124,7 +111,7 @@ describe('would it run?', () => {
     reply('team');
     const document = documentOf(analysis);
     fitOf(document);
-    show({ asOf: 2, totals: { nodes: 2, devices, cost: money } });
+    show({ asOf: 2, totals: { nodes: 2, devices, cost: noMoney } });
     reply('team', { asOf: 2 });
     expect(document.isCurrent()).toBe(true);
     reply('team', { outcome: 'waits' });
@@ -162,7 +149,7 @@ describe('would it run?', () => {
     const { analysis, client, show, reply } = connected();
     show({});
     fitOf(documentOf(analysis));
-    client.connect({ kubeconfig: null, context: 'second', namespace: null, prices: '' });
+    client.connect({ kubeconfig: null, context: 'second', namespace: null, prices: '', prometheus: null });
     reply('team');
     expect(client.live()).toBeUndefined();
     expect(fitOf(documentOf(analysis))).toBeUndefined();
@@ -189,11 +176,12 @@ function pool(name: string, free: number): PublishedView['pools'][number] {
     resources: [{ resource, capacity: 8, allocatable: 8, requested: 8 - free, free, share: 1 }],
     largestNode: [{ resource, count: 8 }],
     devices: { ...devices, free },
-    cost: money,
+    cost: noMoney,
     largestFit: null,
     fits: [],
     scattered: 0,
     growth: null,
     toleratesRequested: false,
+    usage: null,
   };
 }

@@ -67,14 +67,16 @@ spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}
 function relatedTo(files: Readonly<Record<string, string>>) {
   const texts = new Map(Object.entries(files).map(([name, text]) => [`file:///w/${name}`, text]));
   const reads: string[] = [];
+  const notBuilt: string[] = [];
   const source = createRelatedFiles({
     async read(uri) {
       reads.push(uri);
       return texts.get(uri);
     },
     reaches: () => true,
+    notBuilt: (uri, reason) => notBuilt.push(`${uri}: ${reason}`),
   });
-  return { texts, reads, source };
+  return { texts, reads, notBuilt, source };
 }
 
 test('a folder named templates without a chart can hold kustomizations and patches', async () => {
@@ -126,4 +128,58 @@ test('a file that is closed while its related files are read depends on none', a
   await reading;
   expect(source.changed('file:///w/base/pod.yaml')).toBe(false);
   expect(source.changed(uri)).toBe(false);
+});
+
+/** A kustomization of so many pods, each with a patch that names it. */
+function manyPatched(pods: number) {
+  const names = Array.from({ length: pods }, (_, index) => `p${index}`);
+  const patch = (name: string) =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, labels: {patched: by-${name}}}\n`;
+  return relatedTo({
+    'kustomization.yaml': `resources: [${names.map((name) => `${name}.yaml`).join(', ')}]
+patches: [${names.map((name) => `{path: patch-${name}.yaml}`).join(', ')}]
+`,
+    ...Object.fromEntries(
+      names.flatMap((name) => [
+        [`${name}.yaml`, gpuPod(name)],
+        [`patch-${name}.yaml`, patch(name)],
+      ]),
+    ),
+  });
+}
+
+test('a kustomization with hundreds of patches is built with all of them, and each patch from the others', async () => {
+  const { source, notBuilt } = manyPatched(400);
+  const { built = [] } = await source.of('file:///w/kustomization.yaml');
+  expect(built.map(({ names, sources }) => [...names, ...sources])).toEqual(
+    built.map((_, index) => [`p${index}`, `file:///w/p${index}.yaml`, `file:///w/patch-p${index}.yaml`]),
+  );
+  const { base } = await source.of('file:///w/patch-p399.yaml');
+  expect(base?.objects.map(({ sources }) => sources.length)).toEqual([...Array(399).fill(2), 1]);
+  expect(notBuilt).toEqual([]);
+});
+
+test('a kustomization with more files than that is not built at all, because a part would have wrong totals', async () => {
+  const { source, notBuilt } = manyPatched(501);
+  expect(await source.of('file:///w/kustomization.yaml')).toEqual({});
+  expect(await source.of('file:///w/patch-p0.yaml')).toEqual({});
+  expect(notBuilt).toEqual(['file:///w/kustomization.yaml: it includes more than 1,000 files']);
+});
+
+test('so is one whose bases have too many files together', async () => {
+  const bases = Array.from({ length: 3 }, (_, base) =>
+    Array.from({ length: 400 }, (_pod, index) => `b${base}/p${index}`),
+  );
+  const { source, notBuilt } = relatedTo({
+    'kustomization.yaml': 'resources: [b0, b1, b2]',
+    ...Object.fromEntries(
+      bases.flatMap((pods, base) => [
+        [`b${base}/kustomization.yaml`, `resources: [${pods.map((_, index) => `p${index}.yaml`).join(', ')}]`],
+        ...pods.map((pod) => [`${pod}.yaml`, gpuPod('a')]),
+      ]),
+    ),
+  });
+  expect((await source.of('file:///w/b1/kustomization.yaml')).built).toHaveLength(400);
+  expect(await source.of('file:///w/kustomization.yaml')).toEqual({});
+  expect(notBuilt).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { defaultConfig, parseConfig } from '../../server/src/config.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';
 import { kindsIn, namesIn } from '../../server/src/workspace/kinds.ts';
 import { deferred, summarizeText } from '../../server/src/workspace/summary.ts';
+import { gpuDeployment } from '../support/manifests.ts';
 import { project, root } from './project.ts';
 
 const pool = `apiVersion: karpenter.sh/v1
@@ -17,16 +18,7 @@ spec:
   limits: {nvidia.com/gpu: 8}
 `;
 
-const server = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: server}
-spec:
-  selector: {matchLabels: {app: server}}
-  template:
-    metadata: {labels: {app: server}}
-    spec:
-      containers: [{name: main, image: "registry.example/server:1", resources: {limits: {nvidia.com/gpu: 1}}}]
-`;
+const server = gpuDeployment('server');
 
 const queue = (cluster: string) =>
   `apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: team}\nspec: {clusterQueue: ${cluster}}\n`;
@@ -140,4 +132,27 @@ test('a name one typo away is found among many, and the nearest object applies',
     expect(meant(name, ['chat-server', 'queue', 'other-server']), name).toBe(1);
   for (const name of ['chat-serv', 'cht-sevrer', 'chat-server2', 'chats-erver2'])
     expect(meant(name, ['chat-server', 'queue', 'other-server']), name).toBe(0);
+});
+
+test('the search for the only object that a scaler can mean ends at the second one', () => {
+  const deployment = (name: string) => `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}}\n`;
+  const scaler =
+    'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: scaler}\nspec:\n  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat-server}\n  maxReplicas: 2\n';
+  const findingsWith = (...names: readonly string[]) => {
+    const analysis = new Analysis({ strict: true });
+    const reads: string[] = [];
+    for (const name of names) {
+      const text = deployment(name);
+      const read = () => {
+        reads.push(name);
+        return summarizeText(text, defaultConfig);
+      };
+      analysis.workspace.set(`${root}/${name}.yaml`, deferred(kindsIn(text), namesIn(text), read), 'disk');
+    }
+    const { documents } = analysis.setFile(`${root}/scaler.yaml`, scaler);
+    const rules = documents.flatMap(({ findings }) => findings.map(({ rule }) => rule));
+    return { reads, isReported: rules.includes('reference-not-found') };
+  };
+  expect(findingsWith('chat-model')).toEqual({ reads: ['chat-model'], isReported: true });
+  expect(findingsWith('chat-model', 'b', 'c', 'd')).toEqual({ reads: ['chat-model', 'b'], isReported: false });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hover } from '../../server/src/features/hover/hover.ts';
+import { gpuDeployment } from '../support/manifests.ts';
 import { project, root } from './project.ts';
 
 describe('groups of pods that are scaled together', () => {
@@ -107,4 +108,27 @@ spec: {${said}, selector: {matchLabels: {${labels}}}}
   );
   expect(budgetFacts(budget('minAvailable: 2', 'app: other'))).toBe('');
   expect(budgetFacts(budget('minAvailable: 2'), 'b/pdb.yaml')).toBe('');
+});
+
+describe('a scaler in a sibling folder', () => {
+  const server = gpuDeployment('chat');
+  const scaler = `apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: scaler}
+spec: {scaleTargetRef: {name: chat}, minReplicaCount: 0, maxReplicaCount: 3, triggers: [{type: redis}]}
+`;
+  const patch = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: chat}\nspec: {replicas: 2}\n';
+  const pods = (files: Readonly<Record<string, string>>) =>
+    project({ 'a/server.yaml': server, ...files }).file(`${root}/a/server.yaml`)?.documents[0]?.workloads[0]?.podSets[0]
+      ?.pods;
+
+  test('of a project with an object of the same name scales that one only', () => {
+    expect(pods({ 'b/server.yaml': server, 'b/scaler.yaml': scaler })).toEqual({ min: 1, max: 1 });
+    expect(pods({ 'b/all.yaml': `${server}---\n${scaler}` })).toEqual({ min: 1, max: 1 });
+  });
+
+  test('with no such object, or with a patch of it, scales the other', () => {
+    expect(pods({ 'b/scaler.yaml': scaler })).toEqual({ min: 0, max: 3 });
+    expect(pods({ 'b/patch.yaml': patch, 'b/scaler.yaml': scaler })).toEqual({ min: 0, max: 3 });
+  });
 });

@@ -5,7 +5,7 @@ import {
   flagFamilies,
   flagRecords,
 } from '../catalog/flag-records.ts';
-import { lazy } from '../yaml/lazy.ts';
+import { lazy, oncePerName } from '../yaml/lazy.ts';
 import type { Flag } from './flags.ts';
 import { wordsOf } from './name-words.ts';
 
@@ -21,34 +21,24 @@ export type FoundMeaning = FlagRecord | FlagFamily;
  */
 export function meaningOf(flag: FlagName, means: FlagMeaning, program?: string): FoundMeaning | undefined {
   if (flag.name.length > maxName) return undefined;
-  const { records, families } = matchesOf(flag);
   const isOf = ({ of }: FlagRecord) => of === undefined || (program !== undefined && of.includes(program));
   return (
-    records.find((record) => record.means === means && isOf(record)) ??
-    (flag.isVariable === true ? undefined : families.find((family) => family.means === means))
+    recordsOf(flag.name).find((record) => record.means === means && isOf(record)) ??
+    (flag.isVariable === true ? undefined : familiesOf(flag.written).find((family) => family.means === means))
   );
 }
 
-/** What a flag matches, whatever it means: most flags match nothing, and many questions are asked about each. */
-interface Matches {
-  /** The most specific first. */
-  readonly records: readonly FlagRecord[];
-  readonly families: readonly FlagFamily[];
-}
+// What a flag matches, whatever it means: most flags match nothing, and many questions are asked about each.
 
-const knownMatches = new WeakMap<FlagName, Matches>();
+/** The most specific first. */
+const recordsOf = oncePerName((name): readonly FlagRecord[] =>
+  patternsOf(name).flatMap((pattern) => recordsByFlag().get(pattern) ?? []),
+);
 
-function matchesOf(flag: FlagName): Matches {
-  const known = knownMatches.get(flag);
-  if (known !== undefined) return known;
-  const parts = partsOf(flag);
-  const found = {
-    records: patternsOf(flag.name).flatMap((pattern) => recordsByFlag().get(pattern) ?? []),
-    families: families().flatMap((one) => (belongsTo(parts, one) ? [one.family] : [])),
-  };
-  knownMatches.set(flag, found);
-  return found;
-}
+const familiesOf = oncePerName((written): readonly FlagFamily[] => {
+  const parts = partsOf(written);
+  return families().flatMap((one) => (belongsTo(parts, one) ? [one.family] : []));
+});
 
 /** The programs that have flags with a meaning. */
 export function programsWith(means: FlagMeaning): ReadonlySet<string> {
@@ -66,7 +56,7 @@ const programsByMeaning = lazy(() => {
 /** Whether a flag is known to take one value. */
 export function takesValue(flag: FlagName): boolean {
   if (valued().has(flag.name)) return true;
-  return flag.name.length <= maxName && matchesOf(flag).families.some(({ value }) => value === true);
+  return flag.name.length <= maxName && familiesOf(flag.written).some(({ value }) => value === true);
 }
 
 /** All flags in the catalog are shorter. */
@@ -116,7 +106,7 @@ function patternsOf(name: string): readonly string[] {
 }
 
 /** The words of each part of a dotted path. */
-function partsOf({ written }: FlagName): readonly (readonly string[])[] {
+function partsOf(written: string): readonly (readonly string[])[] {
   return written.split('.').map(wordsOf);
 }
 

@@ -20,9 +20,13 @@ export function useByFlags(flags: readonly Flag[]): RecognizedProgram | undefine
     names(['tensor-parallel', 'memory-fraction', 'context-length']) > 0 &&
     names(['model', 'served-name', 'address']) > 0
   ) {
-    return { program: 'its model server flags', use: 'serving', confidence: 'likely' };
+    const program = flags.some(({ name }) => vllmFlags.has(name)) ? 'vllm' : 'its model server flags';
+    return { program, use: 'serving', confidence: 'likely' };
   }
   return undefined;
 }
+
+/** Flags that only vLLM and its forks have. */
+const vllmFlags: ReadonlySet<string> = new Set(['gpu-memory-utilization', 'max-num-batched-tokens', 'max-model-len']);
 
 const maxFlags = 1000;

@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import type { RecognizedProgram } from './script-names.ts';
 import { baseName } from './shell-lexer.ts';
 import type { SimpleCommand } from './shell-parser.ts';
@@ -38,5 +39,8 @@ export function onlyLooks(code: string): boolean {
 const maxCode = 20_000;
 const serves = /\b(?:uvicorn\.run|app\.run|serve_forever|start_server|launch_server|run_server|serve\.run|\.launch\()/;
 const trains = /\.backward\(|\.fit\(|\btrainer\.train\(|\bTrainer\(|\boptimizer\.step\(|\bapply_gradients\(/;
-const looks =
-  /\b(?:is_available|device_count|get_device_name|get_device_properties|list_physical_devices|list_local_devices|global_device_count|local_device_count)\s*\(|\bjax\.(?:local_)?devices\(/;
+const looks = either(
+  /\b(?:is_available|device_count|get_device_name|get_device_properties)\s*\(/,
+  /\b(?:list_physical_devices|list_local_devices|global_device_count|local_device_count)\s*\(/,
+  /\bjax\.(?:local_)?devices\(/,
+);

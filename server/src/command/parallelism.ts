@@ -50,8 +50,8 @@ export interface SingleDeviceServer {
   readonly program: string;
   /** The flag that spreads its model over several devices. */
   readonly flag: string;
-  /** The first and last word of its command, or of its arguments if the image starts it. */
-  readonly words: readonly [Word, Word];
+  /** The first and last word of its command, or of its arguments if the image starts it; undefined without a command line. */
+  readonly words: readonly [Word, Word] | undefined;
 }
 
 /** Servers whose tensor parallel size is 1 by default. Text Generation Inference, llama.cpp and Ollama use all devices. */
@@ -79,21 +79,30 @@ export function findSingleDevice(input: ProcessInput, entrypoint: string | undef
   const servers = commands.filter((command) => recognizeProgram([command])?.use === 'serving');
   const byImage = servers.length === 0 && input.command.length === 0 && !script ? commands : [];
   const [command, ...others] = servers.length > 0 ? servers : byImage;
-  if (!complete || command === undefined || others.length > 0 || commands.some(({ background }) => background))
-    return undefined;
-  const program = servers.length > 0 ? recognizeProgram([command])?.program : entrypoint;
+  const isBare = input.command.length === 0 && input.args.length === 0;
+  if (!complete || (command === undefined && !isBare) || others.length > 0) return undefined;
+  if (commands.some(({ background }) => background)) return undefined;
+  const program = command !== undefined && servers.length > 0 ? recognizeProgram([command])?.program : entrypoint;
   const flag = singleDevice.get(program ?? '');
-  const { words } = command;
+  const words = command?.words ?? [];
   const first = words[0];
   const last = words.at(-1);
-  if (program === undefined || flag === undefined || first === undefined || last === undefined) return undefined;
+  if (program === undefined || flag === undefined) return undefined;
   const flags = readFlags(words);
   if (flags.some((one) => spreads.some((means) => meaningOf(one, means, program) !== undefined))) return undefined;
   if (hasUnknown(words, flags, positional(words))) return undefined;
   const text = [...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' ');
   // Entrypoints of custom images pass variables on as flags. The stages of vLLM-Omni have a GPU each.
   if (otherPods().test(text) || /--omni\b|PARALLEL|(?:^|_)TP(?:_|$)|_ARGS\b|_OPTS\b|LWS_/.test(text)) return undefined;
-  return { program, flag, words: [first, last] };
+  // The entrypoint of an image may count the devices itself, or read the number.
+  if (isBare && /(?:^|_)(?:GPUS?|SHARDS?|WORLD|CONFIG|COMMAND|FLAGS)(?:_|$)/m.test(bareNames(input))) return undefined;
+  return { program, flag, words: first && last && [first, last] };
+}
+
+/** The names of variables that an entrypoint may read, without those of the device plugin and of libraries. */
+function bareNames({ env }: ProcessInput): string {
+  const own = env.filter(({ name }) => !/^(?:NVIDIA|CUDA|NCCL|HF|HUGGING|TORCH|PYTORCH)_/.test(name));
+  return own.map(({ name }) => name).join('\n');
 }
 
 /** Matches signs that a server is a part of a group of pods. */

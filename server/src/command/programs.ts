@@ -30,8 +30,13 @@ export function containerUse(input: {
   const found =
     recognizeProgram(commands) ??
     (image === undefined || !isEntrypoint ? undefined : byImage(image)) ??
-    useByFlags(commands.flatMap(({ words }) => readFlags(words)));
+    useByFlags(commands.filter((one) => !setsVariables(one)).flatMap(({ words }) => readFlags(words)));
   return found ?? { use: null, program: null, confidence: null };
+}
+
+/** `export MODEL=a MAX_MODEL_LEN=1`: variables look like flags without dashes. */
+function setsVariables({ words: [first] }: SimpleCommand): boolean {
+  return /^(?:export|declare|local|readonly|typeset)$/.test(first?.text ?? '');
 }
 
 /** The most significant program among the commands of a container. */

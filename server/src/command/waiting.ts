@@ -13,6 +13,7 @@ import {
   type Statement,
   type Word,
 } from './shell.ts';
+import { isShell } from './wrappers.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -102,7 +103,7 @@ function endsForSure(command: SimpleCommand): boolean {
 /** Words in the names of scripts that prepare or measure something. */
 const stepWords: ReadonlySet<string> = new Set([
   ...['download', 'downloader', 'convert', 'converter', 'export', 'preprocess', 'tokenize', 'prepare', 'quantize'],
-  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench'],
+  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench', 'smoke', 'sanity', 'selftest'],
 ]);
 
 /** Loops without a known end, and launchers of programs whose use is unknown. */
@@ -123,7 +124,9 @@ function lastWord(statement: Statement): Word | undefined {
 
 /** What a command does, according to the catalog, if it is known to end. */
 function doesOf(command: SimpleCommand) {
-  return doesName(programWords(command)[0] ?? '');
+  const [program = '', option, module = ''] = programWords(command);
+  // Some commands are also modules: `python -m pip`.
+  return doesName(isPython([program]) && option === '-m' ? module : program);
 }
 
 function doesName(program: string) {
@@ -225,7 +228,10 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
     // A function is only declared here. It runs where it is called, under a name that is unknown there.
     if (statement.keyword === 'function') return 'nothing';
     if (statement.background) return 'unknown';
-    return strongest(statement.body.map((inner) => (waitOf(inner) === undefined ? effectOf(inner) : 'unknown')));
+    // One exit in an `if` has a condition; several may leave nothing that goes on.
+    const guarded = statement.keyword === 'if' && statement.body.filter(isExit).length === 1;
+    const body = guarded ? statement.body.filter((inner) => !isExit(inner)) : statement.body;
+    return strongest(body.map((inner) => (waitOf(inner) === undefined ? effectOf(inner) : 'unknown')));
   }
   if (statement.kind === 'loop') {
     if (statement.background) return 'unknown';
@@ -235,6 +241,7 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (statement.words.length === 0) return 'nothing';
   const program = baseName(programWords(statement)[0] ?? '');
   if (program === 'wait') return 'waits';
+  if (isExit(statement) && statement.after === '||') return 'nothing';
   const does = program === '' ? 'nothing' : doesOf(statement);
   if (does === 'nothing' || does === 'lists') return 'nothing';
   if (statement.background) return 'unknown';
@@ -247,7 +254,20 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (recognized?.use === 'training') return 'works';
   if (recognized !== undefined)
     return recognized.use === 'batch' && (recognized.confidence === 'certain' || isPython(words)) ? 'works' : 'unknown';
-  return isPython(words) && endsByName(words.find((word) => word.endsWith('.py'))) ? 'works' : 'unknown';
+  if (isPython(words)) return endsByName(words.find((word) => word.endsWith('.py'))) ? 'works' : 'unknown';
+  return preparesByName(words) ? 'works' : 'unknown';
+}
+
+/** Whether it is a shell script whose name says that it only prepares something: `./setup.sh`, `bash scripts/install_deps.sh`. */
+function preparesByName([program = '', script = '']: readonly string[]): boolean {
+  const name = baseName(isShell(baseName(program)) ? script : program);
+  return name.endsWith('.sh') && wordsOf(name).some((word) => preparing.has(word));
+}
+
+const preparing: ReadonlySet<string> = new Set(['setup', 'install', 'prepare', 'download', 'build', 'compile']);
+
+function isExit(statement: Statement): boolean {
+  return statement.kind === 'command' && statement.words[0]?.text === 'exit';
 }
 
 /** Whether a Python script of unknown use has a name that no server has. */

@@ -12,3 +12,10 @@ export function chartOf(uri: string): ChartPlace | undefined {
   const folder = uri.slice(0, end);
   return { chart: `${folder}/Chart.yaml`, values: `${folder}/values.yaml` };
 }
+
+/** The chart that a file of values next to its `values.yaml` releases: `values-prod.yaml`, `prod.values.yaml`. */
+export function chartOfRelease(uri: string): (ChartPlace & { readonly templates: string }) | undefined {
+  const [, folder, file = ''] = /^(.*)\/([^/]*)\.ya?ml$/.exec(uri) ?? [];
+  if (folder === undefined || file === 'values' || !/(?:^|[-._])values(?:[-._]|$)/.test(file)) return undefined;
+  return { chart: `${folder}/Chart.yaml`, values: `${folder}/values.yaml`, templates: `${folder}/templates` };
+}

@@ -2,6 +2,7 @@ import {
   allInstanceTypes,
   catalogPrices,
   gpus,
+  gpusNamed,
   instanceType,
   offers,
   type PriceSheet,
@@ -47,12 +48,16 @@ function checkLayer(
     Object.keys(layer.prices?.[key] ?? {})
       .filter((name) => instanceType(name) === undefined && !(key === 'discounts' && isProvider(name)))
       .map((name) => found(unknownInstance(name, key), ['prices', key, name], true));
-  const own = Object.keys(layer.prices?.gpus ?? {}).filter((name) => !gpus.has(name));
+  const { prices } = layer;
+  const priced = (['gpus', 'onPrem'] as const).flatMap((key) =>
+    Object.keys(prices?.[key] ?? {}).map((name) => ({ key, name })),
+  );
+  const own = priced.filter(({ name }) => !gpus.has(name));
   const stated = (name: string | null | undefined) =>
-    name == null || gpus.has(name) || own.includes(name) ? [] : [name];
+    name == null || gpus.has(name) || own.some((one) => one.name === name) ? [] : [name];
   const cards = [
-    ...stated(layer.gpu).map((name) => found(unknownGpu(name), ['gpu'])),
-    ...own.map((name) => found(unknownGpu(name), ['prices', 'gpus', name], true)),
+    ...stated(layer.gpu).map((name) => found(unlistedGpu(name), ['gpu'])),
+    ...own.map(({ key, name }) => found(unknownGpu(name, key), ['prices', key, name], true)),
     ...(layer.nodePools ?? []).flatMap((pool, index) =>
       stated(pool.gpu).map((name) => found(unknownGpu(name), ['nodePools', index, 'gpu'])),
     ),
@@ -93,7 +98,9 @@ function unknownRegion(region: string, provider: Provider | null, sheet: PriceSh
   if (provider === null) {
     const all = new Set(offers({}, sheet).map((offer) => offer.region));
     if (all.has(region)) return undefined;
-    return unknown(`No provider has prices for the region '${region}'`, nearest(region, all));
+    const near = nearest(region, all);
+    const message = `No provider has prices for the region '${region}', so it has no effect${didYouMean(near)}`;
+    return { message, level: 'info', near };
   }
   const known = regionsOf(provider, sheet);
   const [usual] = known;
@@ -104,9 +111,19 @@ function unknownRegion(region: string, provider: Provider | null, sheet: PriceSh
   return { message, level: 'info', near };
 }
 
+/** The default GPU is read as other names of GPUs are: `h100` is the one that clouds sell by that name. */
+function unlistedGpu(name: string): Unknown {
+  const meant = gpusNamed(name).map(({ id }) => id);
+  if (meant.length === 0) return unknownGpu(name);
+  const near = gpusLike(name);
+  const others = near.some((one) => !meant.includes(one)) ? didYouMean(near) : '';
+  const read = meant.map((id) => `'${id}'`).join(' or ');
+  return { message: `The catalog has no GPU '${name}', so it is read as ${read}${others}`, level: 'info', near };
+}
+
 /** A GPU of the user's own has no other price than the stated one. */
-function unknownGpu(name: string): Unknown {
-  return unknown(`The catalog has no GPU '${name}', so only your own price in prices.gpus applies`, gpusLike(name));
+function unknownGpu(name: string, key: 'gpus' | 'onPrem' = 'gpus'): Unknown {
+  return unknown(`The catalog has no GPU '${name}', so only your own price in prices.${key} applies`, gpusLike(name));
 }
 
 function unknownInstance(name: string, key: 'instanceTypes' | 'discounts' = 'instanceTypes'): Unknown {

@@ -157,12 +157,22 @@ function addLayer(
   if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
   if (values.nodePools !== undefined) {
     merged.nodePools = values.nodePools.map(
-      ({ gpu = null, instanceType = null, devices = null, capacity = null, taints, labels, ...rest }) => ({
+      ({
+        gpu = null,
+        instanceType = null,
+        devices = null,
+        diskGiB = null,
+        capacity = null,
+        taints,
+        labels,
+        ...rest
+      }) => ({
         ...rest,
         labels: table(labels),
         gpu,
         instanceType,
         devices,
+        diskGiB,
         capacity,
         taints: taints?.map(taintOf) ?? null,
       }),

@@ -92,12 +92,17 @@ export function pathBelow(folder: string, uri: string): string | undefined {
 /** Clients differ in how they escape a colon and write a drive letter, sometimes within one session. */
 export function normalizeUri(uri: string): string {
   let plain = uri;
+  if (!uri.includes('%')) return withSmallDrive(uri);
   try {
     plain = decodeURIComponent(uri);
   } catch {
     // A stray percent sign: use the URI as it is.
   }
-  return plain.replace(
+  return withSmallDrive(plain);
+}
+
+function withSmallDrive(uri: string): string {
+  return uri.replace(
     /^(file:\/\/\/)([A-Z]):/,
     (_, scheme: string, drive: string) => `${scheme}${drive.toLowerCase()}:`,
   );

@@ -191,8 +191,8 @@ export const projectFields = {
         'Age in days above which gpulint reports once that list prices are old. 0: never. Default: 90.',
       ),
       onPrem: key(
-        z.partialRecord(gpu, ownMachine),
-        'Your own machines, by GPU (catalog id). Their price per hour of work applies to pods whose cloud is unknown.',
+        z.record(anyGpu, ownMachine),
+        'Your own machines, by GPU (catalog id, or a name of your own). Their price per hour of work applies to pods whose cloud is unknown.',
       ),
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',
@@ -225,6 +225,10 @@ export const projectFields = {
         devices: unset(
           z.int().check(z.minimum(1), z.maximum(1024)),
           'GPUs of one node, for machines that the catalog lacks.',
+        ),
+        diskGiB: unset(
+          positive,
+          'Size of the disk on which pods have their ephemeral storage, in GiB. Pods that request as much do not fit.',
         ),
         capacity: unset(capacity, 'Capacity type of the nodes.'),
         taints: key(taints, 'Taints of the nodes.'),

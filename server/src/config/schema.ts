@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { platforms, providerName } from '../catalog/index.ts';
+import { either } from '../catalog/word-patterns.ts';
 import { ruleSetNames } from '../rules/rule-sets.ts';
 import { table } from '../yaml/table.ts';
 import { key, must, projectFields, unset } from './project-fields.ts';
@@ -59,7 +60,10 @@ export const machineSchema = z.strictObject({
         'Only namespace whose pods are read. Default: all, or that of the context if the user may not list pods in all.',
       ),
       prometheusUrl: machineText(
-        'Address of the Prometheus that has the GPU metrics of the cluster, for example https://prometheus.example.com.',
+        'Address of the Prometheus that has the GPU metrics of the cluster, for example https://prometheus.example.com. Default: a well-known service of the cluster, if the user may reach it through the API server.',
+      ),
+      prometheusTokenFile: machineText(
+        'File with the bearer token for that address, which must be https or on this machine. Default: no token.',
       ),
     }),
     {},
@@ -78,8 +82,12 @@ export function isMachineKey(key: string): boolean {
   return Object.hasOwn(machineSchema.shape, key) || machineWords.test(key);
 }
 
-const machineWords =
-  /^(?:kube-?config|kube-?context|context|cluster-?url|(?:\w+-?)?(?:url|uri|endpoint|address|server)|(?:\w+-?)?(?:token|password|secret|credentials?|api-?key)|(?:\w+-?)?(?:cert|ca)-?file|proxy|prometheus)$/i;
+const machineWords = either(
+  /^(?:kube-?config|kube-?context|context|cluster-?url|proxy|prometheus)$/i,
+  /^(?:\w+-?)?(?:url|uri|endpoint|address|server)$/i,
+  /^(?:\w+-?)?(?:token|password|secret|credentials?|api-?key)$/i,
+  /^(?:\w+-?)?(?:cert|ca)-?file$/i,
+);
 
 /** The maximum number of files counted in a folder. */
 export const maxListed = 100_000;
@@ -91,6 +99,7 @@ export const editorSchema = z.strictObject({
     'Shows advice (correct configurations that could be better) as a line above the code (lens), as three dots under it (hint), in the Problems panel (info), or not at all (off).',
   ),
   codeLens: switchOf('Shows the requested GPUs and their cost above each workload.'),
+  askForGpu: switchOf('Asks once per workspace which GPU is used, if neither a manifest nor the config names it.'),
   inlayHints: switchOf('Shows the hourly cost after each GPU count.'),
   index: z.prefault(
     z.strictObject({

@@ -1,6 +1,6 @@
 import { type ApiField, apiFields, isCustomType } from '../catalog/index.ts';
 import { isSlip, nearest } from '../catalog/spelling.ts';
-import { getIn } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import type { ApiHolder, ApiProblem } from './api-problems.ts';
 
@@ -28,12 +28,13 @@ export function isCertain({ holder }: ApiProblem, meant: MeantField | undefined)
 }
 
 /** The field that an unknown one certainly or likely stands for: here under another name, or elsewhere under the same name. */
-export function meantField({ holder, field }: ApiProblem): MeantField | undefined {
+export function meantField({ at, holder, field }: ApiProblem): MeantField | undefined {
   const free = [...apiFields(holder.type).values()].filter(({ name }) => getIn(holder.at, name) === undefined);
   const certain =
     free.find(({ name }) => isSameName(field, name)) ??
     free.find(({ name }) => isSlip(field, name)) ??
-    onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field)));
+    onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field))) ??
+    onlyOne(free.filter((one) => hasFieldsOf(at, one)));
   if (certain !== undefined) return { as: 'name', name: certain.name, certain: true };
   const above = holderAbove(holder, field);
   if (above !== undefined) return { as: 'above', holder: above };
@@ -52,6 +53,14 @@ const namesakes = table<{ readonly type: string; readonly words: string }>({
   PodSecurityContext: { type: 'SecurityContext', words: "a container's securityContext" },
   SecurityContext: { type: 'PodSecurityContext', words: "the pod's securityContext" },
 });
+
+/** Whether a mapping has only fields of another field's type, and several. */
+function hasFieldsOf(at: Cursor, { type }: ApiField): boolean {
+  const keys = entries(at).map(keyOf);
+  if (type.form !== 'object' || keys.length < 2) return false;
+  const fields = apiFields(type.name);
+  return keys.every((key) => fields.has(key) && !commonFields.has(key));
+}
 
 /** Names that differ in case, separators or a plural. */
 function isSameName(one: string, other: string): boolean {

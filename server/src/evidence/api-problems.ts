@@ -209,7 +209,9 @@ function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
 /** `...` and `N` stand for what an example leaves out. */
 function isSketch(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key }) => /^\W+$/.test(key) && !key.startsWith('$'));
-  return node.kind === 'scalar' && node.style === 'plain' && /^(?:\W*(?:\.{2,}|…).*|<.*>|[A-Z])$/.test(node.source);
+  return (
+    node.kind === 'scalar' && node.style === 'plain' && /^(?:\W*(?:\.{2,}|\u2026).*|<.*>|[A-Z])$/.test(node.source)
+  );
 }
 
 /** Whether a container is part of a whole workload. */

@@ -1,28 +1,63 @@
+import { imageParts } from '../catalog/images.ts';
+import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
-import { processInput } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import { processInput, useOf } from '../model/process-input.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { isTemplated } from '../yaml/cursor.ts';
 
 /** What a container does that needs no accelerator. */
 export interface CpuStep {
   /** In words: `downloads files`. */
   readonly task: string;
-  /** The command, as written. */
-  readonly command: SimpleCommand;
-  /** Such programs may also use an accelerator. */
+  /** The words that say so: a command or names, as written. */
+  readonly by: readonly string[];
+  /** Such programs may also use an accelerator, or only names say what it does. */
   readonly maybe: boolean;
 }
 
 /** The step that is all that a container's command line does; undefined if it may do anything else. */
 export function cpuStepOf(container: Container): CpuStep | undefined {
-  const { command, args, env } = processInput(container);
-  const line = readCommandLine(command, args, env);
-  const commands = allCommands(line.statements).filter(({ words }) => words.length > 0);
-  if (!line.complete || commands.some((one) => one.background || usesDevices(one))) return undefined;
+  const commands = commandsOf(container);
+  if (commands === undefined || commands.some((one) => one.background || usesDevices(one))) return undefined;
   const steps = commands.map(stepOf);
   const all = commands.every((one, index) => steps[index] !== undefined || isAuxiliary(one));
   return all ? (steps.find((step) => step?.maybe) ?? steps.find((step) => step !== undefined)) : undefined;
+}
+
+/**
+ * The step that a container does by its names, if its command says nothing else: at least two of the names of the container, its workload and its
+ * image say the same, and none says anything that may need a device.
+ */
+export function cpuStepByName(container: Container, workload: Workload): CpuStep | undefined {
+  const commands = commandsOf(container);
+  const { use } = useOf(container);
+  if (commands === undefined || (use !== null && use !== 'batch') || commands.some(usesDevices)) return undefined;
+  const { repository } = imageParts(container.image?.value ?? '');
+  const names = [container.name ?? '', workload.name ?? '', baseName(repository)];
+  if (names.some((name) => deviceWords.test(name) || wordsOf(name).some((word) => otherWork.has(word))))
+    return undefined;
+  const tasks = names.map((name) => taskOf(wordsOf(name))?.task);
+  const task = tasks.find((one) => one !== undefined);
+  const by = names.filter((_, index) => tasks[index] !== undefined);
+  const isAgreed = tasks.every((one) => one === undefined || one === task);
+  return task !== undefined && by.length > 1 && isAgreed ? { task, by: [...new Set(by)], maybe: true } : undefined;
+}
+
+function commandsOf(container: Container): readonly SimpleCommand[] | undefined {
+  const { command, args, env } = processInput(container);
+  const line = readCommandLine(command.length === 0 ? entrypointOf(container, args) : command, args, env);
+  return line.complete ? allCommands(line.statements).filter(({ words }) => words.length > 0) : undefined;
+}
+
+/** The program that an image of one tool runs with the arguments: that of its name (`curlimages/curl`, `amazon/aws-cli`). */
+function entrypointOf({ image }: Container, args: readonly string[]): readonly string[] {
+  if (image === undefined || isTemplated(image.at) || args.length === 0) return [];
+  const { repository } = imageParts(image.value);
+  const program = baseName(repository).replace(/-cli$/, '');
+  const isTool = fetchers.has(program) || clients.has(program) || program === 'kubectl';
+  return isTool && args[0] !== program && !/^\/|\.sh$/.test(args[0] ?? '') ? [program] : [];
 }
 
 /** Whether all that a container does is to fetch files. */
@@ -33,30 +68,46 @@ export function onlyFetches(container: Container): boolean {
 
 const downloads = 'downloads files';
 
-/** Words on a command line that mention devices or formats of devices. */
-function usesDevices({ words }: SimpleCommand): boolean {
-  return words.some(({ text }) =>
-    /cuda|gpu|(?:^|[-=])device|fp16|bf16|float16|tensorrt|trt|engine|quanti[sz]|nccl/i.test(text),
-  );
+/** Words on a command line that mention devices, formats of devices, or libraries that prepare data on them. */
+const deviceWords =
+  /cuda|gpu|(?:^|[-=])device|fp16|bf16|float16|tensorrt|trt|engine|quanti[sz]|nccl|rapids|cudf|dali\b|curator/i;
+
+function usesDevices({ words, heredoc }: SimpleCommand): boolean {
+  return words.some(({ text }) => deviceWords.test(text)) || deviceWords.test(heredoc?.text ?? '');
 }
 
 function stepOf(command: SimpleCommand): CpuStep | undefined {
   const words = programWords(command);
   const name = baseName(words[0] ?? '');
+  const by = command.words.map(({ text }) => text);
   const program = recognizeProgram([command])?.program;
+  if (name === 'curl' && words.some((word) => /^(?:-X(?:POST|PUT)?|--request|-d|--data(?:-\w+)?|--json)$/.test(word)))
+    return { task: 'sends requests', by, maybe: false };
   if (fetchers.has(name) || program === 'huggingface-cli' || program === 'hf') {
     const uploads = words.some(
       (word, index) => word === 'upload' || (index > 2 && /^(?:s3|gs):/.test(words.at(-1) ?? '')),
     );
-    return { task: uploads ? 'uploads files' : downloads, command, maybe: false };
+    return { task: uploads ? 'uploads files' : downloads, by, maybe: false };
   }
   const other = otherTask(words, name);
-  if (other !== undefined) return { task: other, command, maybe: false };
-  const interpreted = /^python[\d.]*$/.test(name) || /^(?:ba)?sh$/.test(name);
+  if (other !== undefined) return { task: other, by, maybe: false };
+  const code = pythonCode(command);
+  if (code !== undefined) return onlyDownloads(code) ? { task: downloads, by, maybe: false } : undefined;
+  const interpreted = /^(?:python[\d.]*|(?:ba|da|z)?sh|Rscript|julia|node|make|just)$/.test(name);
   // Installed programs may use a device to choose what to fetch.
-  const script = interpreted ? scriptOf(words.slice(1)) : /\.(?:py|sh)$/.test(name) ? name : undefined;
-  const found = script === undefined || script.length > 100 ? undefined : taskOf(wordsOf(script.replace(/\.\w+$/, '')));
-  return found && { ...found, command };
+  const script = interpreted ? scriptOf(words.slice(1)) : extension.test(name) ? words[0] : undefined;
+  if (script === undefined || script.length > 200) return undefined;
+  const parts = script.replace(extension, '').split(/[/.:]+/);
+  // A folder or a package often names the step of a script such as main.py.
+  const found = taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(parts.slice(-2).flatMap(wordsOf));
+  return found && { ...found, by };
+}
+
+/** Whether Python code only fetches files from a hub. */
+function onlyDownloads(code: string): boolean {
+  const fetches = /\b(?:snapshot_download|hf_hub_download|urlretrieve|load_dataset)\s*\(/;
+  const computes = /cuda|gpu|\.to\(|train|\.fit\(|generate|pipeline|encode|predict|model\(|subprocess|os\.system/i;
+  return fetches.test(code) && !computes.test(code) && endsByItself(code);
 }
 
 /** Clients of servers and of schedulers, whose accelerators are in other pods. */
@@ -71,13 +122,13 @@ const clients: ReadonlySet<string> = new Set([
   ...['locust', 'k6', 'wrk', 'hey', 'oha', 'ab', 'guidellm', 'genai-perf', 'perf_analyzer', 'inference-perf', 'aiperf'],
 ]);
 
+const extension = /\.(?:py|sh|bash|r|jl|m?js|ipynb)$/i;
+
 /** The script or module that an interpreter runs. */
 function scriptOf(words: readonly string[]): string | undefined {
   const at = words.findIndex((word) => !word.startsWith('-'));
   const script = words[at];
-  return script === undefined || words[at - 1] === '-c'
-    ? undefined
-    : baseName(script.replaceAll('.', '/').replace(/\/(?=(?:py|sh)$)/, '.'));
+  return words[at - 1] === '-c' ? undefined : script;
 }
 
 /** Words for the weights of a model in the names of scripts. */
@@ -97,21 +148,42 @@ const weightWords: readonly string[] = [
   ],
 ];
 
+/** Words for work that may need a device, or that say the opposite. */
+const otherWork: ReadonlySet<string> = new Set([
+  ...['train', 'trainer', 'training', 'finetune', 'serve', 'server', 'serving', 'api', 'eval', 'evaluate', 'infer'],
+  ...['inference', 'predict', 'generate', 'benchmark', 'bench', 'test', 'onnx', 'embed', 'embedding', 'embeddings'],
+  ...['transcribe', 'encode', 'caption', 'no', 'skip', 'worker', 'notebook', 'jupyter', 'demo', 'ui'],
+]);
+
+/** Data that is often prepared on devices. */
+const mediaWords = /^(?:images?|videos?|audio|frames?|features?|latents?|speech)$/;
+
+/** Stems of verbs for what is done to data before training. */
+const preparing: ReadonlySet<string> = new Set([
+  ...['prep', 'prepar', 'process', 'build', 'split', 'shard', 'clean', 'dedup', 'filter', 'extract'],
+]);
+
 /** The task that the words of a script's name describe. */
 function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
   const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
   const starts = (stem: RegExp) => words.some((word) => stem.test(word));
+  if (words.some((word) => otherWork.has(word))) return undefined;
+  // Words may be joined: `datadownload`, `downloadmodels`.
+  if (starts(/download(?:s|er|ers|ing|models?|data|weights)?$|^(?:pre)?fetch\w{0,3}$/)) {
+    return { task: downloads, maybe: false };
+  }
+  if (starts(/tokeni[sz](?:e|es|ing|ation)$/)) return { task: 'tokenizes data', maybe: false };
+  const data = starts(/^(?:data|datasets?|corpus|corpora)$/);
+  const prepares = words.some(
+    (word) => preparing.has(word) || preparing.has(word.replace(/(?:e|es|er|s|ing|lication|ation)$/, '')),
+  );
   if (
-    has('train', 'training', 'serve', 'server', 'eval', 'evaluate', 'infer', 'inference', 'benchmark', 'test', 'onnx')
-  )
-    return undefined;
-  if (has('download', 'downloader', 'prefetch')) return { task: downloads, maybe: false };
-  if (starts(/^(?:pre)?tokeni[sz](?:e|es|ing|ation)$/)) return { task: 'tokenizes data', maybe: false };
-  const data = has('data', 'dataset', 'datasets', 'corpus');
-  if (starts(/^preprocess(?:es|ing)?$/) || (data && has('prepare', 'process', 'build', 'split', 'shard'))) {
+    starts(/preproc(?:ess|esses|essing|essor)?$|^dataprep(?:aration)?$|^etl$/) ||
+    (data && prepares && !starts(mediaWords))
+  ) {
     return { task: 'prepares data', maybe: false };
   }
-  if (has('upload', 'uploader')) return { task: 'uploads files', maybe: false };
+  if (starts(/^upload(?:s|er|ing)?$/)) return { task: 'uploads files', maybe: false };
   const weights = has(...weightWords);
   const merges = starts(/^merg(?:e|es|ing)$/);
   if (starts(/^consolidat(?:e|es|ing|ion)$/)) return { task: 'converts a checkpoint', maybe: true };
@@ -139,6 +211,12 @@ const fetchers: ReadonlySet<string> = new Set([
     'git-lfs',
     'aria2c',
     'kaggle',
+    's3cmd',
+    'rsync',
+    'gdown',
+    'dvc',
+    'oras',
+    'modelscope',
   ],
 ]);
 

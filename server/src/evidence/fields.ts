@@ -5,6 +5,7 @@ export type Field = string | null | readonly Field[] | Fields;
 
 export type Fields = ReadonlyMap<string, Field>;
 
+/** Whether a value is a mapping. */
 export function isFields(field: Field | undefined): field is Fields {
   return field instanceof Map;
 }

@@ -1,13 +1,16 @@
 import { findLocalProcesses } from '../command/processes.ts';
-import { kindOf } from '../model/kinds/index.ts';
+import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { asBoolean, getIn } from '../yaml/cursor.ts';
 
 /** Kinds in which several pods serve one model: their parallel sizes span pods. */
-export const spansPods = once(({ kind, apiVersion, podSets, manifest, byShape }: Workload): boolean => {
-  if (kindOf({ kind, apiVersion }).spansPods === true) return true;
+export const spansPods = once((workload: Workload): boolean => {
+  const { podSets, manifest, byShape } = workload;
+  if (isGroupKind(workload)) return true;
+  // A field of the kind says that it does not.
+  if (kindOf(workload).spansPodsIf !== undefined) return false;
   // The pods of an unknown kind may form a group.
   if (byShape && podSets.some(({ pods }) => pods.max !== 1)) return true;
   if (podSets.some(({ name }) => /worker/i.test(name))) return true;

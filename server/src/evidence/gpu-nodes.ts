@@ -1,4 +1,4 @@
-import { gpusByLabel, instanceType, isGpuCountLabel, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
+import { instanceType, isGpuCountLabel, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { countIn } from '../model/count.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
@@ -32,7 +32,8 @@ export function meansAccelerator({ key, values }: Selector): boolean {
   const texts = values.map(({ value }) => value);
   if (isInstanceTypeLabel(key))
     return texts.length > 0 && texts.every((one) => (instanceType(one)?.gpu ?? null) !== null);
-  if (isGpuLabel(key)) return texts.length > 0 && texts.every((one) => gpusByLabel(key, one).length > 0);
+  // Only nodes with a card have such a label, and the catalog does not know each card's value of it.
+  if (isGpuLabel(key)) return texts.length > 0 && texts.every((one) => one !== '' && !off.test(one));
   if (isGpuCountLabel(key)) return texts.length > 0 && texts.every((one) => (countIn(one) ?? 0) > 0);
   if (texts.length === 0 || texts.some((one) => off.test(one))) return false;
   if (marksGpuNode.test(key)) return true;
@@ -43,9 +44,12 @@ export function meansAccelerator({ key, values }: Selector): boolean {
   return texts.every((one) => isGpuName(wordsOf(one)));
 }
 
-/** Labels of NVIDIA's and AMD's feature discovery, with any value but an off one. */
+/**
+ * Labels of the feature discovery of NVIDIA, AMD and Intel, with any value but an off one. Intel's cards are known by their class, because every
+ * board has other parts of that vendor. https://github.com/intel/intel-device-plugins-for-kubernetes/tree/main/deployments/nfd
+ */
 const marksGpuNode =
-  /^(?:(?:nvidia|amd)\.com\/(?:gpu|mig|cuda)(?:[.-].*)?|feature\.node\.kubernetes\.io\/pci-(?:\d{4}_)?(?:10de|1002)\.present|accelerator\.nvidia\.com\/.*)$/;
+  /^(?:(?:nvidia|amd)\.com\/(?:gpu|mig|cuda)(?:[.-].*)?|gpu\.intel\.com\/.*|intel\.feature\.node\.kubernetes\.io\/gpu(?:[.-].*)?|feature\.node\.kubernetes\.io\/(?:amd-gpu|pci-(?:(?:\d{4}_)?(?:10de|1002)|03\d\d_8086)\.present)|accelerator\.nvidia\.com\/.*)$/;
 const off = /^(?:false|no|none|0|off|disabled?)$/i;
 const on = /^(?:true|yes|1|on|enabled?|present|)$/i;
 

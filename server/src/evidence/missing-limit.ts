@@ -1,5 +1,6 @@
 import { kindEntry } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import { isListedContainer } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cursor.ts';
@@ -16,18 +17,17 @@ export function lacksLimitOf(
 
 /**
  * Whether a container likely has none: charts pass `resources` in their values on unchanged, but an unknown one may have limits that Helm adds to the
- * written requests.
+ * written requests. Operators that nobody listed pass on whole containers.
  */
 export function likelyLacksLimitOf(
   resource: string,
   container: Container,
   { workload }: { readonly workload: Workload },
 ): boolean {
-  return (
-    isValues(workload) &&
-    keyOf(container.resources ?? container.at) === 'resources' &&
-    writesNoLimitOf(resource, container)
-  );
+  const passesOn =
+    (isValues(workload) && keyOf(container.resources ?? container.at) === 'resources') ||
+    (workload.byShape && isListedContainer(container.at));
+  return passesOn && writesNoLimitOf(resource, container);
 }
 
 function writesNoLimitOf(resource: string, container: Container): boolean {

@@ -1,7 +1,7 @@
 import { type GpuModel, gpus, knownAccelerator, usableCardGiB } from '../catalog/index.ts';
 import { namedShapes } from '../catalog/model-shapes.ts';
 import { findSharding } from '../command/parallelism.ts';
-import { type CardFit, type Devices, fitOnCard, requestedDevices } from '../memory/fit.ts';
+import { type CardFit, type Devices, estimateOn, fitOnCard, requestedDevices } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import { type ServedModel, servedModel } from '../model/served-model.ts';
@@ -48,10 +48,7 @@ export function misfitOf(container: Container, workload: Workload, podSet: PodSe
   const known = inPod?.modelHint === undefined ? requestedDevices(podSet, request) : null;
   const devices = known ?? largestDevices(request, inPod);
   if (devices === null || devices.count === 0 || spansMore(served, container, devices.count)) return undefined;
-  const { estimate } = estimateServing(
-    { model: served, unknown: null },
-    { cardGiB: devices.eachGiB, gpus: devices.count },
-  );
+  const estimate = estimateOn(served, devices);
   if (estimate === null || served.offloadGiB !== 0 || served.gpuLayers !== null) return undefined;
   const gpu = known === null || request.form === 'mig' ? undefined : gpus.get(inPod?.model ?? '');
   const found = { estimate, request, devices, gpu, served, fit: fitOnCard(estimate, devices.eachGiB) };

@@ -19,11 +19,67 @@ export interface ModelDirectory {
  */
 export function modelDirectory(container: Container, podSet: PodSet, program: string): ModelDirectory | undefined {
   const path = downloadPath(container, program);
-  if (path === undefined) return undefined;
-  const mount = container.volumeMounts
+  const mount = path === undefined ? undefined : mountAbove(path, container);
+  return path === undefined || mount === undefined
+    ? undefined
+    : { path, mount, volume: volumeNamed(podSet, mount.name) };
+}
+
+/** The mount that holds a path. */
+function mountAbove(path: string, { volumeMounts }: Container): Container['volumeMounts'][number] | undefined {
+  return volumeMounts
     .filter(({ mountPath }) => isBelow(path, mountPath))
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
-  return mount && { path, mount, volume: volumeNamed(podSet, mount.name) };
+}
+
+/** A volume that was mounted for models, although the server downloads them to another place. */
+export interface UnusedModelVolume {
+  /** Where the server puts them, which is in the container's own file system. */
+  readonly path: string;
+  readonly mount: Container['volumeMounts'][number];
+}
+
+/**
+ * A volume with the name or the path of one for models, which outlives the pod, and which nothing in it names: the server downloads its models to
+ * a directory that no volume holds.
+ */
+export function unusedModelVolume(
+  container: Container,
+  podSet: PodSet,
+  program: string,
+): UnusedModelVolume | undefined {
+  const path = downloadPath(container, program);
+  if (path === undefined || mountAbove(path, container) !== undefined) return undefined;
+  // A mount below the directory may hold a part of it.
+  const { volumeMounts } = container;
+  if (volumeMounts.some(({ mountPath }) => isBelow(mountPath, path))) return undefined;
+  const [mount, ...others] = volumeMounts.filter(
+    (one) => isForModels(one) && keepsFiles(volumeNamed(podSet, one.name)) && !isUsed(one, container, podSet),
+  );
+  return mount === undefined || others.length > 0 ? undefined : { path, mount };
+}
+
+/** Caches of compilers and package managers are small, and their volumes are used. */
+function isForModels({ name, mountPath }: Container['volumeMounts'][number]): boolean {
+  const words = `${name} ${mountPath}`;
+  if (/vllm|torch|triton|inductor|flashinfer|compile|pip|\buv\b|nltk|adapter|lora|dataset|log/i.test(words))
+    return false;
+  return /model|weight|hugging|\bhf\b|\bhub\b|ollama|cache/i.test(words);
+}
+
+function keepsFiles(volume: Volume | undefined): boolean {
+  return volume === undefined || !/^(?:emptyDir|configMap|secret|projected|downwardAPI|image)$/.test(volume.source);
+}
+
+/** Whether a command or a variable names the mount, or another container has it. */
+function isUsed({ name, mountPath }: Container['volumeMounts'][number], container: Container, podSet: PodSet): boolean {
+  const plain = withoutSlash(mountPath);
+  const isNamed = ({ command, args, env, scripts }: Container) =>
+    [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].some(({ value }) => value.includes(plain)) ||
+    scripts.some(({ text }) => text.includes(plain));
+  return podSet.containers.some(
+    (other) => isNamed(other) || (other !== container && other.volumeMounts.some((mount) => mount.name === name)),
+  );
 }
 
 /** Whether a model could be stored on any volume of a container. */
@@ -45,6 +101,10 @@ function downloadPath(container: Container, program: string): string | undefined
     if (match !== null) return absolute(match[1] ?? words[index + 1]);
   }
   const value = (name: string) => env.find((one) => one.name === name)?.value;
+  // Images of model servers run as root, unless their pod says otherwise.
+  const user = value('HOME') ?? '/root';
+  // https://docs.ollama.com/faq#where-are-models-stored
+  if (program === 'ollama') return absolute(value('OLLAMA_MODELS') ?? `${user}/.ollama`);
   for (const name of ['HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE']) {
     if (value(name) !== undefined) return absolute(value(name));
   }
@@ -53,16 +113,19 @@ function downloadPath(container: Container, program: string): string | undefined
   if (program === 'text-generation-launcher') return '/data';
   const cache = value('XDG_CACHE_HOME');
   if (cache !== undefined) return absolute(`${cache}/huggingface`);
-  // Images of model servers run as root, unless their pod says otherwise.
-  const user = value('HOME');
-  return user === undefined ? '/root/.cache/huggingface' : absolute(`${user}/.cache/huggingface`);
+  return absolute(`${user}/.cache/huggingface`);
 }
 
 function absolute(path: string | undefined): string | undefined {
   return path?.startsWith('/') === true && !path.includes('$') ? path : undefined;
 }
 
-function isBelow(path: string, directory: string): boolean {
-  const plain = directory.replace(/(?<!\/)\/+$/, '');
+function withoutSlash(path: string): string {
+  return path.replace(/(?<!\/)\/+$/, '');
+}
+
+/** Whether a path is a directory or below it. The root is not a directory of its own. */
+export function isBelow(path: string, directory: string): boolean {
+  const plain = withoutSlash(directory);
   return plain !== '' && (path === plain || path.startsWith(`${plain}/`));
 }

@@ -5,6 +5,7 @@ import type { NodePool } from '../model/node-pool.ts';
 import type { NodeRequirement } from '../model/node-terms.ts';
 import { table, tableOf } from '../yaml/table.ts';
 import { type Field, type Fields, isFields } from './fields.ts';
+import { diskInFields } from './pool-disks.ts';
 
 // Pools of nodes in the words of many tools: Terraform, Cluster API, OpenShift, Crossplane, Config Connector. They are read by the meaning of their
 // fields, whatever the case: `machine_type`, `instanceTypes`, `vmSize`.
@@ -51,6 +52,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     ...(sharing ? [isIn('cloud.google.com/gke-max-shared-clients-per-gpu', sharing)] : []),
     ...(partition ? [isIn('cloud.google.com/gke-gpu-partition-size', partition)] : []),
     ...capacityOf(found),
+    ...diskInFields(fields, types),
   ];
   const terms = [term];
   return {

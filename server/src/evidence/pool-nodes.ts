@@ -9,6 +9,7 @@ import {
   spotSelector,
 } from '../catalog/index.ts';
 import { countIn } from '../model/count.ts';
+import { objectKinds } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
 import { modelsInLabel } from '../model/named-models.ts';
 import { isTaintEffect, type NodePool, type NodeTaint } from '../model/node-pool.ts';
@@ -27,6 +28,7 @@ import {
   keyOf,
 } from '../yaml/cursor.ts';
 import { type Table, table, tableOf } from '../yaml/table.ts';
+import { computeClassDisk, eksctlDisk } from './pool-disks.ts';
 
 /**
  * The pool that a Karpenter object describes. https://karpenter.sh/docs/concepts/nodepools/
@@ -58,7 +60,16 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
     limits: limitsAt(getIn(root, 'spec', 'limits', 'resources') ?? getIn(root, 'spec', 'limits')),
     ...taintsOf(owner),
     toleratesRequested: isOnAzure(owner),
+    ...nodeClassOf(owner),
   };
+}
+
+function nodeClassOf(owner: Cursor): Pick<NodePool, 'nodeClass'> {
+  const reference = getIn(owner, 'nodeClassRef') ?? getIn(owner, 'providerRef');
+  const [group, kind, name] = ['group', 'kind', 'name'].map((key) => asText(getIn(reference, key)));
+  if (reference === undefined || name === undefined || entries(reference).some(isTemplated)) return {};
+  const { group: usual } = objectKinds.find(({ kinds }) => kinds.includes(kind ?? '')) ?? {};
+  return { nodeClass: { kind: `${group ?? usual ?? ''}/${kind ?? ''}`, name } };
 }
 
 function isIn(key: string, ...values: readonly string[]): NodeRequirement {
@@ -97,6 +108,7 @@ function eksctlNodes(cluster: Cursor, group: Cursor, types: readonly string[], l
     ...Object.entries(labels).map(([key, value]) => isIn(key, value)),
     ...(region === undefined ? [] : [isIn('topology.kubernetes.io/region', region)]),
     ...(spot ? [isIn('karpenter.sh/capacity-type', 'spot')] : []),
+    ...eksctlDisk(group),
   ];
 }
 
@@ -243,6 +255,7 @@ function nodesOfPriority(priority: Cursor, config: Cursor | undefined): readonly
     [
       ...written.flatMap(([key, text]) => (text === undefined ? [] : [isIn(key, text)])),
       ...Object.entries(labelsAt(getIn(config, 'nodeLabels'))).map(([key, text]) => isIn(key, text)),
+      ...computeClassDisk(priority),
     ],
   ];
 }

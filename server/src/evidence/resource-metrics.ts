@@ -17,7 +17,7 @@ export interface ResourceMetric {
  * block for scaling (`scale.hpa`, `autoScaling`, `elasticPolicy`). Without those whose name is unknown.
  */
 export function resourceMetrics(manifest: Manifest): readonly ResourceMetric[] {
-  return metricLists(manifest).flatMap(inList);
+  return metricLists(manifest).flatMap(metricsInList);
 }
 
 function metricLists({ root, kind, apiVersion }: Manifest): readonly Cursor[] {
@@ -32,7 +32,8 @@ function metricLists({ root, kind, apiVersion }: Manifest): readonly Cursor[] {
   });
 }
 
-function inList(metrics: Cursor): readonly ResourceMetric[] {
+/** Those in a list in the form of an HPA's `metrics`. */
+export function metricsInList(metrics: Cursor | undefined): readonly ResourceMetric[] {
   return items(metrics).flatMap((metric): ResourceMetric[] => {
     const at = getIn(metric, 'resource') ?? getIn(metric, 'containerResource');
     const name = getIn(at, 'name');

@@ -5,18 +5,24 @@ import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
-import { mayStoreModels } from './model-volume.ts';
+import { mayStoreModels, modelDirectory } from './model-volume.ts';
 
 /** A server of language models, and the model that it loads. */
 export interface ModelLoader {
   readonly program: string;
   /** As written; undefined if it is not on the command line. */
   readonly model: string | undefined;
-  /** Whether each new container downloads it again, and it is large enough to matter. */
-  readonly downloads: boolean;
+  /** When it is downloaded, if it is large enough to matter; undefined: perhaps never. */
+  readonly downloads: Download | undefined;
   /** Undefined if unknown. */
   readonly weightsGiB: number | undefined;
 }
+
+/**
+ * `each`: by every container, or every pod. `first`: the directory for downloads is on a volume that outlives the pod, so only the first pod
+ * downloads the model, unless something else has stored it there.
+ */
+export type Download = 'each' | 'first';
 
 /** Servers of language models that load all weights before they answer, besides those whose flags are known. */
 const otherServers = new Set(['text-generation-server', 'trtllm-serve', 'lmdeploy', 'aphrodite', 'mindie', 'nim']);
@@ -40,7 +46,7 @@ export function modelLoader(
   const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
   const weightsGiB = size?.gib;
   const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
-  const downloads = model !== undefined && isLarge && downloadsEachTime(container, podSet, model);
+  const downloads = model !== undefined && isLarge ? downloadOf(container, podSet, model, program) : undefined;
   return { program, model, downloads, weightsGiB };
 }
 
@@ -52,7 +58,7 @@ export function modelLoader(
 export function leastStartSeconds({ weightsGiB, downloads }: ModelLoader): number {
   const start = weightsGiB !== undefined && weightsGiB < smallGiB ? 30 : 60;
   const gib = Math.min(weightsGiB ?? 0, ofOneHostGiB);
-  return start + Math.floor(gib) + (downloads ? Math.floor(downloadSeconds(gib)) : 0);
+  return start + Math.floor(gib) + (downloads !== undefined ? Math.floor(downloadSeconds(gib)) : 0);
 }
 
 /**
@@ -64,11 +70,19 @@ function downloadSeconds(gib: number): number {
   return (gib * 1024) / (files * 50);
 }
 
-/** Whether each new container downloads its model from the Hub: nothing that keeps it is mounted. */
-function downloadsEachTime(container: Container, podSet: PodSet, model: string): boolean {
-  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || mayStoreModels(container, podSet)) return false;
+/** When a server downloads its model from the Hub. Nothing else must be able to store the model for it. */
+function downloadOf(container: Container, podSet: PodSet, model: string, program: string): Download | undefined {
   const local = /HF_HUB_ENABLE_HF_TRANSFER|HF_XET_HIGH_PERFORMANCE|HF_ENDPOINT|OFFLINE|MODELSCOPE/;
-  return !container.env.some(({ name }) => local.test(name)) && getIn(container.at, 'envFrom') === undefined;
+  const { env, at, modelStorage } = container;
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || modelStorage !== undefined) return undefined;
+  if (env.some(({ name }) => local.test(name)) || getIn(at, 'envFrom') !== undefined) return undefined;
+  if (!mayStoreModels(container, podSet)) return 'each';
+  const directory = modelDirectory(container, podSet, program);
+  const shared = podSet.containers.some(
+    (other) => other !== container && other.volumeMounts.some(({ name }) => name === directory?.mount.name),
+  );
+  if (directory === undefined || shared) return undefined;
+  return directory.volume?.source === 'emptyDir' ? 'each' : 'first';
 }
 
 /** Several hosts share the weights of larger models, and have faster networks: only this much bounds the time. */

@@ -25,7 +25,7 @@ export function isUnknown(cursor: Cursor | undefined): boolean {
 
 /** The same for a key. */
 export function isPlaceholderText(text: string): boolean {
-  return /[${}<>%@#[\]]|\.\.\.|…|^[A-Z]+(?:[ -][A-Z]+)+$|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|\bX{3,}\b/.test(text);
+  return /[${}<>%@#[\]]|\.\.\.|\u2026|^[A-Z]+(?:[ -][A-Z]+)+$|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|\bX{3,}\b/.test(text);
 }
 
 /** All places at a path of keys and `*` (each item or entry), separated by dots: `containers.*.ports.*.hostPort`. */

@@ -36,7 +36,7 @@ export const dataKey: NameForm = {
 
 /** What is wrong with a name, as the end of a sentence that starts with it; undefined if it is valid. */
 export function nameProblem(name: string, form: NameForm): string | undefined {
-  if (name.length > form.longest) return `has ${name.length} characters, at most ${form.longest} are allowed`;
+  if (name.length > form.longest) return `has ${name.length} characters, but at most ${form.longest} are allowed`;
   if (form.syntax.test(name)) return undefined;
   const odd = [...name].find((letter) => !form.words.includes(`"${letter}"`) && !/[a-z0-9]/.test(letter));
   if (odd !== undefined && (form !== dataKey || !/[A-Z]/.test(odd))) {
@@ -68,7 +68,7 @@ export function labelValueProblem(value: string): string | undefined {
 }
 
 function wordProblem(word: string): string | undefined {
-  if (word.length > 63) return `has ${word.length} characters, at most 63 are allowed`;
+  if (word.length > 63) return `has ${word.length} characters, but at most 63 are allowed`;
   if (/^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(word)) return undefined;
   const odd = [...word].find((letter) => !/[-A-Za-z0-9_.]/.test(letter));
   if (odd !== undefined) return `contains ${describe(odd)}; only letters, digits and "-_." are allowed`;

@@ -72,9 +72,11 @@ function devicesOf(found: Referenced<readonly ReferencedDevice[]>, at: Cursor): 
   }));
 }
 
-/** The unknown devices of a claim that no file defines; none if its name does not suggest accelerators. */
+/** The unknown devices of a claim that no file defines; none if its name does not suggest accelerators, by a word or by a model. */
 function unknownClaim(name: string, at: Cursor): readonly ImplicitDevices[] {
-  if (!/gpu|\bmig|tpu|neuron|gaudi|accelerator|\b[nx]pu\b/i.test(name) || isOtherDevice(name)) return [];
+  if (isOtherDevice(name)) return [];
+  const isNamed = gpusMentioned(name).length > 0 || /gpu|\bmig|tpu|neuron|gaudi|accelerator|\b[nx]pu\b/i.test(name);
+  if (!isNamed) return [];
   return [{ requested: { kind: 'claim', name }, at, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
@@ -155,11 +157,13 @@ export function deviceOf(
   if (vendor === undefined) return [];
   const expression = expressions.join('\n');
   const named = /^mig-(\d+g)-(\d+gb)/.exec(deviceClass);
-  const profile = named ? `${named[1]}.${named[2]}` : equalTo(expression, 'profile');
+  const profile = named
+    ? `${named[1]}.${named[2]}`
+    : (equalTo(expression, 'profile') ?? (vendor === 'amd' ? amdPartition(expression) : undefined));
   const product = equalTo(expression, 'productName')?.replaceAll(' ', '-') ?? '';
   const exact = gpusByLabel('nvidia.com/gpu.product', product);
   const models = exact.length > 0 ? exact : modelsInExpression(expression, vendor);
-  const cut = /^mig\b/.test(deviceClass) || profile !== undefined;
+  const cut = /^mig\b/.test(deviceClass) || profile !== undefined || equalTo(expression, 'type') === 'amdgpu-partition';
   return [
     {
       requested: { kind: 'deviceClass', name: deviceClass },
@@ -174,6 +178,17 @@ export function deviceOf(
       ...(models.length > 0 ? { models, modelFrom: 'device-class' as const } : {}),
     },
   ];
+}
+
+/**
+ * The mode of the AMD partition that an expression selects; undefined for whole GPUs.
+ * https://github.com/ROCm/k8s-gpu-dra-driver/blob/main/docs/driver-attributes.md
+ */
+function amdPartition(expression: string): string | undefined {
+  const compute = equalTo(expression, 'computePartition');
+  const memory = equalTo(expression, 'memoryPartition') ?? 'nps';
+  const mode = equalTo(expression, 'partitionProfile') ?? (compute === undefined ? undefined : `${compute}_${memory}`);
+  return mode?.startsWith('spx') === true ? undefined : mode;
 }
 
 /** The vendor of a class or a driver of accelerators; null if it can be any, undefined if it is for other devices. */

@@ -15,20 +15,22 @@ export interface CommentScope {
   readonly manifest: Manifest;
   readonly pod: Cursor;
   readonly containers: readonly Container[];
+  /** The comments at the top of the file, if the first object runs nothing itself. */
+  readonly header: () => readonly string[];
 }
 
 /**
  * The models that comments name: on the line of a request or directly above it, else above the object or among the fields of its pods. Comments
- * that name several cards or compare them say nothing.
+ * that name several cards or compare them say nothing. A document without any has those at the top of its file.
  */
 export function commentModels(scope: CommentScope): readonly CommentModels[] {
   const comments = cardComments(scope.manifest.document);
-  return comments.length === 0 ? [] : [...atRequests(scope, comments), ...others(scope, comments)];
+  if (comments.length === 0) return oneCard(scope.header().map((text) => ({ text, models: modelsMentioned(text) })));
+  return [...atRequests(scope, comments), ...others(scope, comments)];
 }
 
-interface CardComment {
+interface CardComment extends CommentModels {
   readonly comment: YamlComment;
-  readonly models: readonly GpuModel[];
 }
 
 const known = new WeakMap<YamlDocument['comments'], readonly CardComment[]>();
@@ -42,7 +44,7 @@ function cardComments({ comments }: YamlDocument): readonly CardComment[] {
     known.get(comments) ??
     comments
       .slice(0, maxComments)
-      .map((comment) => ({ comment, models: modelsMentioned(comment.text) }))
+      .map((comment) => ({ comment, text: comment.text, models: modelsMentioned(comment.text) }))
       .filter(({ models }) => models.length > 0)
       .slice(0, maxCardComments);
   known.set(comments, found);
@@ -77,24 +79,33 @@ function between(comments: readonly CardComment[], start: number, end: number): 
   return comments.filter(({ comment: { span } }) => span.start >= start && span.start < end);
 }
 
-function others({ manifest: { document, root }, pod }: CommentScope, comments: readonly CardComment[]) {
+function others({ manifest: { document, root }, pod, containers }: CommentScope, comments: readonly CardComment[]) {
   const start = document.root?.span.start ?? root.node.span.start;
-  const { span: pods } = pod.node;
-  return oneCard([...between(comments, 0, start), ...between(comments, Math.max(start, pods.start), pods.end)]);
+  // A chart may have the options of a pod and its containers in different places.
+  const spans = [pod.node.span, ...containers.map(({ at }) => at.node.span)];
+  const inside = comments.filter(({ comment: { span } }) =>
+    spans.some((one) => span.start >= Math.max(start, one.start) && span.start < one.end),
+  );
+  return oneCard([...between(comments, 0, start), ...inside]);
 }
 
 /** The card that all of the comments name. */
-function oneCard(comments: readonly CardComment[]): readonly CommentModels[] {
+function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
   const models = [...new Set(comments.flatMap((one) => one.models))];
   const isOne = new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
-  const texts = comments.map(({ comment }) => comment.text).filter((text) => !commentedOut.test(text));
+  const texts = comments
+    .filter(({ models: named, text }) => named.length > 0 && !commentedOut.test(text))
+    .map(({ text }) => text);
   const [first] = texts;
-  if (!isOne || first === undefined || texts.some((text) => unreliable.test(text))) return [];
-  return [{ models, text: first.replace(/^#\s*/, '') }];
+  if (!isOne || first === undefined || texts.some((text) => alternative.test(text))) return [];
+  // Several comments on one card may also compare it with something else.
+  const reliable = texts.find((text) => !comparison.test(text));
+  return reliable === undefined ? [] : [{ models, text: reliable.replace(/^#\s*/, '') }];
 }
 
 /** Comments on what might be elsewhere. */
-const unreliable =
-  /\b(?:or|e\.g|eg|for example|like|such as|not|no|instead|if|uncomment|change|unlike|compared|vs|than|least|minimum|newer|above|later)\b|\d\+/i;
+const alternative =
+  /\b(?:or|e\.g|eg|for example|like|such as|no|instead|if|uncomment|change|unlike|compared|vs|least|minimum|newer|above|later)\b|\d\+/i;
+const comparison = /\b(?:than|not)\b/i;
 const commentedOut =
   /^#+\s*(?:-\s*)?["']?[a-z][\w./-]*["']?\s*:\s*(?:["']?[\w./-]+["']?)?\s*$|^#+\s*-\s*["'][^"']*["']\s*$/;

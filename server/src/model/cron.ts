@@ -21,7 +21,7 @@ const fields: readonly Field[] = [
 ];
 
 const descriptors = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
-const duration = /^@every (?:[\d.]+(?:ns|us|µs|ms|s|m|h))+$/;
+const duration = /^@every (?:[\d.]+(?:ns|us|\u00b5s|ms|s|m|h))+$/;
 
 /** What is wrong with a schedule, as the end of a sentence that starts with it; undefined if it is valid. */
 export function scheduleProblem(schedule: string): string | undefined {
@@ -54,12 +54,12 @@ const perDescriptor = table<string>({
 
 const secondsPer = table<number>({ ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 });
 
-/** The average number of runs in 730 hours; null for an invalid schedule. */
+/** The average number of runs in a month, which is a twelfth of a year of 365 days (730 hours); null for an invalid schedule. */
 export function runsPerMonth(schedule: string): number | null {
   const text = schedule.trim();
   if (scheduleProblem(text) !== undefined) return null;
   if (text.startsWith('@every')) {
-    const parts = [...text.matchAll(/([\d.]+)([a-zµ]+)/g)];
+    const parts = [...text.matchAll(/([\d.]+)([a-z\u00b5]+)/g)];
     const seconds = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (secondsPer[unit] ?? 0), 0);
     return seconds > 0 ? (730 * 3600) / seconds : null;
   }
@@ -68,18 +68,24 @@ export function runsPerMonth(schedule: string): number | null {
     valuesOf(written[index] ?? '', field),
   );
   if (!minutes || !hours || !days || !inMonths || !weekdays) return null;
-  // If both days are limited, either may match.
-  const isLimited = (index: number) => !/^[*?]/.test(written[index] ?? '');
-  const either = isLimited(2) && isLimited(4);
-  let matching = 0;
-  // Four years, with a leap day.
-  for (let day = 0; day < 1461; day += 1) {
-    const date = new Date(Date.UTC(2024, 0, 1 + day));
-    const byDay = days.has(date.getUTCDate());
-    const byWeekday = weekdays.has(date.getUTCDay());
-    if (inMonths.has(date.getUTCMonth() + 1) && (either ? byDay || byWeekday : byDay && byWeekday)) matching += 1;
+  return minutes.size * hours.size * daysPerMonth();
+
+  function daysPerMonth(): number {
+    if (!days || !inMonths || !weekdays) return 0;
+    if (days.size === 31 && inMonths.size === 12) return (weekdays.size / 7) * (365 / 12);
+    // If both days are limited, either may match.
+    const isLimited = (index: number) => !/^[*?]/.test(written[index] ?? '');
+    const either = isLimited(2) && isLimited(4);
+    let matching = 0;
+    // After 28 years, dates have the same weekdays again.
+    for (let day = 0; day < 28 * 365.25; day += 1) {
+      const date = new Date(Date.UTC(2024, 0, 1 + day));
+      const byDay = days.has(date.getUTCDate());
+      const byWeekday = weekdays.has(date.getUTCDay());
+      if (inMonths.has(date.getUTCMonth() + 1) && (either ? byDay || byWeekday : byDay && byWeekday)) matching += 1;
+    }
+    return matching / (28 * 12);
   }
-  return (matching * minutes.size * hours.size * 730) / (1461 * 24);
 }
 
 function valuesOf(text: string, field: Field): ReadonlySet<number> {

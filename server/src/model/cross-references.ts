@@ -1,3 +1,4 @@
+import type { NamedModel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
 import type { NodePool, NodeTaint } from './node-pool.ts';
@@ -22,6 +23,8 @@ export interface CrossReferences {
     namespace: string | null,
     name: string,
   ): Referenced<TrainingFacts> | undefined;
+  /** What a WorkflowTemplate, Task or Pipeline runs. @param kind with its group */
+  steps(kind: string, namespace: string | null, name: string): Referenced<StepFacts> | undefined;
   claim(
     kind: 'ResourceClaim' | 'ResourceClaimTemplate',
     namespace: string | null,
@@ -51,9 +54,15 @@ export interface CrossReferences {
   defaultsIn(namespace: string | null): readonly string[];
   /** The ResourceQuotas of a namespace that apply to all its pods. */
   quotasIn(namespace: string | null): readonly Referenced<QuotaFacts>[];
+  /** The workloads of a namespace in the same file that always request a resource, in the order of the file. */
+  demandsOf(namespace: string | null, resource: string): readonly Demand[];
+  /** The comments at the top of the same file that name cards, if the first document runs no pods. */
+  fileHeader(): readonly string[];
   volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
+  /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
+  modelConfig(name: string): NamedModel | undefined;
   /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
   /**
@@ -217,6 +226,19 @@ export interface TrainingFacts extends PodsFacts {
   readonly numNodes: number | null;
 }
 
+/** The runs of a template of steps. */
+export interface StepFacts {
+  /** By the name of a template in the object; the empty name is what the object starts with. */
+  readonly runs: Table<readonly StepRun[]>;
+}
+
+/** The pods of one template that run at once: at the busiest moment and at most. null: unknown. */
+export interface StepRun extends ReferencedPods {
+  readonly name: string;
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
 /** ImplicitDevices without a position, and with model ids. */
 export interface ReferencedDevice {
   readonly requested: RequestedResource;
@@ -272,6 +294,15 @@ export interface WorkloadFacts {
   /** The same as a range; null if the price is unknown. */
   readonly price: { readonly min: number; readonly max: number } | null;
   readonly latencyCritical: boolean;
+  /** What its pods always request of each accelerator resource; empty for workloads that end. */
+  readonly demand: Table<number>;
+}
+
+/** A workload that stays up, and what its pods request of one resource. */
+export interface Demand {
+  readonly kind: string;
+  readonly name: string;
+  readonly count: number;
 }
 
 export interface QueueFacts {
@@ -288,6 +319,7 @@ export const noCrossReferences: CrossReferences = {
   servingRuntime: () => undefined,
   llmConfig: () => undefined,
   trainingRuntime: () => undefined,
+  steps: () => undefined,
   claim: () => undefined,
   claimUsers: () => 0,
   configMap: () => undefined,
@@ -297,8 +329,11 @@ export const noCrossReferences: CrossReferences = {
   clusterQueueOf: () => undefined,
   defaultsIn: () => [],
   quotasIn: () => [],
+  demandsOf: () => [],
+  fileHeader: () => [],
   volumeClaim: () => undefined,
   service: () => undefined,
+  modelConfig: () => undefined,
   dangling: () => [],
   landingOf: () => undefined,
   livePools: () => undefined,

@@ -1,5 +1,5 @@
 import type { GpuModel, Vendor } from '../catalog/index.ts';
-import { acceleratorResource, migByResource } from '../catalog/index.ts';
+import { acceleratorResource, migByResource, offersDeviceFiles } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
 import {
@@ -13,8 +13,18 @@ import {
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
+import { podPeak } from './pod-needs.ts';
 import { byName } from './requested-resource.ts';
-import { memoryShare, nodeSharing, selectedSlice, sliceShare, unitShare, virtualMiB, virtualShare } from './shares.ts';
+import {
+  amdPartitionShare,
+  memoryShare,
+  nodeSharing,
+  selectedSlice,
+  sliceShare,
+  unitShare,
+  virtualMiB,
+  virtualShare,
+} from './shares.ts';
 import type {
   AcceleratorForm,
   AcceleratorRequest,
@@ -103,11 +113,15 @@ export function lowerPodAccelerators(
       models.length > 0
         ? { candidates: models.map(({ id }) => id), modelFrom: accelerator.modelFrom ?? null }
         : resolveModel(vendor, slices, selected, options, otherNames);
-    const each = (among: readonly string[]) =>
-      accelerator.each ?? (slice === undefined ? memoryShare(memoryMiB, among) : sliceShare(slice, among));
+    const each = (among: readonly string[]) => {
+      if (accelerator.each !== null) return accelerator.each;
+      if (slice === undefined || profile === undefined) return memoryShare(memoryMiB, among);
+      return vendor === 'amd' ? amdPartitionShare(`amd.com/${profile}`, among) : sliceShare(slice, among);
+    };
     const { between } = accelerator;
     const devices = between === undefined ? devicesOf(perPod, each(resolved.candidates)) : null;
-    const found = { requested, at, form, perPod, devices, model: modelOf(resolved), ...resolved };
+    const part = { ...(profile !== undefined && { slice: profile }), ...(memoryMiB !== undefined && { memoryMiB }) };
+    const found = { requested, at, form, perPod, devices, model: modelOf(resolved), ...part, ...resolved };
     if (between !== undefined) return { ...found, between };
     const devicesOn = (model: string) => devicesOf(perPod, each([model]));
     return { ...found, ...openModel(resolved, selected, vendor, slices, memoryMiB ?? 0, devicesOn) };
@@ -174,23 +188,22 @@ const neuronNames = ['aws.amazon.com/neuron', 'aws.amazon.com/neurondevice', 'aw
 
 function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly AcceleratorRequest[] {
   if (accelerators.length < 2) return accelerators;
+  // Several groups of device files are for one card.
+  const [files, ...more] = accelerators.filter(({ resource }) => offersDeviceFiles(resource));
+  if (files !== undefined && more.length > 0) {
+    const kept = [files, ...more].find(({ resource }) => acceleratorResource(resource)?.vendor !== null) ?? files;
+    return accelerators.filter((one) => one === kept || !offersDeviceFiles(one.resource));
+  }
   const meant = neuronNames.find((name) => accelerators.some(({ resource }) => resource === name));
   return accelerators.filter(({ resource }) => resource === meant || !neuronNames.includes(resource));
 }
 
-/** App containers and sidecars run together, so they add up; an init container runs before the apps, together with the sidecars above it. */
 function podCount(requests: readonly Request[]): number | null {
-  let running = 0;
-  let sidecars = 0;
-  let peak = 0;
-  for (const { type, request } of requests) {
-    const count = effectiveCount(request);
-    if (count === null) return null;
-    if (type === 'init') peak = Math.max(peak, sidecars + count);
-    else running += count;
-    if (type === 'sidecar') sidecars += count;
-  }
-  return Math.max(running, peak);
+  const needs = requests.flatMap(({ type, request }) => {
+    const amount = effectiveCount(request);
+    return amount === null ? [] : [{ type, amount }];
+  });
+  return needs.length < requests.length ? null : podPeak(needs);
 }
 
 /** The API server ignores an empty quantity, so it counts as 0. A templated or invalid one is unknown. */

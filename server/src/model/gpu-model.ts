@@ -83,9 +83,13 @@ export function resolveModel(
     (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
   const candidates = selected?.candidates.filter(fits) ?? [];
   if (selected !== undefined && candidates.length > 0) {
-    const pool = candidates.length === 1 ? undefined : stated().find(({ from }) => from === 'node-pool');
-    const both = candidates.filter((model) => pool?.candidates.includes(model));
-    return narrowed(both.length > 0 ? both : candidates, selected.from, hints);
+    const machines =
+      candidates.length === 1 ? [] : stated().filter(({ from }) => from === 'node-pool' || from === 'instance-type');
+    const left = machines.reduce((before, { candidates: some }) => {
+      const both = before.filter((model) => some.includes(model));
+      return both.length > 0 ? both : before;
+    }, candidates);
+    return narrowed(left, selected.from, hints);
   }
   // A selector for a GPU without this resource is a contradiction, which the config must not hide.
   if (selected !== undefined) return { candidates: [], modelFrom: null };

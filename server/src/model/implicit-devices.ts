@@ -24,7 +24,7 @@ export interface ImplicitDevices {
   readonly each: number | null;
   /** Devices of one pod, if alternatives differ in their number. */
   readonly between?: DeviceRange;
-  /** The MIG profile of a slice. */
+  /** The MIG profile of a slice, or the mode of an AMD partition. */
   readonly profile?: string;
   /** The memory that determines the share of a card, if nothing else does. */
   readonly memoryMiB?: number;

@@ -1,5 +1,6 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
 import type { Cursor } from '../yaml/cursor.ts';
-import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
+import { entries, getIn, isIncomplete, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { podClaims } from './claims.ts';
@@ -18,6 +19,7 @@ import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { manifestsInTexts } from './manifests-in-texts.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
+import { onDisk, withStorage } from './node-disk.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
 import { modelsInConfigMaps, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
@@ -103,12 +105,15 @@ function lowerValues(
     ...(wholeResources && { wholeResources }),
   };
   if (counted) return workload;
-  const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
-  const replica = { ...workload, role: role ?? 'unknown', perReplica: true, podSets } as const;
+  const replica = { ...onePod(workload, 'replica'), role: role ?? 'unknown' };
   if (released === undefined || !namesAccelerators(workload)) return { ...workload, replica };
   const running = { ...lowered, podSets: [{ ...podSet, pods: released }] };
   const one = lowerWorkload(manifest, running, role, context);
   return { ...workload, replica: { ...replica, release: one }, release: one };
+}
+
+function onePod(workload: Workload, per: 'replica' | 'node'): Workload {
+  return { ...workload, per, podSets: workload.podSets.map((one) => ({ ...one, pods: exactly(1) })) };
 }
 
 /** What one object will run; undefined if it runs nothing. */
@@ -122,14 +127,26 @@ export function lowerManifest(
   const entry = kindEntry(groupOf(apiVersion), kind);
   if (entry !== undefined) {
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
-    return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
+    const workload = scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
+    // The number of nodes is unknown, but not what each of them costs.
+    return kind === 'DaemonSet' && namesAccelerators(workload)
+      ? { ...workload, replica: onePod(workload, 'node') }
+      : workload;
   }
   const guessed = lowerByShape(manifest, context);
   if (guessed === undefined) return undefined;
   const workload = lowerWorkload(manifest, guessed, guessed.role, context);
   // Without accelerators, a guess is useless.
-  const uses = namesAccelerators(workload);
+  const uses = namesAccelerators(workload) || workload.podSets.some(misspellsResource);
   return uses ? { ...workload, byShape: true } : undefined;
+}
+
+/** Whether a container requests a resource by a misspelled name, which gpu-resource-name reports. */
+function misspellsResource({ containers }: PodSet): boolean {
+  const names = containers.flatMap(({ resources }) =>
+    ['limits', 'requests'].flatMap((key) => entries(getIn(resources, key)).map(keyOf)),
+  );
+  return names.some((name) => name.includes('/') && meantResource(name) !== undefined);
 }
 
 interface LoweringContext {
@@ -191,9 +208,10 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const { pod } = source;
   const { namespace } = manifest;
   const volumes = lowerVolumes(pod);
-  const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
-    withConfigEnv(withScripts(container, volumes, namespace, crossReferences), namespace, crossReferences),
-  );
+  const containers = (source.containers ?? lowerContainers(pod)).map((container) => ({
+    ...withConfigEnv(withScripts(container, volumes, namespace, crossReferences), namespace, crossReferences),
+    modelConfig: crossReferences.modelConfig,
+  }));
   const selectors = [
     ...lowerSelectors(pod),
     ...selectorsIn(source.nodeSelector),
@@ -212,6 +230,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const tolerations = lowerTolerations(pod);
   const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
+  const needs = podNeeds(containers, pod);
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
@@ -237,6 +256,9 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
         requestedNames([...containers, ...inherited.containers]),
       )
     : unknownNodes;
+  const ofPool = onDisk(pool?.diskGiB == null ? null : { giB: pool.diskGiB, local: 'no' });
+  const nodeTerms = inBoth(terms, others.terms).map((term) => [...term, ...ofPool]);
+  const stored = withStorage(nodeTerms, needs.storageGiB);
   return {
     name: source.name,
     pods: source.pods,
@@ -264,7 +286,10 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
             { candidates: modelsOfMachines(terms), from: 'instance-type' },
           ],
           hints: () => [
-            ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
+            ...modelHints({
+              ...{ manifest, name: source.name, pod, selectors: nodes, tolerations, containers },
+              header: () => crossReferences.fileHeader(),
+            }),
             ...modelsInConfigMaps(containers, namespace, crossReferences),
             ...others.hints,
           ],
@@ -277,8 +302,9 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement([...nodes, ...others.labels], inPool, avoided, pool, {
-      terms: inBoth(terms, others.terms),
-      needs: podNeeds(containers),
+      terms: stored.terms,
+      needs,
+      storage: others.isLive === true ? { kind: 'checked' } : stored.fit,
     }),
     inherited: [
       ...inherited.inherited,

@@ -3,12 +3,14 @@ import {
   type GpuModel,
   gpus,
   gpusByLabel,
+  gpusInLabel,
   instanceType,
   isInstanceTypeLabel,
   isMachineLabel,
   type MachineShape,
   machineLabels,
   nodeLabelMeaning,
+  physicalCount,
   providerOfLabel,
 } from '../catalog/index.ts';
 import type { NodeRequirement, NodeTerm } from './node-terms.ts';
@@ -36,7 +38,18 @@ function meets(requirement: NodeRequirement, machine: MachineShape, labels: Labe
   if (owner !== null && owner !== machine.provider) return holds(requirement, []);
   // Names that the catalog does not have exclude nothing.
   if (operator === 'In' && !values.some((one) => gpusByLabel(key, one).length > 0)) return true;
-  return holds(requirement, gpus.get(machine.gpu ?? '')?.labels[key] ?? []);
+  const gpu = gpus.get(machine.gpu ?? '');
+  if (gpu !== undefined && gpu.labels[key] === undefined && nodeLabelMeaning(key) === 'gpu-model') {
+    if (operator === 'In') return values.some((one) => gpusInLabel(key, one).includes(gpu));
+    if (operator === 'NotIn') return !values.some((one) => namesOnly(key, one, gpu));
+  }
+  return holds(requirement, gpu?.labels[key] ?? []);
+}
+
+/** Whether a value names this whole card and no other. */
+export function namesOnly(key: string, value: string, gpu: GpuModel): boolean {
+  const [first, ...others] = gpusInLabel(key, value);
+  return first === gpu && others.length === 0 && !/-(?:MIG|SHARED)\b/.test(value);
 }
 
 function isDeviceLabel(key: string): boolean {
@@ -93,14 +106,20 @@ const arm = /^(?:arm64|g5g|p6e|a4x|t4g)/;
 /** A project has few distinct terms, but each workload repeats them at each keystroke. */
 const answers = new Map<string, readonly GpuModel[]>();
 
-/** Whether a term allows a machine that the catalog does not have. */
+/** Whether a term allows a machine that the catalog does not have, or a card whose label it does not have. */
 function namesUnknown(term: NodeTerm): boolean {
-  return term.some(
-    ({ key, operator, values }) =>
-      operator === 'In' && isInstanceTypeLabel(key) && values.some((name) => instanceType(name) === undefined),
-  );
+  return term.some(({ key, operator, values }) => {
+    if (operator !== 'In') return false;
+    if (isInstanceTypeLabel(key)) return values.some((name) => instanceType(name) === undefined);
+    return nodeLabelMeaning(key) === 'gpu-model' && values.some((name) => gpusByLabel(key, name).length === 0);
+  });
 }
 
 function limits({ key, operator }: NodeRequirement): boolean {
-  return operator !== 'NotIn' && operator !== 'DoesNotExist' && (isMachineLabel(key) || isDeviceLabel(key));
+  return (
+    key !== physicalCount &&
+    operator !== 'NotIn' &&
+    operator !== 'DoesNotExist' &&
+    (isMachineLabel(key) || isDeviceLabel(key))
+  );
 }

@@ -1,6 +1,7 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { type ObjectType, undeclaredName, undeclaredType } from './undeclared-objects.ts';
 import type { Manifest } from './workload.ts';
 
 /** The Kubernetes objects in a document: one, the items of a `kind: List`, or none if it is not an object. */
@@ -12,9 +13,9 @@ export function lowerManifests(document: YamlDocument): readonly Manifest[] {
 
 /** The objects at a place of a document. */
 export function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] {
-  const apiVersion = asString(getIn(root, 'apiVersion'));
-  const kind = asString(getIn(root, 'kind'));
-  if (apiVersion === undefined || kind === undefined) return [];
+  const type = typeOf(root);
+  if (type === undefined) return [];
+  const { apiVersion, kind } = type;
   const wrapped = wrappedIn(apiVersion, kind, root);
   const inner = wrapped?.objects.flatMap((item) => manifestsAt(document, item));
   const made = wrapped?.created === 'later' ? inner?.map((one) => ({ ...one, created: 'later' }) as const) : inner;
@@ -27,13 +28,19 @@ export function manifestsAt(document: YamlDocument, root: Cursor): readonly Mani
       root,
       apiVersion,
       kind,
-      name: asText(getIn(metadata, 'name')) ?? asText(getIn(metadata, 'generateName')) ?? null,
+      name: asText(getIn(metadata, 'name')) ?? asText(getIn(metadata, 'generateName')) ?? undeclaredName(root),
       namespace: asText(getIn(metadata, 'namespace')) ?? null,
       labels: lowerStrings(getIn(metadata, 'labels')),
       annotations: lowerStrings(getIn(metadata, 'annotations')),
     },
     ...(made ?? []),
   ];
+}
+
+function typeOf(root: Cursor): ObjectType | undefined {
+  const apiVersion = asString(getIn(root, 'apiVersion'));
+  const kind = asString(getIn(root, 'kind'));
+  return apiVersion === undefined || kind === undefined ? undeclaredType(root) : { apiVersion, kind };
 }
 
 interface Wrapped {

@@ -4,6 +4,7 @@ import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyO
 import { commentModels } from './comment-models.ts';
 import {
   excludes,
+  holdsDevices,
   isAboutDevices,
   modelsInLabel,
   modelsInList,
@@ -24,6 +25,8 @@ export interface HintSource {
   readonly selectors: readonly Selector[];
   readonly tolerations: readonly Toleration[];
   readonly containers: readonly Container[];
+  /** The comments at the top of the file. */
+  readonly header: () => readonly string[];
 }
 
 /** The suggested models, the most reliable first. */
@@ -108,25 +111,31 @@ function tolerationHint({ key, value }: Toleration): readonly NamedModels[] {
   return hint(models, 'toleration', labelWords(key?.value ?? '', value?.value ?? ''));
 }
 
-/** Fields next to the pods or above: `gpuType: A100` of a custom resource, `node_instance_type: p4d.24xlarge` of a chart. */
+/**
+ * Fields next to the pods or above, and those in a mapping about accelerators: `gpuType: A100` of a custom resource, `gpu.productLabel` or
+ * `node_instance_type: p4d.24xlarge` of a chart.
+ */
 function fieldHints({ pod }: HintSource): readonly NamedModels[] {
   const found: NamedModels[] = [];
   let level = 0;
   for (let at: Cursor | undefined = pod; at !== undefined && level < 8; at = at.parent) {
     level += 1;
     for (const entry of entries(at).slice(0, 64)) {
-      const value = asText(entry);
-      if (value === undefined || !mayNameGpu(value) || isTemplated(entry)) continue;
       const key = keyOf(entry);
-      const models = machineField.test(key)
-        ? modelsOnMachine(key, value)
-        : isAboutDevices(key)
-          ? modelsInList(value)
-          : [];
-      found.push(...hint(models, 'argument', `${key}: ${value}`));
+      if (entry.node.kind !== 'map') found.push(...fieldHint(entry, key));
+      else if (holdsDevices(key))
+        for (const field of entries(entry).slice(0, 64)) found.push(...fieldHint(field, `${key}.${keyOf(field)}`));
     }
   }
   return found;
+}
+
+/** @param key the field's key, behind that of a mapping about accelerators */
+function fieldHint(field: Cursor, key: string): readonly NamedModels[] {
+  const value = asText(field);
+  if (value === undefined || !mayNameGpu(value) || isTemplated(field)) return [];
+  if (machineField.test(key)) return hint(modelsOnMachine(key, value), 'argument', `${key}: ${value}`);
+  return isAboutDevices(key) ? hint(modelsInList(value), 'argument', `${key}: ${value}`) : [];
 }
 
 function modelsOnMachine(key: string, value: string): readonly GpuModel[] {
@@ -165,7 +174,7 @@ const maxText = 20_000;
 const acceleratorArgument =
   /(?:accelerator[_-]?type|gpu[_-]?(?:type|model|name|product)|accelerator(?=[=:])|gres=gpu)\\?["']?[=: ]{1,3}\\?["']?([\w-]{2,40})/i;
 
-/** The names of the object and of its pods, and of its queue: `llama-70b-h100`. */
+/** The names of the object and of its pods, of its queue and of its claims: `llama-70b-h100`. */
 function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] {
   const queues = [...manifest.labels, ...manifest.annotations].filter(
     ({ at }) => /queue(?:-name)?$/.test(keyOf(at)) || (isAboutDevices(keyOf(at)) && !excludes(keyOf(at))),
@@ -178,7 +187,12 @@ function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] 
   const title = getIn(pod.parent, 'display_name');
   const groups = [name, ...(title === undefined || isTemplated(title) ? [] : [asText(title) ?? ''])];
   const object = manifest.name === null || isTemplatedName ? '' : manifest.name;
+  const claims = items(getIn(pod, 'resourceClaims')).flatMap((claim) => {
+    const written = getIn(claim, 'resourceClaimTemplateName') ?? getIn(claim, 'resourceClaimName');
+    return written === undefined || isTemplated(written) ? [] : [asText(written) ?? ''];
+  });
   return [
+    ...claims.flatMap((claim) => hint(modelsMentioned(claim), 'name', claim)),
     ...queued.flatMap((queue) => hint(modelsMentioned(queue), 'queue', queue)),
     ...groups.flatMap((group) => hint(modelsOnNodes(group), 'name', group)),
     ...hint(modelsMentioned(object), 'name', object),

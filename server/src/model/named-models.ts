@@ -1,5 +1,7 @@
 import type { GpuModel } from '../catalog/index.ts';
 import { gpus, gpusMentioned, gpusNamed, instanceType, isInstanceTypeLabel, mayNameGpu } from '../catalog/index.ts';
+import { gpusByPciLabel } from '../catalog/pci-devices.ts';
+import { either } from '../catalog/word-patterns.ts';
 import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
 import type { ModelFrom, ModelHint } from './workload.ts';
 
@@ -31,7 +33,10 @@ function modelsOfValue(key: string, value: string): readonly GpuModel[] {
   if (machine.length > 0) return machine;
   if (isInstanceTypeLabel(key)) return gpusMentioned(value);
   const short = key.slice(key.lastIndexOf('/') + 1);
-  if (affirmative.test(value)) return gpusNamed(short);
+  if (affirmative.test(value)) {
+    const card = gpusByPciLabel(key);
+    return card.length > 0 ? card : gpusNamed(short);
+  }
   const named = gpusNamed(value, isAboutDevices(key));
   // `rack: a10` and `zone: p4` are places.
   return value.length > 3 ||
@@ -54,6 +59,11 @@ export function isAboutDevices(key: string): boolean {
   return /gpu|accelerator|cuda|nvidia|graphics|(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/i.test(key);
 }
 
+/** Whether a key holds what there is to say of a pod's accelerators: `gpu.productLabel`. Other keys name one of several: `gpu-a16`. */
+export function holdsDevices(key: string): boolean {
+  return /^(?:gpu|accelerator)s?(?:[-_]?(?:config|settings|spec|options|selector))?$/i.test(key);
+}
+
 /** Whether a key is about something else, in which `a10` and `v100` are ordinary values. */
 function isAboutPlaces(key: string): boolean {
   return /(?:^|\/|\.|-)(?:hostname|zone|region|rack|row|os|arch|version|release)$|^(?:topology|failure-domain)\./.test(
@@ -68,8 +78,13 @@ export function modelsMentioned(text: string): readonly GpuModel[] {
   return [...new Set([...text.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
 }
 
-const machineName =
-  /\b(?:(?:ml\.)?[a-z]{1,3}\d[a-z\d]{0,3}(?:-[a-z]\d{3})?\.(?:\d{0,3}x?large|metal)|standard_n[a-z]\w{3,40}|[bv]m\.gpu[\w.-]{2,20}|(?:a[234]x?|g[24]|ct\w{2,3})-[a-z]{3,10}-\d{1,3}[gt]?)\b/gi;
+/** Instance types: AWS, Azure, Oracle Cloud, Google Cloud. */
+const machineName = either(
+  /\b(?:ml\.)?[a-z]{1,3}\d[a-z\d]{0,3}(?:-[a-z]\d{3})?\.(?:\d{0,3}x?large|metal)\b/gi,
+  /\bstandard_n[a-z]\w{3,40}\b/gi,
+  /\b[bv]m\.gpu[\w.-]{2,20}\b/gi,
+  /\b(?:a[234]x?|g[24]|ct\w{2,3})-[a-z]{3,10}-\d{1,3}[gt]?\b/gi,
+);
 
 /** Labels and annotations on the pods or their object that name a model: `nvidia.com/use-gputype: A100,V100`, `gpu-type: h100`. */
 export function modelsInMarks(marks: readonly Located<string>[]): readonly NamedModels[] {

@@ -22,6 +22,10 @@ export interface NodePool {
   readonly zones?: readonly string[] | null;
   /** The nodes that it adds, by their labels: each meets one of the terms. */
   readonly terms?: readonly NodeTerm[];
+  /** The object that describes its disks, by kind (with its group) and name. */
+  readonly nodeClass?: { readonly kind: string; readonly name: string };
+  /** In the config: GiB of the disk on which its pods have their ephemeral storage. */
+  readonly diskGiB?: number | null;
   /** The bounds of its number of nodes; null: unknown. */
   readonly size?: { readonly min: number | null; readonly max: number | null };
   /** Limits on the resources of all its nodes together. */
@@ -47,6 +51,7 @@ export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as c
 
 export type TaintEffect = (typeof taintEffects)[number];
 
+/** Whether the API server accepts it as the effect of a taint. */
 export function isTaintEffect(text: string | undefined): text is TaintEffect {
   return taintEffects.some((effect) => effect === text);
 }

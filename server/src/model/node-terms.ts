@@ -5,6 +5,16 @@ export interface NodeRequirement {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
   readonly values: readonly string[];
+  /** The disk of the nodes, if their pool states it; then there is no label. */
+  readonly disk?: PoolDisk;
+}
+
+/** The disks on which the pods of a pool have their ephemeral storage. */
+export interface PoolDisk {
+  /** The volume of the node; null: unknown. */
+  readonly giB: number | null;
+  /** The local disks of the machine are used instead, if it has any (`instead`), or perhaps (`maybe`). */
+  readonly local: 'no' | 'instead' | 'maybe';
 }
 
 /** Requirements that a node must meet together. */

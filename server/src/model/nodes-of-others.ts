@@ -22,6 +22,8 @@ export interface OtherNodes {
   readonly models: readonly NamedModels[];
   readonly hints: readonly NamedModels[];
   readonly inherited: readonly Inherited[];
+  /** They exist in the connected cluster, which also answers whether pods fit them. */
+  readonly isLive?: true;
 }
 
 export const unknownNodes: OtherNodes = { terms: [], labels: [], sharing: [], models: [], hints: [], inherited: [] };
@@ -68,7 +70,9 @@ function described(
   const models = landing === undefined || landing.siblingFolder ? [] : modelsOf(landing);
   if (landing === undefined || models.length === 0 || models.length > maxHints) return unknownNodes;
   const hint = { basis: 'pool', text: landing.first.name } as const;
-  return { ...ofLanding(landing), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
+  // The pods may have other nodes, with other disks.
+  const terms = landing.terms.map((term) => term.filter(({ disk }) => disk === undefined));
+  return { ...ofLanding({ ...landing, terms }), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
 }
 
 /** The labels that selectors require. */
@@ -103,6 +107,7 @@ function ofCluster(
     models: named(models, 'node-pool'),
     hints: [],
     inherited: [{ fact: 'nodes', from, machines, others: pools.length - 1 }],
+    isLive: true,
   };
 }
 
@@ -120,8 +125,13 @@ function isKnown(landing: Landing): boolean {
   return landing.terms.length > 0 || landing.gpus.length > 0;
 }
 
+/** The cards that the pool names, as far as its other labels allow a machine with them: `A100` with two cards is not an ND96asr_v4. */
 function modelsOf({ gpus: ids, terms }: Landing): readonly GpuModel[] {
-  return ids.length > 0 ? ids.flatMap((id) => gpus.get(id) ?? []) : modelsOfMachines(terms);
+  const named = ids.flatMap((id) => gpus.get(id) ?? []);
+  if (named.length === 1) return named;
+  const allowed = modelsOfMachines(terms);
+  const both = named.filter((model) => allowed.includes(model));
+  return named.length === 0 ? allowed : both.length > 0 ? both : named;
 }
 
 function named(candidates: readonly GpuModel[], from: 'node-pool' | 'queue'): readonly NamedModels[] {

@@ -22,8 +22,13 @@ export interface ModelOptions {
   readonly migStrategy: 'none' | 'single' | 'mixed' | null;
   readonly sharing: SharingOptions;
   readonly serving: { readonly idleHoursPerDay: number | null };
-  /** The duration of a training step, for intervals in steps. Missing: unknown. */
-  readonly training?: { readonly stepSeconds: number | null };
+  /** The duration of a training step, for intervals in steps; what writing a checkpoint takes, and how often a job is interrupted. Missing: unknown. */
+  readonly training?: {
+    readonly stepSeconds: number | null;
+    readonly checkpointSeconds?: number | null;
+    readonly checkpointGiBPerSecond?: number | null;
+    readonly hoursBetweenInterruptions?: number | null;
+  };
   /** The share of a GPU's memory to keep free in addition to a model's needs. */
   readonly headroom: number;
   /** The number of parameters of models, as written (`13B`), by the name or path that a server loads. */

@@ -5,6 +5,7 @@ import {
   isGpuLabel,
   isInstanceTypeLabel,
   isMachineLabel,
+  otherCloudOfLabel,
   providerOfLabel,
   spotSelector,
 } from '../catalog/index.ts';
@@ -23,7 +24,7 @@ export function lowerPlacement(
   options: ModelOptions,
   avoided: readonly Selector[] = [],
   pool: NodePool | undefined = undefined,
-  { terms, needs }: Pick<Placement, 'terms' | 'needs'> = { terms: [], needs: noNeeds },
+  { terms, needs, storage }: Pick<Placement, 'terms' | 'needs' | 'storage'> = { terms: [], needs: noNeeds },
 ): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
@@ -31,18 +32,28 @@ export function lowerPlacement(
   const [instance] = new Set(instances.map((one) => one?.name)).size === 1 ? instances : [];
   const owner = new Set(instances.map((one) => one?.provider)).size === 1 ? instances[0]?.provider : undefined;
   const byLabel = selectors.find((selector) => typeof providerOfLabel(selector.key) === 'string');
-  const provider = (byLabel && providerOfLabel(byLabel.key)) ?? owner ?? options.provider;
-  const providerFrom = byLabel?.from ?? (owner ? 'instance-type' : options.provider === null ? null : 'config');
+  const byDevice = needs.efa > 0 ? 'aws' : undefined;
+  const otherCloud = byLabel || owner ? undefined : selectors.flatMap(({ key }) => otherCloudOfLabel(key) ?? [])[0];
+  const stated = otherCloud === undefined ? options.provider : null;
+  const provider = (byLabel && providerOfLabel(byLabel.key)) ?? owner ?? byDevice ?? stated;
+  const providerFrom = byLabel?.from ?? (owner ? 'instance-type' : byDevice || stated === null ? null : 'config');
+  const [region, ...regions] = lowerRegions(selectors);
+  const capacity = lowerCapacity(selectors, options, avoided);
   return {
-    ...lowerCapacity(selectors, options, avoided),
+    ...capacity,
+    ...(capacity.capacity === 'unknown' && spotFirst(terms)),
     provider,
     // The config's region belongs to the config's provider, not to another cloud.
-    region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
+    region: regions.length > 0 ? null : (region ?? (provider === options.provider ? options.region : null)),
+    ...edgeZoneIn(selectors),
+    ...(regions.length > 0 && { regions: [region ?? '', ...regions] }),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
     terms: withMachine(priceTerms(terms), typed.length === 0 ? (instance?.name ?? undefined) : undefined),
     needs,
+    ...(storage && { storage }),
     ...ownMachine(typed.length === 0 ? [pool?.instanceType ?? ''] : named, options, pool),
+    ...(otherCloud !== undefined && { otherCloud }),
     ...billing(selectors, options),
     nodePool: pool?.name ?? null,
     providerFrom,
@@ -88,6 +99,32 @@ function lowerCapacity(
 }
 
 /**
+ * Whether spot nodes come first: Karpenter prefers spot if a pool allows both, and a ComputeClass names it in its first priority.
+ * https://karpenter.sh/docs/concepts/nodepools/#capacity-type-labels
+ * https://cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes#choose-priorities
+ */
+function spotFirst(terms: readonly NodeTerm[]): Pick<Placement, 'spotFirst'> {
+  const [first, ...others] = terms.map(capacitiesOf);
+  const isEither = [first, ...others].every((one) => one === 'either');
+  if (first !== 'either' && first !== 'spot') return {};
+  if (!isEither && (first !== 'spot' || others.every((one) => one === 'spot') || others.includes('either'))) return {};
+  const on = (capacity: 'spot' | 'on-demand') =>
+    priceTerms(terms.filter((term) => ['either', capacity].includes(capacitiesOf(term))));
+  return { spotFirst: { spot: on('spot'), onDemand: on('on-demand') } };
+}
+
+function capacitiesOf(term: NodeTerm): 'spot' | 'on-demand' | 'either' | 'unknown' {
+  const found = term.flatMap(({ key, operator, values }) => {
+    const all = values.map((value) => spotSelector(key, value));
+    if (key === 'karpenter.sh/capacity-type' && all.includes('spot') && all.includes('on-demand')) return 'either';
+    return operator === 'In' && all.length === 1 ? (all[0] ?? []) : [];
+  });
+  // The other priorities of a ComputeClass are on demand unless they name something else.
+  const [capacity = 'on-demand', ...more] = new Set(found);
+  return more.length > 0 || capacity === 'reserved' || capacity === 'flex' ? 'unknown' : capacity;
+}
+
+/**
  * The terms as far as they decide the price: labels of the machine, and those of its card that the selectors do not resolve. They are short, so equal
  * ones are easy to recognize.
  */
@@ -105,20 +142,19 @@ function withMachine(terms: readonly NodeTerm[], name: string | undefined): read
   return terms.map((term) => [...term, ...own]);
 }
 
-/** Zones of one region name it. Several regions are not one: each has its own prices. */
-function lowerRegion(selectors: readonly Selector[]): string | null {
-  for (const { key, values } of selectors) {
-    const regions = values.map(({ value }) =>
-      key === 'topology.kubernetes.io/region'
-        ? value
-        : key === 'topology.kubernetes.io/zone'
-          ? regionOfZone(value)
-          : null,
-    );
-    const [region = null] = regions;
-    if (region !== null && regions.every((other) => other === region)) return region;
-  }
-  return null;
+const regionLabel = /^(?:topology|failure-domain\.beta)\.kubernetes\.io\/(region|zone)$/;
+
+/** The regions of the selected regions and zones; empty if one of a selector's values is unknown. */
+function lowerRegions(selectors: readonly Selector[]): readonly string[] {
+  const lists = selectors.flatMap(({ key, values }): (readonly string[])[] => {
+    const label = regionLabel.exec(key)?.[1];
+    if (label === undefined) return [];
+    const found = values.flatMap(({ value }) => (label === 'region' ? value : (regionOfZone(value) ?? [])));
+    return found.length === values.length ? [found] : [];
+  });
+  const [first = [], ...others] = lists;
+  const common = first.filter((region) => others.every((list) => list.includes(region)));
+  return [...new Set(common.length > 0 ? common : first)];
 }
 
 function lowerNodeGpus(selectors: readonly Selector[]): readonly number[] {
@@ -127,10 +163,26 @@ function lowerNodeGpus(selectors: readonly Selector[]): readonly number[] {
   return counts.every((count) => count > 0) ? counts : [];
 }
 
-/** us-east-1a (AWS), us-central1-a (Google), eastus-1 (Azure). */
+/**
+ * us-west-2-lax-1a (AWS Local Zone), us-east-1-wl1-bos-wlz-1 (AWS Wavelength), us-central1-ai1a (Google AI zone).
+ * https://docs.aws.amazon.com/local-zones/latest/ug/available-local-zones.html
+ * https://cloud.google.com/compute/docs/regions-zones/ai-zones
+ */
+const edgeZone = /^([a-z]+(?:-[a-z]+)+-\d+)(?:-wl\d+)?-[a-z]{3}(?:-wlz)?-\d+[a-z]?$|^([a-z]+-[a-z]+\d+)-ai\d+[a-z]$/;
+
+function edgeZoneIn(selectors: readonly Selector[]): Pick<Placement, 'edgeZone'> {
+  const zones = selectors.filter(({ key }) => regionLabel.exec(key)?.[1] === 'zone').flatMap(({ values }) => values);
+  const found = zones.find(({ value }) => edgeZone.test(value));
+  return found === undefined ? {} : { edgeZone: found.value };
+}
+
+/** us-east-1a, us-gov-west-1a (AWS), us-central1-a (Google), eastus-1 (Azure); of an edge zone the region that it belongs to. */
 function regionOfZone(zone: string): string | null {
+  const [, aws, google] = edgeZone.exec(zone) ?? [];
   return (
-    /^([a-z]+-[a-z]+-\d+)[a-z]$/.exec(zone)?.[1] ??
+    aws ??
+    google ??
+    /^([a-z]+(?:-[a-z]+)+-\d+)[a-z]$/.exec(zone)?.[1] ??
     /^([a-z]+-[a-z]+\d+)-[a-z]$/.exec(zone)?.[1] ??
     /^([a-z]+\d?)-\d$/.exec(zone)?.[1] ??
     null

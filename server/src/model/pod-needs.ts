@@ -1,22 +1,53 @@
-import { getIn } from '../yaml/cursor.ts';
+import { type Cursor, getIn } from '../yaml/cursor.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { Container, PodNeeds } from './workload.ts';
 
+/** What one container needs of a resource. */
+interface ContainerNeed {
+  readonly type: Container['type'];
+  readonly amount: number;
+}
+
 /**
- * The scheduler's sum: app containers and native sidecars together, or the largest init container if that is more. A limit without a request is
- * also the request.
+ * What a pod needs of a resource: its apps and sidecars run together, and an init container runs before the apps, with the sidecars above it.
+ * https://github.com/kubernetes/enhancements/tree/master/keps/sig-node/753-sidecar-containers
+ * @param needs in the order in which the containers start
  */
-export function podNeeds(containers: readonly Container[]): PodNeeds {
-  const total = (resource: string) => {
-    let running = 0;
-    let most = 0;
-    for (const { type, resources } of containers) {
-      const written = getIn(resources, 'requests', resource) ?? getIn(resources, 'limits', resource);
-      const value = written === undefined ? 0 : (lowerQuantity(written).value ?? 0);
-      if (type === 'init') most = Math.max(most, value);
-      else running += value;
-    }
-    return Math.max(running, most);
+export function podPeak(needs: readonly ContainerNeed[]): number {
+  let running = 0;
+  let sidecars = 0;
+  let peak = 0;
+  for (const { type, amount } of needs) {
+    if (type === 'init') peak = Math.max(peak, sidecars + amount);
+    else running += amount;
+    if (type === 'sidecar') sidecars += amount;
+  }
+  return Math.max(running, peak);
+}
+
+/**
+ * The scheduler's sum. A limit without a request is also the request. A request of the pod as a whole replaces the sum of its containers, a limit only
+ * if no container has a request; the overhead comes on top.
+ * https://kubernetes.io/docs/concepts/workloads/pods/pod-level-resources/
+ */
+export function podNeeds(containers: readonly Container[], pod?: Cursor): PodNeeds {
+  const amount = (written: Cursor | undefined) => (written === undefined ? 0 : (lowerQuantity(written).value ?? 0));
+  const total = (resource: string) => amount(getIn(pod, 'overhead', resource)) + withoutOverhead(resource);
+  const withoutOverhead = (resource: string) => {
+    const whole = getIn(pod, 'resources', 'requests', resource);
+    if (whole !== undefined) return amount(whole);
+    const written = containers.map(({ type, resources }) => ({ type, at: requestOf(resources, resource) }));
+    if (written.every(({ at }) => at === undefined)) return amount(getIn(pod, 'resources', 'limits', resource));
+    return podPeak(written.map(({ type, at }) => ({ type, amount: amount(at) })));
   };
-  return { cpu: total('cpu'), memoryGiB: total('memory') / 2 ** 30, efa: total('vpc.amazonaws.com/efa') };
+  return {
+    cpu: total('cpu'),
+    memoryGiB: total('memory') / 2 ** 30,
+    efa: total('vpc.amazonaws.com/efa'),
+    storageGiB: total('ephemeral-storage') / 2 ** 30,
+  };
+}
+
+function requestOf(resources: Cursor | undefined, resource: string): Cursor | undefined {
+  return getIn(resources, 'requests', resource) ?? getIn(resources, 'limits', resource);
 }

@@ -81,6 +81,7 @@ function withoutCompanions(found: readonly AcceleratorRequest[]): readonly Accel
   return found.filter((one) => isListed(one) || one.form === 'memory' || one.form === 'percent');
 }
 
+/** The tolerations of a pod spec as written, valid or not. */
 export function lowerTolerations(pod: Cursor): readonly Toleration[] {
   return items(getIn(pod, 'tolerations')).map((toleration) => ({
     at: toleration,
@@ -92,6 +93,7 @@ export function lowerTolerations(pod: Cursor): readonly Toleration[] {
   }));
 }
 
+/** The volumes of a pod spec. One without a name has an empty one. */
 export function lowerVolumes(pod: Cursor): readonly Volume[] {
   return items(getIn(pod, 'volumes')).map((volume) => ({
     name: asText(getIn(volume, 'name')) ?? '',

@@ -1,14 +1,16 @@
 import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
-import { checkLimits, parseDocument } from '../yaml/parse.ts';
+import { checkLimits, parseDocument, parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
 import type { CrossReferences } from './cross-references.ts';
-import { type BuiltObject, patched, withLastPatch } from './kustomize/build.ts';
+import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
-import { external } from './kustomize/merge.ts';
+import { external, mergeStrategic } from './kustomize/merge.ts';
+import { patched, withLastPatch } from './kustomize/patches.ts';
 import { lowerDocument } from './lower.ts';
+import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
 import type { Workload } from './workload.ts';
 
@@ -17,6 +19,13 @@ export interface ChartValues {
   /** The name of the file as shown to users: `values.yaml`. */
   readonly name: string;
   readonly root: YamlNode;
+}
+
+/** The chart that a file of values releases. Like a kustomize overlay, the release counts instead of the chart. */
+export interface ChartRelease {
+  /** The chart's own values; undefined if it has none. */
+  readonly values: SourceFile | undefined;
+  readonly templates: readonly SourceFile[];
 }
 
 /** The objects to which a kustomize patch applies, with all other patches of the kustomization applied. */
@@ -29,6 +38,7 @@ export interface PatchBase {
 export interface RelatedFiles {
   readonly chart?: ChartValues;
   readonly base?: PatchBase;
+  readonly release?: ChartRelease;
   /** The objects that a kustomization builds. */
   readonly built?: readonly BuiltObject[];
   /** The URIs of the other kustomizations that it includes. */
@@ -45,9 +55,14 @@ export function chartValues(name: string, text: string): ChartValues | undefined
 }
 
 /** Whether related files can change the workloads of a document. */
-export function hasRelatedFiles(text: string, { chart, base, built }: RelatedFiles): boolean {
+export function hasRelatedFiles(text: string, { chart, release, base, built }: RelatedFiles): boolean {
   // A template can receive all its accelerators from the chart's values.
-  return base !== undefined || built !== undefined || (chart !== undefined && text.includes('.Values'));
+  return (
+    release !== undefined ||
+    base !== undefined ||
+    built !== undefined ||
+    (chart !== undefined && text.includes('.Values'))
+  );
 }
 
 /**
@@ -61,13 +76,18 @@ export function withRelatedFiles(
   options: ModelOptions,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
-  const resolved = readings(document, relatedFiles).flatMap(({ root, readWith, places }) =>
-    lowerDocument({ ...document, root }, options, crossReferences)
+  let isChanged = relatedFiles.release === undefined;
+  const resolved = readings(document, relatedFiles).flatMap(({ root, readWith, places, identity, unchanged }) => {
+    const found = lowerDocument({ ...document, root }, options, crossReferences)
       .workloads.filter(requestsAccelerators)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
-      .map((workload) => ({ ...workload, readWith })),
-  );
-  if (resolved.length === 0) return workloads;
+      .map((workload) => ({ ...workload, ...identity, readWith }));
+    isChanged ||= found.length > 0 && unchanged?.() === false;
+    return found;
+  });
+  // Values that change no GPU workload are only a part of a release, such as those of its ingress.
+  if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
+  if (relatedFiles.release !== undefined) return resolved;
   const known = new Set(workloads.map(startOf));
   const byStart = new Map(resolved.map((workload) => [startOf(workload), workload]));
   const added = resolved.filter((workload) => !known.has(startOf(workload)));
@@ -80,17 +100,26 @@ interface Reading {
   readonly readWith: string;
   /** The spans that the related file fills in; undefined: the whole document. */
   readonly places?: readonly Span[];
+  /** What the cluster calls the object. It is set after reading, because references use the names of the files. */
+  readonly identity?: Partial<Pick<Workload, 'name' | 'namespace'>>;
+  /** For a release: whether the chart's own values lead to the same object. */
+  readonly unchanged?: () => boolean;
 }
 
-function readings(document: YamlDocument, { chart, base, built }: RelatedFiles): readonly Reading[] {
+function readings(document: YamlDocument, { chart, release, base, built }: RelatedFiles): readonly Reading[] {
   const { root } = document;
   if (root === null) return [];
+  if (release !== undefined) return document.base > 0 ? [] : readingsOfRelease(root, release);
   if (built !== undefined) {
     // kustomize allows only one document; any other must not count the objects a second time.
     if (document.base > 0) return [];
     return built.flatMap((object) => {
       const made = placed(external(object.root), root);
-      return made === undefined ? [] : [{ root: made, readWith: object.file }];
+      const { names, namespace } = object;
+      const [, ...renamed] = names;
+      const name = renamed.at(-1);
+      const identity = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) };
+      return made === undefined ? [] : [{ root: made, readWith: object.file, identity }];
     });
   }
   if (base !== undefined) {
@@ -102,6 +131,28 @@ function readings(document: YamlDocument, { chart, base, built }: RelatedFiles):
   const filled = chart === undefined ? undefined : fillFromValues(document, chart.root);
   return filled === undefined || chart === undefined ? [] : [{ ...filled, readWith: chart.name }];
 }
+
+/** The templates of a chart with its values and those of the release: mappings are merged, null removes a value, and lists are replaced. */
+function readingsOfRelease(root: YamlNode, { values, templates }: ChartRelease): readonly Reading[] {
+  const defaults = values && chartValues('values.yaml', values.text);
+  const merged = defaults === undefined ? root : mergeStrategic(defaults.root, root, false);
+  return templates.flatMap((template) => {
+    const readWith = template.uri.slice(template.uri.lastIndexOf('/') + 1);
+    return documentsIn(template).flatMap((document): readonly Reading[] => {
+      const filledFrom = (values: YamlNode) => {
+        const filled = fillFromValues(document, values)?.root ?? document.root;
+        return filled === null ? undefined : placed(external(filled), root);
+      };
+      const made = filledFrom(merged);
+      if (made === undefined) return [];
+      const unchanged = () =>
+        defaults !== undefined && JSON.stringify(made) === JSON.stringify(filledFrom(defaults.root));
+      return [{ root: made, readWith, unchanged }];
+    });
+  });
+}
+
+const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));
 
 /** A built object with the span of the document that it is shown for. Its kind gets the span of the first key. */
 function placed(object: YamlNode, written: YamlNode): YamlMap | undefined {

@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
 import { likeKind } from './kinds/index.ts';
@@ -10,8 +11,13 @@ const clusterNamespaces =
   /^(?:kube-system|kube-public|kube-node-lease|gmp-system|gke-managed-[\w-]+|openshift-[\w-]*(?:operator|driver|nfd)[\w-]*)$/;
 
 /** Names of device plugins, drivers, exporters and operators: they use GPUs only to provide them. */
-const components =
-  /(?:device-?plugin|(?:gpu|node)-feature-discovery|dcgm|gpu-operator|driver-(?:installer|daemonset|manager)|nvidia-driver|(?:mig|vgpu|vfio|fabric)-manager|container-toolkit|(?:cuda|operator|plugin|driver|toolkit)-validator(?:ion)?|nvidia-mps|kubelet-plugin|(?:node|gpu|rocm)-exporter|neuron-(?:monitor|scheduler)|node-labell?er|nccl-(?:\w+-)?installer|tcpxo?-(?:daemon|installer))/;
+const components = either(
+  /device-?plugin|kubelet-plugin|gpu-operator|container-toolkit|nvidia-mps|node-labell?er|(?:gpu|node)-feature-discovery/,
+  /nvidia-driver|driver-(?:installer|daemonset|manager)|(?:mig|vgpu|vfio|fabric)-manager/,
+  /(?:cuda|operator|plugin|driver|toolkit)-validator(?:ion)?/,
+  /dcgm|(?:node|gpu|rocm)-exporter|neuron-(?:monitor|scheduler)/,
+  /nccl-(?:\w+-)?installer|tcpxo?-(?:daemon|installer)/,
+);
 
 /** Words of pods that try a component out. */
 const trial = /(?:^|[-_.])(?:test(?:er|ing|s)?|demo|example|sample|trial|burn|bench(?:mark)?)(?:$|[-_.\d])/;
@@ -42,8 +48,8 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   if (entry?.likelyRole !== undefined) return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
   const named = entry === undefined ? roleNamed(kind) : undefined;
   if (named !== undefined) return { role: named, confidence: 'guess', from: `kind ${kind}` };
-  const port = entry?.staysUp === true ? servedPort(containers) : undefined;
-  if (port !== undefined) return { role: 'serving', confidence: 'guess', from: port };
+  const served = entry?.staysUp === true ? (servedPort(containers) ?? servedName(manifest)) : undefined;
+  if (served !== undefined) return { role: 'serving', confidence: 'guess', from: served };
   return { role: 'unknown', confidence: 'guess', from: null };
 }
 
@@ -72,6 +78,15 @@ function servedPort(containers: readonly Container[]): string | undefined {
   }
   return undefined;
 }
+
+/** A name that only servers have: `diffusion-webui`. */
+function servedName({ name }: Manifest): string | undefined {
+  return name !== null && wordsOf(name).some((word) => serverNames.has(word)) ? `name ${name}` : undefined;
+}
+
+const serverNames: ReadonlySet<string> = new Set([
+  ...['server', 'serving', 'serve', 'webui', 'api', 'inference', 'predictor', 'endpoint', 'backend', 'chatbot'],
+]);
 
 /** Evidence of infrastructure, which provides GPUs to others: what it is called, runs or mounts. */
 function infrastructureSign({ namespace, name }: Manifest, podSets: readonly PodSet[]): string | undefined {

@@ -16,6 +16,8 @@ export interface RunLength {
   readonly from: 'deadline' | 'steps' | null;
   /** Runs in 730 hours, for scheduled workloads; null: unknown. */
   readonly perMonth?: number | null;
+  /** A run that is due while another one is under way does not start, or ends that one. */
+  readonly oneAtATime?: true;
 }
 
 /**
@@ -28,7 +30,9 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
   const { root } = manifest;
   const job = kindOf(manifest).job?.(root);
   const schedule = getIn(root, 'spec', 'schedule');
-  if (job === undefined && role !== 'training' && role !== 'batch') return undefined;
+  const ends =
+    (role === 'training' || role === 'batch') && kindOf(manifest).staysUp !== true && !keepsCluster(workload);
+  if (job === undefined && !ends) return undefined;
   const deadline = deadlineOf(workload, job);
   const steps = deadline === null && stepSeconds !== null ? stepsOf(workload) : null;
   const seconds = deadline ?? (steps === null || stepSeconds === null ? null : steps * stepSeconds);
@@ -37,17 +41,26 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     from: deadline !== null ? ('deadline' as const) : seconds === null ? null : ('steps' as const),
   };
   if (schedule === undefined) return run;
-  return { ...run, perMonth: isTemplated(schedule) ? null : runsPerMonth(asText(schedule) ?? '') };
+  const isSuspended = asBoolean(getIn(root, 'spec', 'suspend')) === true;
+  const policy = asText(getIn(root, 'spec', 'concurrencyPolicy'));
+  return {
+    ...run,
+    perMonth: isSuspended ? 0 : isTemplated(schedule) ? null : runsPerMonth(asText(schedule) ?? ''),
+    ...(policy === 'Forbid' || policy === 'Replace' ? { oneAtATime: true } : {}),
+  };
 }
 
 /** The shortest `activeDeadlineSeconds` of the object, its job and its pods. */
-function deadlineOf({ kind, manifest: { root }, podSets }: Workload, job: Cursor | undefined): number | null {
+function deadlineOf({ manifest: { root }, podSets }: Workload, job: Cursor | undefined): number | null {
   const spec = getIn(root, 'spec');
-  // The cluster of a RayJob outlives the job, unless it is shut down.
-  if (kind === 'RayJob' && asBoolean(getIn(spec, 'shutdownAfterJobFinishes')) !== true) return null;
   const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate'), ...podSets.map(({ pod }) => pod)];
   const written = owners.flatMap((owner) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? []);
   return written.length === 0 ? null : Math.min(...written);
+}
+
+/** The cluster of a RayJob outlives the job, unless it is shut down. */
+function keepsCluster({ kind, manifest: { root } }: Workload): boolean {
+  return kind === 'RayJob' && asBoolean(getIn(root, 'spec', 'shutdownAfterJobFinishes')) !== true;
 }
 
 /** The steps after which training ends, if all containers that name a number agree. */

@@ -14,6 +14,8 @@ export interface FieldModel {
   readonly open?: string;
   /** The server uses all devices of its pod. */
   readonly allDevices?: true;
+  /** The pods among which a controller divides the layers if they do not fit one. */
+  readonly nodes?: number;
 }
 
 /** The model in the fields of a workload's kind; undefined if its kind has no such field, or the field is not set. */
@@ -28,9 +30,11 @@ export function fieldModel(container: Container | undefined, workload: Workload)
     case 'Model':
       return kubeAiModel(getIn(root, 'spec'));
     case 'Workspace':
-      return preset(getIn(root, 'inference'));
+      return preset(getIn(root, 'inference'), getIn(root, 'resource', 'count'));
     case 'InferenceSet':
       return preset(getIn(root, 'spec', 'template', 'inference') ?? getIn(root, 'spec', 'inference'));
+    case 'RAGEngine':
+      return embedding(getIn(root, 'spec', 'embedding', 'local'));
     case 'RayService':
       return rayModel(asText(getIn(root, 'spec', 'serveConfigV2')) ?? '');
     default:
@@ -49,13 +53,10 @@ function kserveModel({ at }: Container): FieldModel | undefined {
   const runtime = known(getIn(at, 'runtime')) ?? '';
   const words = `${format} ${runtime}`;
   const engine = engineWords.find(([pattern]) => pattern.test(words))?.[1];
+  if (uri === undefined && engine === undefined) return undefined;
   // A volume or a bucket often has another name than the model.
-  const named = [stored(known(uri)), format, runtime].find(
-    (one) => one !== undefined && modelByName(one) !== undefined,
-  );
-  return uri === undefined && engine === undefined
-    ? undefined
-    : { name: named ?? stored(known(uri)), engine, settings: [] };
+  const named = [stored(known(uri)), format, runtime].find((one) => one && modelByName(one) !== undefined);
+  return { name: named ?? stored(known(uri)), engine, settings: [] };
 }
 
 const engineWords: readonly (readonly [RegExp, Engine])[] = [
@@ -101,7 +102,9 @@ function kubeAiModel(spec: Cursor | undefined): FieldModel | undefined {
   const url = getIn(spec, 'url');
   if (url === undefined) return undefined;
   const engine = kubeAiEngines.get(known(getIn(spec, 'engine')) ?? '');
-  return { name: stored(known(url))?.replace(/\?.*$/, ''), engine, settings: [] };
+  const adapters =
+    getIn(spec, 'adapters') === undefined ? [] : [{ name: 'enable-lora', written: 'enable-lora', value: 'true' }];
+  return { name: stored(known(url))?.replace(/\?.*$/, ''), engine, settings: adapters };
 }
 
 const kubeAiEngines: ReadonlyMap<string, Engine> = new Map([
@@ -111,11 +114,27 @@ const kubeAiEngines: ReadonlyMap<string, Engine> = new Map([
   ['Infinity', 'embeddings'],
 ]);
 
-/** KAITO's presets run with vLLM and with tensor parallelism over the GPUs of a node. */
-function preset(inference: Cursor | undefined): FieldModel | undefined {
+/**
+ * KAITO's presets run with vLLM and with tensor parallelism over the GPUs of a node. Models that are too large for a node are divided among nodes by layers.
+ * https://github.com/kaito-project/kaito/blob/main/website/docs/multi-node-inference.md
+ */
+function preset(inference: Cursor | undefined, count?: Cursor): FieldModel | undefined {
   const name = known(getIn(inference, 'preset', 'name'));
   const open = 'KAITO chooses the number of nodes and the request length';
-  return name === undefined ? undefined : { name, engine: 'vllm', settings: [], open, allDevices: true };
+  const nodes = Number(known(count) ?? 1);
+  const several = Number.isSafeInteger(nodes) && nodes > 1 && nodes < 100 ? { nodes } : {};
+  return name === undefined ? undefined : { name, engine: 'vllm', settings: [], open, allDevices: true, ...several };
+}
+
+/** The preset that a Workspace of KAITO tunes, with settings that KAITO chooses; undefined for other workloads. */
+export function tunedPreset({ kind, manifest: { root } }: Workload): string | undefined {
+  return kind === 'Workspace' ? known(getIn(root, 'tuning', 'preset', 'name')) : undefined;
+}
+
+/** The model with which a RAGEngine reads documents. https://github.com/kaito-project/kaito/tree/main/examples/RAG */
+function embedding(local: Cursor | undefined): FieldModel | undefined {
+  const name = known(getIn(local, 'modelID'));
+  return name === undefined ? undefined : { name, engine: 'transformers', settings: [] };
 }
 
 /** The keys and values of a Ray Serve configuration, which may name the model as a field, an engine argument or a variable. */

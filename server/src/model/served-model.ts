@@ -1,10 +1,12 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
 import { imageParts } from '../catalog/images.ts';
-import { modelByName } from '../catalog/index.ts';
+import { modelByName, type NamedModel } from '../catalog/index.ts';
 import { type Engine, engineOf, versionOf } from '../command/engines.ts';
 import { tokens } from '../command/model-server.ts';
 import { readServerStart, type ServerStart, type Setting, settingOf } from '../command/serving-settings.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { modelInFolder } from './model-in-folder.ts';
+import { parametersStated } from './model-params.ts';
 import { once } from './once.ts';
 import { imageUseOf, processInput, useOf } from './process-input.ts';
 import { fieldModel } from './served-fields.ts';
@@ -14,6 +16,10 @@ import type { Container, Workload } from './workload.ts';
 export interface ServedModel {
   /** `organization/model`, a path, an address or a tag, as written. */
   readonly name: string;
+  /** The model by its own config.json in the workspace. */
+  readonly inFolder?: NamedModel;
+  /** The number of parameters that an annotation states. */
+  readonly parameters?: number;
   readonly engine: Engine;
   /** [major, minor] of the server, from the image's tag; null: unknown, taken as current. */
   readonly version: readonly [number, number] | null;
@@ -23,6 +29,8 @@ export interface ServedModel {
   readonly quantization: string | null;
   /** The longest request, in tokens; null: the model's own limit. With llama.cpp, the tokens of all its slots. */
   readonly context: number | null;
+  /** The server takes the longest request that fits (`--max-model-len auto`). */
+  readonly fitsLength?: true;
   /** Concurrent requests; null: the engine's default. */
   readonly sequences: number | null;
   /** Tokens of one step; null: the engine's default. */
@@ -41,8 +49,11 @@ export interface ServedModel {
   /** It uses all devices of its pod if no flag says otherwise. */
   readonly allDevices: boolean;
   readonly pipeline: number;
+  /** The pods among which a controller divides the layers if one is too small. */
+  readonly nodes?: number;
   readonly data: number;
-  readonly expert: boolean;
+  /** The replicas of attention within a tensor-parallel group, each with a cache of its own. */
+  readonly attentionReplicas: number;
   /** GiB of weights that stay in the node's memory; null: an unknown part of them. */
   readonly offloadGiB: number | null;
   /** Layers on the GPU; null: all. */
@@ -53,6 +64,11 @@ export interface ServedModel {
   readonly tuned: boolean;
   /** Why settings may be missing here; empty: all are known. */
   readonly open: readonly string[];
+}
+
+/** What is known of a served model. */
+export function knownModel({ name, inFolder }: Pick<ServedModel, 'name' | 'inFolder'>): NamedModel | undefined {
+  return inFolder ?? modelByName(name);
 }
 
 /** Why a container's model is unknown. */
@@ -91,9 +107,13 @@ function readServed(container: Container, workload: Workload): Served {
   if (name === null) return without({ kind: 'unnamed', detail });
   const open = [...openEnds(container, given), ...(field?.open === undefined ? [] : [field.open])];
   const settings = settingsOf(given, container);
-  return settings === null
-    ? without({ kind: 'context' })
-    : { model: { name, ...settings, allDevices: field?.allDevices === true, open }, unknown: null };
+  if (settings === null) return without({ kind: 'context' });
+  const podSet = workload.podSets.find(({ containers }) => containers.includes(container));
+  const parameters = podSet && parametersStated(workload.manifest, podSet, {}, name);
+  const inFolder = modelInFolder(name, container);
+  const nodes = field?.nodes === undefined ? {} : { nodes: field.nodes };
+  const stated = { name, ...nodes, ...(inFolder && { inFolder }), ...(parameters !== undefined && { parameters }) };
+  return { model: { ...stated, ...settings, allDevices: field?.allDevices === true, open }, unknown: null };
 }
 
 function without(unknown: NoServedModel): Served {
@@ -179,7 +199,7 @@ function openEnds(container: Container, { open, settings }: ServerStart): readon
   ];
 }
 
-type Settings = Omit<ServedModel, 'name' | 'open' | 'allDevices'>;
+type Settings = Omit<ServedModel, 'name' | 'inFolder' | 'nodes' | 'parameters' | 'open' | 'allDevices'>;
 
 function settingsOf(start: ServerStart, container: Container): Settings | null {
   const value = (means: FlagMeaning) => settingOf(start, means)?.value ?? null;
@@ -197,6 +217,7 @@ function settingsOf(start: ServerStart, container: Container): Settings | null {
     dtype: formats.filter(({ name }) => name.startsWith('dtype')).at(-1)?.value ?? null,
     quantization: formats.filter(({ name }) => name.startsWith('q')).at(-1)?.value ?? null,
     context: context ?? null,
+    ...(isFittedLength(start) && { fitsLength: true }),
     sequences: count(start.engine === 'llama-cpp' || start.engine === 'ollama' ? 'slots' : 'sequences'),
     batchedTokens: count('batched-tokens'),
     fraction: fractionOf(value('memory-fraction')),
@@ -207,7 +228,7 @@ function settingsOf(start: ServerStart, container: Container): Settings | null {
     tensor: count('tensor-parallel'),
     pipeline: count('pipeline-parallel') ?? 1,
     data: count('local-data-parallel') ?? count('data-parallel') ?? 1,
-    expert: isOn(settingOf(start, 'expert-parallel')),
+    attentionReplicas: settingOf(start, 'data-parallel-attention') === undefined ? 1 : (count('data-parallel') ?? 1),
     offloadGiB: offload === undefined ? 0 : fractionOf(offload.value ?? null),
     gpuLayers: count('gpu-layers'),
     extras: [
@@ -232,8 +253,13 @@ const requestFlags: readonly FlagMeaning[] = ['request-capacity', 'data-parallel
 function contextOf(start: ServerStart): number | null | undefined {
   const setting = settingOf(start, 'context-length');
   if (setting === undefined || (setting.dynamic === true && setting.value === undefined)) return undefined;
-  if (setting.value === undefined || setting.value === '0' || setting.value === '-1') return undefined;
+  if (setting.value === undefined || /^(?:0|-1|auto)$/.test(setting.value)) return undefined;
   return tokens(setting.value);
+}
+
+/** https://github.com/vllm-project/vllm/blob/main/vllm/config/model.py, 2026-11-22 */
+function isFittedLength(start: ServerStart): boolean {
+  return /^(?:-1|auto)$/.test(settingOf(start, 'context-length')?.value ?? '');
 }
 
 function isOn(setting: Setting | undefined): boolean {

@@ -83,14 +83,31 @@ function partitionShare(model: string | null, profileName: string): number | nul
 /** Cores per Neuron device. Trainium2 has 4 or 8, depending on the node's logical core configuration. https://awsdocs-neuron.readthedocs-hosted.com/ */
 const neuronCores = table<number>({ inferentia1: 4, inferentia2: 2, trainium1: 2 });
 
+/**
+ * The part of a device that one `aws.amazon.com/neuroncore` is; null if the models differ in it or have no fixed number.
+ * @param candidates ids of models
+ */
 export function neuronCoreShare(candidates: readonly string[]): number | null {
   return same(candidates.map((model) => 1 / (neuronCores[model] ?? Number.NaN)));
 }
 
 /** Compute partitions of an AMD card by mode; CPX makes one of each compute die. https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/ */
 const amdModes = table<number>({ spx: 1, dpx: 2, tpx: 3, qpx: 4 });
-const amdDies = table<number>({ mi300x: 8, mi325x: 8, mi355x: 8 });
+const amdDies = table<number>({ mi300x: 8, mi325x: 8, mi350x: 8, mi355x: 8 });
 
+/**
+ * Modes of AMD's cards that divide the memory with the dies, smallest partition first: CDNA 3 has up to four domains of memory, CDNA 4 two.
+ * https://github.com/ROCm/gpu-operator, the partition profiles of the config manager
+ */
+export function amdPartitionModes(model: string): readonly string[] {
+  if (amdDies[model] === undefined) return [];
+  return /^mi35/.test(model) ? ['cpx_nps2', 'qpx_nps2', 'dpx_nps2'] : ['cpx_nps4', 'dpx_nps2'];
+}
+
+/**
+ * The part of a card that one partition is (`amd.com/cpx_nps4`); null if the mode or the number of dies is unknown.
+ * @param candidates ids of models
+ */
 export function amdPartitionShare(resource: string, candidates: readonly string[]): number | null {
   const mode = /^amd\.com\/([a-z]+)_nps/.exec(resource)?.[1] ?? '';
   if (mode === 'cpx') return same(candidates.map((model) => 1 / (amdDies[model] ?? Number.NaN)));

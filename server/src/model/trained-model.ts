@@ -1,6 +1,8 @@
 import { type ModelShape, modelByName, type NamedModel } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { lastSetting, type TrainerSettings } from '../command/training-flags.ts';
+import { modelInFolder } from './model-in-folder.ts';
+import type { Container } from './workload.ts';
 
 export interface TrainedModel {
   readonly name: string;
@@ -10,7 +12,7 @@ export interface TrainedModel {
 }
 
 /** The model that a trainer starts from, as written, and its shape; null if the catalog has none. An empty name: no setting names one. */
-export function trainedModel(written: TrainerSettings): TrainedModel {
+export function trainedModel(written: TrainerSettings, container: Container): TrainedModel {
   const candidates = [...written.settings].reverse().flatMap(({ written: name, value }) => {
     const words = wordsOf(name.split('.').slice(-2).join('.'));
     const isModel = words.some((word) => modelWords.has(word)) && !words.some((word) => otherWords.has(word));
@@ -19,7 +21,7 @@ export function trainedModel(written: TrainerSettings): TrainedModel {
   const recipes = [...written.words.map(({ text }) => text), ...settingValues(written, /config|factory|recipe/)];
   const flavor = flavorOf(written);
   for (const name of [...candidates, ...(flavor === undefined ? [] : [flavor])]) {
-    const found = modelByName(name);
+    const found = modelInFolder(name, container) ?? modelByName(name);
     if (found !== undefined) return { name, shape: found.shape, ...bitsOf(found.format) };
   }
   for (const text of recipes) {

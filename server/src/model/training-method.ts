@@ -7,9 +7,23 @@ import type { Adapter, Engine, Optimizer, Precision, TrainingSettings } from './
 
 export function recomputationOf(
   written: TrainerSettings,
+  hints: ReadonlySet<string>,
   byDefault: boolean,
-  isTitan: boolean,
 ): TrainingSettings['recomputation'] {
+  const kept = recomputed(written, byDefault, hints.has('torchtitan'));
+  return kept === 'full' && offloadsInputs(written, hints) ? 'offloaded' : kept;
+}
+
+/** Unsloth's checkpoints, by its default or by name, and activation offloading of TRL, torchtune and axolotl. */
+function offloadsInputs(written: TrainerSettings, hints: ReadonlySet<string>): boolean {
+  const value = lastSetting(written, 'recomputation')?.value?.toLowerCase();
+  if (value === undefined ? hints.has('unsloth') : /^(?:unsloth|offload)/.test(value)) return true;
+  return written.settings.some((one) => offloadName.test(one.name) && isOn(one.value?.toLowerCase()));
+}
+
+const offloadName = /(?:^|[.-])(?:activations?-offload(?:ing)?|offload-activations?|use-unsloth(?:-gc)?)$/;
+
+function recomputed(written: TrainerSettings, byDefault: boolean, isTitan: boolean): TrainingSettings['recomputation'] {
   const setting = lastSetting(written, 'recomputation');
   const value = setting?.value?.toLowerCase();
   if (setting === undefined) return byDefault ? (isTitan ? 'selective' : 'full') : 'none';

@@ -25,10 +25,19 @@ export interface TrainingRun {
   readonly written: TrainerSettings;
 }
 
-/** Why the memory of a training container is unknown. */
+/** Why the memory of a training container is unknown; of a known model, with what is known of the run. */
 export type NoTrainingRun =
-  | { readonly kind: 'notTraining' | 'unnamed' | 'devices' | 'precision' }
-  | { readonly kind: 'noShape' | 'unread' | 'setting'; readonly name: string };
+  | { readonly kind: 'notTraining' | 'unnamed' }
+  | { readonly kind: 'devices' | 'precision'; readonly known: KnownRun }
+  | { readonly kind: 'noShape'; readonly name: string }
+  | { readonly kind: 'unread' | 'setting'; readonly name: string; readonly known?: KnownRun };
+
+/** A known model, with settings in which an unknown precision is 16 bits and an unknown number of devices is 1. */
+export interface KnownRun {
+  readonly name: string;
+  readonly shape: ModelShape;
+  readonly settings: TrainingSettings;
+}
 
 export type Trained =
   | { readonly run: TrainingRun; readonly unknown: null }
@@ -39,7 +48,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   if (workload.role !== 'training' || container.type !== 'app') return without({ kind: 'notTraining' });
   const input = processInput(container);
   const written = readTrainerSettings(input, [...container.scripts, ...(container.settingsFiles ?? [])]);
-  const model = trainedModel(written);
+  const model = trainedModel(written, container);
   const { shape } = model;
   // torchtitan's own files are presets, and a file's name can say how DeepSpeed is set up.
   const [unread] = written.unread.filter((path) => !stageInName.test(path) && !path.includes('train_configs'));
@@ -58,26 +67,22 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   if (!written.words.some((word) => word.text === 'tune')) hints.delete('tune');
   const text = (means: FlagMeaning) => lastSetting(written, means)?.value?.toLowerCase();
   const stage = stageOf(written, named);
-  if (unread !== undefined) return without({ kind: 'unread', name: unread });
   const hidden = enumerations.map((means) => lastSetting(written, means)).find((one) => one && one.value === undefined);
-  if (hidden !== undefined) return without({ kind: 'setting', name: hidden.written });
   const devices = devicesOf(workload);
-  if (devices === null) return without({ kind: 'devices' });
   const engine = engineOf(written, hints, stage);
   const adapter = adapterOf(written, hints, model.bits);
   const precision = precisionOf(written, engine, hints, adapter) ?? loadedPrecision(written, shape);
-  if (precision === undefined) return without({ kind: 'precision' });
   const count = (means: FlagMeaning) => countOf(lastSetting(written, means));
   const size = (means: FlagMeaning) => Math.max(1, count(means) ?? 1);
   const isTitan = hints.has('torchtitan');
   const settings: TrainingSettings = {
     batch: count('device-batch'),
     sequence: count('sequence-length'),
-    precision,
+    precision: precision ?? 'half',
     engine,
     sharded: shardedOf(written, engine, stage, hints),
     offload: offloadOf(written, hints),
-    recomputation: recomputationOf(written, keepsLittle(hints, devices), isTitan),
+    recomputation: recomputationOf(written, hints, keepsLittle(hints, devices ?? 1)),
     adapter,
     optimizer: optimizerOf(text('optimizer') ?? ''),
     tensor: size('tensor-split'),
@@ -85,17 +90,20 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     pipeline: size('pipeline-split'),
     context: size('context-split'),
     expert: size('expert-split'),
-    devices,
+    devices: devices ?? 1,
     attention: attentionOf(text('attention-kernel')),
     loss: isOn(text('loss-kernel')) || hints.has('tune') || hints.has('unsloth') ? 'chunked' : 'whole',
     stepInBackward: written.settings.some(
       ({ name, value }) => name === 'optimizer-in-bwd' && isOn(value?.toLowerCase()),
     ),
   };
+  const known = { name: model.name, shape, settings };
+  if (unread !== undefined) return without({ kind: 'unread', name: unread, known });
+  if (hidden !== undefined) return without({ kind: 'setting', name: hidden.written, known });
+  if (devices === null) return without({ kind: 'devices', known });
+  if (precision === undefined) return without({ kind: 'precision', known });
   const run = {
-    name: model.name,
-    shape,
-    settings,
+    ...known,
     accumulation: count('gradient-accumulation'),
     globalBatch: count('global-batch'),
     steps: count('total-steps'),

@@ -7,8 +7,8 @@ export type Offload = 'nothing' | 'optimizer' | 'all';
 /** `mixed`: 16 bits with weights kept in 32; `half`: everything in 16 bits; `full`: everything in 32. */
 export type Precision = 'mixed' | 'half' | 'full';
 
-/** What the backward pass computes again instead of keeping it. */
-export type Recomputation = 'none' | 'selective' | 'full';
+/** What the backward pass computes again instead of keeping it. `offloaded`: all, from inputs of the layers that are in the host's memory. */
+export type Recomputation = 'none' | 'selective' | 'full' | 'offloaded';
 
 export type Optimizer =
   | ('adamw' | 'adamw-8bit' | 'paged-adamw' | 'paged-adamw-8bit' | 'adafactor' | 'lion' | 'lion-8bit')

@@ -5,6 +5,7 @@ import type { PodCount, PodSetSource } from './kinds/kind.ts';
 import { between, exactly } from './kinds/pod-sets.ts';
 import { countOf, lowerContainer, lowerCount, text } from './pod.ts';
 import { lowerQuantity } from './quantity.ts';
+import { ownFlagsOf } from './vllm-settings.ts';
 import type { AcceleratorRequest, Container } from './workload.ts';
 
 // The parts of a pod in a chart's values, under the keys that charts use.
@@ -53,6 +54,7 @@ function isOn(scaler: Cursor | undefined): boolean | null | undefined {
   return isTemplated(enabled) ? null : (asBoolean(enabled) ?? false);
 }
 
+/** The value of the first of these keys that a block has. */
 export function firstOf(block: Cursor | undefined, keys: readonly string[]): Cursor | undefined {
   return keys.map((key) => getIn(block, key)).find((value) => value !== undefined);
 }
@@ -68,16 +70,24 @@ export interface ContainerParts {
   readonly requests?: readonly AcceleratorRequest[];
   readonly command?: readonly Located<string>[];
   readonly env?: readonly (Cursor | undefined)[];
+  /** The values of a chart that is not well known: its server may have settings under the names of flags. */
+  readonly ownChart?: true;
 }
 
+/** The container that a chart makes of its values. */
 export function containerOf(parts: ContainerParts): Container {
   const { at, name, type = 'app', image, resources = getIn(at, 'resources'), requests = [], command, env } = parts;
   const container = lowerContainer(at, type, name, resources);
-  const extra = listOf(getIn(at, 'extraArgs'));
+  const passed = [...container.args, ...listOf(getIn(at, 'extraArgs'))];
+  const named = imageOf(at, image ?? getIn(at, 'image'));
+  const settings =
+    parts.ownChart === true && container.command.length === 0
+      ? ownFlagsOf(at, named.image ?? container.image, passed)
+      : [];
   return {
     ...container,
-    ...imageOf(at, image ?? getIn(at, 'image')),
-    args: command === undefined ? [...container.args, ...extra] : [],
+    ...named,
+    args: command === undefined ? [...passed, ...settings] : [],
     ...(command === undefined ? {} : { command }),
     env: env === undefined ? variables(at) : env.flatMap(variablesIn),
     accelerators: [...container.accelerators, ...requests],
@@ -183,10 +193,12 @@ function instanceTypeOf(block: Cursor): Located<string> | undefined {
     .find((type) => type !== undefined && instanceType(type.value) !== undefined);
 }
 
+/** Whether it is a mapping with at least one key. */
 export function isMap(cursor: Cursor | undefined): boolean {
   return cursor?.node.kind === 'map' && cursor.node.entries.length > 0;
 }
 
+/** The path of a key below a path: `server.resources`. */
 export function joined(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }

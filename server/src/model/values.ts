@@ -4,7 +4,11 @@ import type { YamlNode } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { type ChartBlock, chartOf } from './charts/index.ts';
 import type { PodCount, PodSetSource } from './kinds/kind.ts';
+import { namedCards } from './named-cards.ts';
 import { lowerContainer, lowerContainers } from './pod.ts';
+import { undeclaredType } from './undeclared-objects.ts';
+import { imageAt, isComponent, partsAbove, plainGpus, switchedGpus } from './values-component.ts';
+import { countedPods } from './values-counts.ts';
 import { containerOf, extraResources, isMap, joined, podSetOf, replicasOf, requestOf } from './values-parts.ts';
 import type { AcceleratorRequest, Container, Workload } from './workload.ts';
 
@@ -33,6 +37,7 @@ export function isValues({ apiVersion }: Pick<Workload, 'apiVersion'>): boolean 
 export function mayBeValues(root: Cursor): boolean {
   if (root.node.kind !== 'map' || getIn(root, 'apiVersion') !== undefined || getIn(root, 'kind') !== undefined)
     return false;
+  if (undeclaredType(root) !== undefined) return false;
   const tests = items(getIn(root, 'tests'));
   return !tests.some((test) => getIn(test, 'asserts') !== undefined || getIn(test, 'it') !== undefined);
 }
@@ -40,7 +45,7 @@ export function mayBeValues(root: Cursor): boolean {
 /**
  * The mappings in a chart's values that describe which accelerators pods take and where they run. Values of well-known charts are read as
  * their templates read them. Other charts may do anything with their values, so only two forms are read: fields that charts pass to Kubernetes
- * unchanged (`resources`, `nodeSelector`, `tolerations`, lists of containers), and unambiguous keys.
+ * unchanged (`resources`, `nodeSelector`, `tolerations`, lists of containers), and unambiguous keys. Their pods count if nothing else may.
  * @param release for values that an object carries: the chart that it installs, if its name is known
  */
 export function valuesBlocks(root: Cursor, release?: { readonly chart: string | undefined }): readonly ValuesBlock[] {
@@ -96,7 +101,8 @@ function walk(cursor: Cursor, { path, depth, made, chart, installed }: Place, fo
   for (const podSet of own === undefined ? podSetsOf(cursor) : []) {
     const { pod } = podSet;
     const place = { path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod };
-    const block = { ...place, podSet, counted: false, ...releasedPods(cursor, pod) };
+    const { released } = isComponent(pod) ? { released: replicasOf(cursor) } : releasedPods(cursor, pod);
+    const block = { ...place, ...countedPods(cursor, podSet, released) };
     const isScaffold = pod === cursor && depth === 0 && isScaffoldValues(cursor);
     if (!isScaffold) found.push(block);
     else if (cursor !== installed) found.push({ ...block, wholeResources: true });
@@ -118,11 +124,12 @@ function isBelow(cursor: Cursor, above: Cursor): boolean {
  * list limits are profiles to choose from.
  */
 function releasedPods(block: Cursor, pod: Cursor): Pick<ValuesBlock, 'released'> {
-  const isComponent = pod !== block;
-  if (!isComponent && !hasAmounts(getIn(block, 'resources')) && listedContainers(block).length === 0) return {};
+  const isPart = pod !== block;
+  const isSized = hasAmounts(getIn(block, 'resources')) || switchedGpus(block) !== undefined;
+  if (!isPart && !isSized && listedContainers(block).length === 0) return {};
   const pods = replicasOf(block);
   // The replicas of one component say nothing about the others.
-  const isWritten = replicasOf(block, null).min !== null && (!isComponent || pods.max === 0);
+  const isWritten = replicasOf(block, null).min !== null && (!isPart || pods.max === 0);
   return { released: isWritten || pods.min === null ? pods : { min: 1, max: null } };
 }
 
@@ -162,7 +169,14 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
   const containers = [...listedContainers(block), ...blockContainer(block)];
   const placed =
     isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
-  const sets: PodSetSource[] = containers.length > 0 || placed ? [placedAbove(podSetOf(block, containers))] : [];
+  const plain = containers.some(namesAccelerators) ? undefined : plainGpus(block);
+  const name = asText(getIn(block, 'name')) ?? keyOf(block);
+  const own =
+    plain && containers.length === 0
+      ? [containerOf({ at: block, name, image: imageAt(block), ownChart: true })]
+      : containers;
+  const whole = placedAbove({ ...podSetOf(block, own), ...(plain && { implicitDevices: [plain] }) });
+  const sets: PodSetSource[] = own.length > 0 || placed ? [whole] : [];
   const others = entries(block).filter((entry) => componentResources.test(keyOf(entry)) && hasAmounts(entry));
   for (const resources of others) {
     const container = lowerContainer(resources, 'app', keyOf(resources), resources);
@@ -172,15 +186,13 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
   return sets;
 }
 
-/** The mapping above a component, if its image and node labels are for its components: it has no pods itself. */
-function partsAbove({ parent }: Cursor): Cursor | undefined {
-  return getIn(parent, 'resources') === undefined ? parent : undefined;
-}
-
 /** A component without its own node labels takes those next to it in the mapping above. */
 function placedAbove(podSet: PodSetSource): PodSetSource {
   const { pod, containers = [] } = podSet;
-  const above = getIn(partsAbove(pod), 'nodeSelector');
+  // Dask has the fields of the container and those of its pod next to each other.
+  const sibling =
+    keyOf(pod) === 'extraContainerConfig' ? getIn(pod.parent, 'extraPodConfig', 'nodeSelector') : undefined;
+  const above = sibling ?? getIn(partsAbove(pod), 'nodeSelector');
   const isPlaced = podSet.nodeSelector !== undefined || getIn(pod, 'nodeSelector') !== undefined;
   if (isPlaced || above === undefined || !containers.some(namesAccelerators)) return podSet;
   return { ...podSet, nodeSelector: above };
@@ -197,12 +209,16 @@ function listedContainers(block: Cursor): readonly Container[] {
 function blockContainer(block: Cursor): readonly Container[] {
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
   const requests = [...requestedGpus(block), ...extraResources(block)];
-  const image = getIn(block, 'image') ?? getIn(partsAbove(block), 'image');
-  if (hasAmounts(getIn(block, 'resources')) || requests.length > 0)
-    return [containerOf({ at: block, name, image, requests })];
+  const image = imageAt(block);
+  if (hasAmounts(getIn(block, 'resources')) || requests.length > 0) {
+    const container = containerOf({ at: block, name, image, requests, ownChart: true });
+    return [namesAccelerators(container) ? container : { ...container, accelerators: namedCards(block) }];
+  }
   // KubeAI profiles have limits and requests without `resources`; elsewhere these keys have other meanings.
-  if (keyOf(block) === 'resources' || !namesVendorResource(block)) return [];
-  return [containerOf({ at: block, name, resources: block })];
+  if (keyOf(block) !== 'resources' && namesVendorResource(block))
+    return [containerOf({ at: block, name, resources: block })];
+  const cards = namedCards(block);
+  return cards.length === 0 ? [] : [containerOf({ at: block, name, image, requests: cards, ownChart: true })];
 }
 
 /** Whether limits or requests name a vendor's resource (with a domain). Rules report misspelled ones. */

@@ -1,4 +1,5 @@
-import { type Cursor, entries, getIn, items, keyOf, type Located } from '../yaml/cursor.ts';
+import { wordsOf } from '../command/name-words.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isNull, items, keyOf, type Located } from '../yaml/cursor.ts';
 import { text } from './pod.ts';
 
 /**
@@ -20,4 +21,59 @@ const vllmFlags: ReadonlyMap<string, string> = new Map([
   ['tensorParallelSize', '--tensor-parallel-size'],
   ['maxNumSeqs', '--max-num-seqs'],
   ['gpuMemoryUtilization', '--gpu-memory-utilization'],
+]);
+
+/**
+ * The flags of a vLLM server in the values of any chart: settings with the names of the flags, in any spelling, next to its image or in a block
+ * for the model or the server. Empty for other servers.
+ * @param written the words that the values pass on; a flag among them is not set twice
+ */
+export function ownFlagsOf(
+  block: Cursor,
+  image: Located<string> | undefined,
+  written: readonly Located<string>[],
+): readonly Located<string>[] {
+  if (image === undefined || !/(?:^|[/-])vllm(?:[-:@/]|$)/.test(image.value)) return [];
+  const holders = [
+    block,
+    ...entries(block).filter((part) => part.node.kind === 'map' && settingsKey.test(keyOf(part))),
+  ];
+  const isWritten = (flag: string) => written.some(({ value }) => value === flag || value.startsWith(`${flag}=`));
+  // The parallel sizes of a group of pods are not those of one.
+  const isGroup = holders.some((holder) => entries(holder).some(isGroupSetting));
+  const found = new Map<string, readonly Located<string>[]>();
+  for (const holder of holders) {
+    for (const entry of entries(holder)) {
+      const words = wordsOf(keyOf(entry)).join('-').toLowerCase();
+      const isModel =
+        holder === block
+          ? words === 'model'
+          : /model/i.test(keyOf(holder)) && /^(?:name|id|repo|hf-id|model-id)$/.test(words);
+      const flag = isModel ? '--model' : ownFlags.get(words);
+      const value = entry.node.kind === 'scalar' && !isNull(entry) ? text(entry) : undefined;
+      if (flag === undefined || value === undefined || /^(?:|0|none)$/i.test(value.value)) continue;
+      if ((flag === '--model' && !value.value.includes('/')) || (isGroup && flag.includes('-parallel-'))) continue;
+      if (!isWritten(flag) && !found.has(flag)) found.set(flag, [{ value: flag, at: entry }, value]);
+    }
+  }
+  return [...found.values()].flat();
+}
+
+function isGroupSetting(entry: Cursor): boolean {
+  if (!/^(?:ray|lws|leader-?worker|multi-?node|n?nodes$|num-?nodes|workers?|group)/i.test(keyOf(entry))) return false;
+  if (entry.node.kind === 'map') return asBoolean(getIn(entry, 'enabled')) !== false;
+  return !/^(?:|0|1|false|null)$/i.test(asText(entry) ?? '1');
+}
+
+const settingsKey =
+  /^(?:model|llm|vllm|server|serving|inference|engine|settings|config|configuration|(?:model|vllm|engine)_?(?:config|args|settings))$/i;
+
+const ownFlags: ReadonlyMap<string, string> = new Map([
+  ...['tensor-parallel-size', 'tensor-parallel', 'tensor-parallelism', 'tp-size'].map(
+    (words) => [words, '--tensor-parallel-size'] as const,
+  ),
+  ...['pipeline-parallel-size', 'data-parallel-size', 'max-model-len', 'dtype', 'quantization', 'kv-cache-dtype'].map(
+    (words) => [words, `--${words}`] as const,
+  ),
+  ...['max-num-seqs', 'gpu-memory-utilization'].map((words) => [words, `--${words}`] as const),
 ]);

@@ -1,6 +1,7 @@
-import type { AcceleratorForm, Vendor } from '../catalog/index.ts';
+import type { AcceleratorForm, NamedModel, Vendor } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { StorageFit } from './node-disk.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
@@ -51,8 +52,8 @@ export interface Workload {
   readonly release?: Workload;
   /** The object is partial, but its `resources` are complete. */
   readonly wholeResources?: true;
-  /** This is such a replica. */
-  readonly perReplica?: true;
+  /** This is such a replica, or one of the pods of a DaemonSet. */
+  readonly per?: 'replica' | 'node';
   /** Another file that fills in values of this one: `values.yaml`. */
   readonly readWith?: string;
   /** Another object that sets the number of pods. */
@@ -104,9 +105,11 @@ export interface PodNeeds {
   readonly memoryGiB: number;
   /** Elastic Fabric Adapters, which only AWS has. */
   readonly efa: number;
+  /** Ephemeral storage. */
+  readonly storageGiB: number;
 }
 
-export const noNeeds: PodNeeds = { cpu: 0, memoryGiB: 0, efa: 0 };
+export const noNeeds: PodNeeds = { cpu: 0, memoryGiB: 0, efa: 0, storageGiB: 0 };
 
 export interface Container {
   readonly type: 'init' | 'sidecar' | 'app';
@@ -133,6 +136,8 @@ export interface Container {
   readonly scripts: readonly MountedScript[];
   /** Files of ConfigMaps with settings that the command names. */
   readonly settingsFiles?: readonly MountedScript[];
+  /** What a model's own config.json in the workspace says of it. */
+  readonly modelConfig?: (name: string) => NamedModel | undefined;
 }
 
 /** A variable from a ConfigMap. */
@@ -177,8 +182,10 @@ export interface PodAccelerator {
   readonly form: AcceleratorForm;
   /** Number as written, per pod; null if templated. */
   readonly perPod: number | null;
-  /** The MIG profile that each whole device is on the selected nodes, `2g.20gb`. */
+  /** The MIG profile that each device is on the selected nodes or by a claim, `2g.20gb`; the mode of a claimed AMD partition, `cpx_nps4`. */
   readonly slice?: string;
+  /** The memory that a claim or an annotation requests of each device. */
+  readonly memoryMiB?: number;
   /** Hardware devices per pod (MIG: the profile's share of a card); null if unknown. */
   readonly devices: number | null;
   /** The fewest and the most devices, if alternatives differ in their number. */
@@ -260,21 +267,37 @@ export interface OwnMachineName {
   readonly devices: number | null;
 }
 
+/** The nodes of pods that prefer spot, in the form of `Placement.terms`. */
+export interface SpotFirst {
+  readonly spot: readonly NodeTerm[];
+  readonly onDemand: readonly NodeTerm[];
+}
+
 /** Where the pods run, according to the object and the config. */
 export interface Placement {
   readonly capacity: Capacity;
+  /** Spot nodes come first, and nodes on demand if there are none; `capacity` is unknown then. */
+  readonly spotFirst?: SpotFirst;
   /** The selector that decides the capacity; undefined if the config does. */
   readonly capacityAt: Cursor | undefined;
   readonly provider: string | null;
   readonly region: string | null;
+  /** The regions, if the pods may run in several; `region` is null then. */
+  readonly regions?: readonly string[];
+  /** A zone outside the usual zones of its region, such as an AWS Local Zone: it has its own prices. */
+  readonly edgeZone?: string;
   readonly instanceType: string | null;
   /** The possible numbers of accelerators per selected node; empty if unknown. */
   readonly nodeGpus: readonly number[];
   /** The requirements on labels that follow from a node's instance type, region or zone: one of the terms must hold. */
   readonly terms: readonly NodeTerm[];
   readonly needs: PodNeeds;
+  /** Whether the nodes have the ephemeral storage that the pods request. */
+  readonly storage?: StorageFit;
   /** The one machine that the selectors or the config name, if the catalog does not have it. */
   readonly ownMachine?: OwnMachineName;
+  /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
+  readonly otherCloud?: string;
   /** GKE Autopilot charges for the pods, or for their nodes and a premium. */
   readonly autopilot?: 'pods' | 'nodes';
   /** The name of the configured node pool that the selectors match. */

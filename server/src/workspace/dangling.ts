@@ -6,7 +6,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { fullName, fullNameOf, referenced, type Scope } from './named.ts';
 import { nearest } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
-import { anyObject, nameOf } from './workspace.ts';
+import { anyObject, type Found, nameOf } from './workspace.ts';
 
 /** The kinds that a project usually defines completely or not at all: workloads, and the queues, runtimes and claims that they reference. */
 const projectKinds: ReadonlySet<string> = new Set([
@@ -37,9 +37,11 @@ const installerKinds = kindsFor('installer');
 
 /**
  * The objects that a dangling reference most likely means, one for each name; empty if the object can be outside the workspace. A reference
- * is a typo only if an object of the kind, whose name is one typo away, is in the same folder or above it.
+ * is a typo only if an object of the kind, whose name is one typo away, is in the same folder or above it; the target of a scaler also if there is
+ * only one candidate.
  */
-export function likelyTargets(scope: Scope, { kinds, name, namespace }: NamedAt): readonly Referenced<null>[] {
+export function likelyTargets(scope: Scope, reference: NamedAt): readonly Referenced<null>[] {
+  const { kinds, name, namespace } = reference;
   const { workspace } = scope;
   // KServe derives these names from the name of an InferenceService.
   if (/-(?:predictor|transformer|explainer)(?:-default)?$/.test(name)) return [];
@@ -50,12 +52,31 @@ export function likelyTargets(scope: Scope, { kinds, name, namespace }: NamedAt)
       return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(scope).slice(0, 1);
     }),
   );
+  const found = near.length > 0 ? near : onlyTarget(scope, reference);
   // Look for installers last, because this reads files.
-  if (near.length === 0 || installerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
+  if (found.length === 0 || installerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
     return [];
-  return nearest(near, scope).map((found) => referenced(scope, found, null));
+  return nearest(found, scope).map((one) => referenced(scope, one, null));
 }
 
+/**
+ * The target of a scaler that names nothing: the only object of its kind in the workspace, if it is close by, in the same namespace, and its
+ * name begins with the same word.
+ */
+function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): readonly Found[] {
+  if (at.parent?.step !== 'scaleTargetRef') return [];
+  const [only, ...others] = kinds.flatMap((kind) => scope.workspace.upToTwo(bare(kind)));
+  if (only === undefined || others.length > 0 || only.object.namespace !== namespace) return [];
+  const word = firstWord(name);
+  if (word === undefined || word !== firstWord(only.object.name)) return [];
+  return kinds.flatMap((kind) => scope.workspace.objects(bare(kind), anyObject, '').nearestAbove(scope));
+}
+
+function firstWord(name: string): string | undefined {
+  return /^[a-z\d]{3,}/.exec(name)?.[0];
+}
+
+/** A reference without an object, if objects with a similar name suggest a mistake. */
 export function dangling(found: NamedAt, near: readonly Referenced<null>[]): readonly Dangling[] {
   return near.length === 0 ? [] : [{ at: found.at, name: found.name, near }];
 }

@@ -1,7 +1,9 @@
+import type { NamedModel } from '../catalog/index.ts';
 import type { OwnPrices } from '../cost/custom-prices.ts';
 import { estimateCost, gpusOf } from '../cost/estimate.ts';
 import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
+import { nodeClassDisk } from '../evidence/pool-disks.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type {
@@ -16,6 +18,7 @@ import type {
   ReferencedPods,
   ScalerFacts,
   ServiceFacts,
+  StepFacts,
   TrainingFacts,
   VolumeClaimFacts,
   WorkloadFacts,
@@ -27,6 +30,7 @@ import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
+import type { PoolDisk } from '../model/node-terms.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { defaultModelOptions } from '../model/options.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -36,6 +40,7 @@ import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, 
 import { type Table, tableOf } from '../yaml/table.ts';
 import {
   containerFacts,
+  demandOf,
   largestQuotas,
   limitDefaults,
   quotaFacts,
@@ -43,12 +48,15 @@ import {
   volumeClaimFacts,
 } from './namespace-facts.ts';
 import { scalerOf } from './scalers.ts';
+import { seenPods } from './seen-pods.ts';
+import { stepFacts } from './step-facts.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */
 export type Facts =
   | { readonly type: 'pods'; readonly facts: PodsFacts }
   | { readonly type: 'llm'; readonly facts: LlmConfigFacts }
   | { readonly type: 'training'; readonly facts: TrainingFacts }
+  | { readonly type: 'steps'; readonly facts: StepFacts }
   | { readonly type: 'devices'; readonly facts: readonly ReferencedDevice[] }
   | { readonly type: 'files'; readonly facts: Table<string> }
   | {
@@ -61,7 +69,10 @@ export type Facts =
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'flavor'; readonly facts: Table<string> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
+  | { readonly type: 'disk'; readonly facts: PoolDisk }
+  | { readonly type: 'model'; readonly facts: NamedModel }
   | { readonly type: 'sharing'; readonly facts: readonly DeviceSharing[] }
+  | { readonly type: 'header'; readonly facts: readonly string[] }
   | { readonly type: 'limits'; readonly facts: readonly string[] }
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
   | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
@@ -71,6 +82,7 @@ export type Facts =
 /** The config of a project's nodes and prices. */
 export type FactsOptions = ModelOptions & { readonly prices?: OwnPrices };
 
+/** What other documents may ask about an object; null for kinds without facts. */
 export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null {
   const { root, kind } = manifest;
   const spec = getIn(root, 'spec');
@@ -83,6 +95,12 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'trainer.kubeflow.org/TrainingRuntime':
     case 'trainer.kubeflow.org/ClusterTrainingRuntime':
       return trainingFacts(manifest);
+    case 'argoproj.io/WorkflowTemplate':
+    case 'argoproj.io/ClusterWorkflowTemplate':
+    case 'tekton.dev/Task':
+    case 'tekton.dev/ClusterTask':
+    case 'tekton.dev/Pipeline':
+      return { type: 'steps', facts: stepFacts(manifest) };
     case 'resource.k8s.io/ResourceClaim':
       return { type: 'devices', facts: claimedDevices(spec).map(seenDevice) };
     case 'resource.k8s.io/ResourceClaimTemplate':
@@ -120,6 +138,12 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'eksctl.io/ClusterConfig':
     case 'cloud.google.com/ComputeClass':
       return { type: 'pools', facts: poolsOf(manifest) };
+    case 'karpenter.k8s.aws/EC2NodeClass':
+    case 'karpenter.azure.com/AKSNodeClass':
+    case 'eks.amazonaws.com/NodeClass': {
+      const disk = nodeClassDisk(manifest);
+      return disk && { type: 'disk', facts: disk };
+    }
     default:
       if (isPoolOfFields(groupOf(manifest.apiVersion), kind)) return { type: 'pools', facts: poolsOf(manifest) };
       return workloadFacts(manifest, options);
@@ -176,17 +200,6 @@ function trainingFacts(manifest: Manifest): Facts | null {
 
 function podsFacts(podSet: PodSet): PodsFacts {
   return { ...seenPods(podSet), worker: null };
-}
-
-function seenPods(podSet: PodSet): ReferencedPods {
-  return {
-    containers: podSet.containers.map(({ type, name, accelerators }) => ({
-      type,
-      name,
-      accelerators: accelerators.map(({ resource, form, count }) => ({ resource, form, count })),
-    })),
-    selectors: podSet.selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })),
-  };
 }
 
 function seenDevice({
@@ -267,6 +280,7 @@ function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null 
     role: workload.role,
     latencyCritical: isLatencyCritical(workload),
     containers: containerFacts(workload.podSets),
+    demand: demandOf(workload),
   };
   const replica = oneReplica(workload);
   // The number of pods per replica is unknown.

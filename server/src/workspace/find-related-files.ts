@@ -1,6 +1,7 @@
-import { chartOf } from '../config/chart-places.ts';
+import { chartOf, chartOfRelease } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
-import { buildObjects, collectFiles, isKustomization, patchIn, type SourceFile } from '../model/kustomize/build.ts';
+import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '../model/kustomize/build.ts';
+import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { once } from '../model/once.ts';
 import { chartValues, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
@@ -9,8 +10,12 @@ import { chartValues, noRelatedFiles, type RelatedFiles } from '../model/related
 export interface FileReader {
   /** The text of a file; undefined if it does not exist or must not be read. */
   read(uri: string): Promise<string | undefined>;
+  /** The YAML files below a folder, unordered, up to a limit. Without it, releases of charts are not resolved. */
+  readonly list?: (folder: string, limit: number) => Promise<readonly string[]>;
   /** Whether a file may be read at all. */
   reaches(uri: string): boolean;
+  /** Says why a kustomization is not built. */
+  readonly notBuilt?: (kustomization: string, reason: string) => void;
 }
 
 /** The related files of each file: a chart's values, a kustomization's base and patches. */
@@ -61,7 +66,7 @@ interface KnownName {
 type Read = (uri: string) => Promise<SourceFile | undefined>;
 
 /** @param maxKept how many files to keep that no file in use depends on */
-export function createRelatedFiles({ read: readText, reaches }: FileReader, maxKept = 0): RelatedFilesSource {
+export function createRelatedFiles({ read: readText, ...reader }: FileReader, maxKept = 0): RelatedFilesSource {
   const answers = new Map<string, Answer>();
   /** By normalized URI. */
   const files = new Map<string, KnownName>();
@@ -104,7 +109,7 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader, maxK
         for (const [file, source] of before.sources) sources.set(file, source);
         return previous;
       }
-      const found = await relatedFilesOf(uri, read, reaches);
+      const found = await relatedFilesOf(uri, read, reader);
       const names = new Set([...sources.keys()].map(normalizeUri));
       release(
         owner,
@@ -131,7 +136,7 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader, maxK
   }
 
   function relatedFilesTo(uri: string): Promise<RelatedFiles> {
-    if (isLoose(uri) || !reaches(uri)) return Promise.resolve(noRelatedFiles);
+    if (isLoose(uri) || !reader.reaches(uri)) return Promise.resolve(noRelatedFiles);
     const known = answers.get(uri);
     if (known !== undefined && !known.isStale) return known.relatedFiles;
     const made = answerFor(uri, known);
@@ -177,15 +182,25 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader, maxK
   };
 }
 
-/** The URIs of the other files that contribute to the objects of a kustomization. */
-export function partsIn({ built = [], included = [] }: RelatedFiles): ReadonlySet<string> {
-  return new Set([...included, ...built.flatMap(({ sources }) => sources)]);
+/** The URIs of the other files that contribute to the objects of a kustomization or of a chart's release. */
+export function partsIn({ built = [], included = [], release }: RelatedFiles): ReadonlySet<string> {
+  const ofChart = release === undefined ? [] : [...release.templates, ...(release.values ? [release.values] : [])];
+  return new Set([...included, ...built.flatMap(({ sources }) => sources), ...ofChart.map(({ uri }) => uri)]);
+}
+
+/** Whether a file counts others. */
+export function hasParts({ built, release }: RelatedFiles): boolean {
+  return built !== undefined || release !== undefined;
 }
 
 const none: KnownName = { spellings: new Map(), dependents: new Set() };
 
-async function relatedFilesOf(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
-  const kustomized = isKustomization(uri) ? await relatedToKustomization(uri, read) : noRelatedFiles;
+async function relatedFilesOf(
+  uri: string,
+  read: Read,
+  { reaches, list, notBuilt }: Omit<FileReader, 'read'>,
+): Promise<RelatedFiles> {
+  const kustomized = isKustomization(uri) ? await relatedToKustomization(uri, read, notBuilt) : noRelatedFiles;
   if (kustomized !== noRelatedFiles) return kustomized;
   const place = chartOf(uri);
   // Many folders are named `templates`; only a Chart.yaml makes one part of a chart.
@@ -193,7 +208,27 @@ async function relatedFilesOf(uri: string, read: Read, reaches: FileReader['reac
     const values = await read(place.values);
     return values === undefined ? noRelatedFiles : chartIn(values);
   }
-  return isKustomization(uri) ? noRelatedFiles : relatedToPatch(uri, read, reaches);
+  if (isKustomization(uri)) return noRelatedFiles;
+  const released = list === undefined ? noRelatedFiles : await relatedToRelease(uri, read, { reaches, list });
+  return released === noRelatedFiles ? relatedToPatch(uri, read, reaches) : released;
+}
+
+/** More templates than any chart has. */
+const maxTemplates = 1000;
+
+async function relatedToRelease(
+  uri: string,
+  read: Read,
+  { reaches, list }: Required<Pick<FileReader, 'reaches' | 'list'>>,
+): Promise<RelatedFiles> {
+  const place = chartOfRelease(uri);
+  if (place === undefined || !reaches(place.chart) || (await read(place.chart)) === undefined) return noRelatedFiles;
+  const folder = new Set([normalizeUri(place.templates)]);
+  const isTemplate = (name: string) => /\.ya?ml$/.test(name) && isWithin(normalizeUri(name), folder);
+  const found = (await list(place.templates, maxTemplates)).filter(isTemplate).sort();
+  const texts = await Promise.all(found.map(read));
+  const templates = texts.flatMap((file) => file ?? []);
+  return templates.length === 0 ? noRelatedFiles : { release: { values: await read(place.values), templates } };
 }
 
 /** All templates of a chart have the same values. */
@@ -202,8 +237,18 @@ const chartIn = once(({ text }: SourceFile): RelatedFiles => {
   return chart === undefined ? noRelatedFiles : { chart };
 });
 
-async function relatedToKustomization(uri: string, read: Read): Promise<RelatedFiles> {
-  const { objects, included } = buildObjects(uri, await collectFiles(uri, read));
+async function relatedToKustomization(
+  uri: string,
+  read: Read,
+  notBuilt: FileReader['notBuilt'],
+): Promise<RelatedFiles> {
+  const files = await collectFiles(uri, read);
+  // Built from a part of its files, it would have wrong totals.
+  if (files === undefined) {
+    notBuilt?.(uri, `it includes more than ${maxFiles.toLocaleString('en')} files`);
+    return noRelatedFiles;
+  }
+  const { objects, included } = buildObjects(uri, files);
   return objects.length === 0 ? noRelatedFiles : { built: objects, included };
 }
 
@@ -219,7 +264,8 @@ async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reac
     // The patch itself is not read here, so that typing in it does not invalidate the result.
     const own = normalizeUri(uri);
     const others: Read = async (file) => (normalizeUri(file) === own ? undefined : read(file));
-    const { objects } = buildObjects(kustomization.uri, await collectFiles(kustomization.uri, others), uri);
+    const files = await collectFiles(kustomization.uri, others);
+    const objects = files === undefined ? [] : buildObjects(kustomization.uri, files, uri).objects;
     return objects.length === 0 ? noRelatedFiles : { base: { objects, target: patch.target } };
   }
   return noRelatedFiles;

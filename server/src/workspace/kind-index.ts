@@ -20,6 +20,8 @@ export interface KindIndex<T extends Place> {
   find(wordOf: WordOf<T>, word: string, name?: string): PlaceIndex<T>;
   /** The number of items, without sorting them. @param name as above */
   count(wordOf: WordOf<T>, word: string, name: string): Count;
+  /** All items if there are fewer than two, else any two of them: not all files are read for that. */
+  upToTwo(): readonly T[];
   /** The names of possible items that are one typo away from this one. */
   slips(name: string): readonly string[];
 }
@@ -124,6 +126,19 @@ export function createKindIndex<T extends Place>(
     count(wordOf, word, name) {
       loadNaming(name);
       return viewOf(wordOf).count(word);
+    },
+    upToTwo() {
+      const found: T[] = [];
+      for (const things of known.values()) {
+        found.push(...things.slice(0, 2));
+        if (found.length > 1) return found.slice(0, 2);
+      }
+      for (const file of [...waiting.values(), ...unread.values()]) {
+        load(file);
+        found.push(...(known.get(file.key) ?? []));
+        if (found.length > 1) return found.slice(0, 2);
+      }
+      return found;
     },
     slips(name) {
       loadAll(waiting.values());

@@ -1,4 +1,5 @@
 import { namedKinds } from '../model/kinds/index.ts';
+import { modelsMentioned } from '../model/named-models.ts';
 
 /** The relevant kinds that occur anywhere in a text, found without parsing: a file without any is never parsed. */
 export function kindsIn(text: string): ReadonlySet<string> {
@@ -6,11 +7,27 @@ export function kindsIn(text: string): ReadonlySet<string> {
   // Pods that share a claim must find each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
+  if (headerOf(text).length > 0) kinds.add(headerKind);
   return kinds;
 }
 
 /** A pseudo-kind for configs of the device plugin that share GPUs. */
 export const sharingKind = 'DeviceSharing';
+
+/** A pseudo-kind for comments at the top of a file. */
+export const headerKind = 'FileHeader';
+
+/**
+ * The comments at the top of a file that name cards, if its first document runs no pods: then they are about the file. Only the first document can
+ * start with a comment; the others start with their marker.
+ */
+export function headerOf(text: string): readonly string[] {
+  if (!/^\uFEFF?#/.test(text)) return [];
+  const lines = text.slice(0, 4_000).split('\n');
+  const end = lines.findIndex((line) => !/^\uFEFF?(?:#|\s*$)/.test(line));
+  const named = lines.slice(0, end < 0 ? lines.length : end).filter((line) => modelsMentioned(line).length > 0);
+  return named.length === 0 || /^[^#\n]*(?:containers|predictor|model|workerGroupSpecs)["']?:/m.test(text) ? [] : named;
+}
 
 /** A pseudo-kind for files that reference a ResourceClaim. */
 export const claimUse = 'resourceClaimName';

@@ -1,14 +1,15 @@
 import { isGpuLabel } from '../catalog/index.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
+import { onDisk } from '../model/node-disk.ts';
 import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
-import { factsAs, referenced, type Scope } from './named.ts';
+import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
 import { terraformKind } from './terraform.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
-export const poolKinds = [...kindsFor('pool'), terraformKind];
+export const poolKinds = [...kindsFor('pool'), ...kindsFor('nodes'), terraformKind];
 
 /**
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
@@ -71,7 +72,11 @@ function poolsIn(workspace: Workspace): Pools {
   const all = poolKinds.flatMap((kind) =>
     workspace
       .objects(kind, anyObject, '')
-      .all.flatMap((found) => (factsAs(found.object, 'pools') ?? []).map((pool): Pool => ({ ...found, pool }))),
+      .all.flatMap((found) =>
+        (factsAs(found.object, 'pools') ?? []).map(
+          (pool): Pool => ({ ...found, pool: withDisk(pool, { ...found, workspace }) }),
+        ),
+      ),
   );
   const byLabel = new Map<string, Pool[]>();
   for (const one of all) {
@@ -106,6 +111,15 @@ function poolsIn(workspace: Workspace): Pools {
   };
   known.set(workspace, { stamp, pools });
   return pools;
+}
+
+/** The pool with the disks of its node class. */
+function withDisk(pool: NodePool, scope: Scope): NodePool {
+  const { nodeClass, terms } = pool;
+  if (nodeClass === undefined || terms === undefined) return pool;
+  const group = candidates(scope, nodeClass.kind, null, nodeClass.name);
+  const disk = agreed(scope, group, 'disk')?.facts;
+  return disk === undefined ? pool : { ...pool, terms: terms.map((term) => [...term, ...onDisk(disk)]) };
 }
 
 /** Pools with the same cards are those of the pods only if they are all of one project. */

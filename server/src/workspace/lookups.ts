@@ -4,6 +4,7 @@ import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type {
   BudgetFacts,
   CrossReferences,
+  Demand,
   FlavorFacts,
   QueueFacts,
   Referenced,
@@ -15,14 +16,25 @@ import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
-import { sharingKind } from './kinds.ts';
+import { headerKind, sharingKind } from './kinds.ts';
 import { landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
-import { agreed, candidates, factsAs, factsNamed, type Group, oncePerGroup, referenced, type Scope } from './named.ts';
-import { isInSiblingFolder, placeAt } from './place.ts';
+import { modelConfigKind, modelInFolder } from './model-configs.ts';
+import {
+  agreed,
+  candidates,
+  factsAs,
+  factsNamed,
+  type Group,
+  objectNamed,
+  oncePerGroup,
+  referenced,
+  type Scope,
+} from './named.ts';
+import { isInSiblingFolder, type Place, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
-import { clusterKind, type FileContext, type Found, type Workspace } from './workspace.ts';
+import { anyObject, clusterKind, type FileContext, type Found, type Workspace } from './workspace.ts';
 
 /** Everything outside its text that the analysis of a document can look up. Each lookup is recorded with its result. */
 export interface Lookups {
@@ -63,6 +75,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read([kind], ['trainingRuntime', kind, namespace, name], () =>
         factsNamed(scope, [`trainer.kubeflow.org/${kind}`], namespace, name, 'training'),
       ),
+    steps: (kind, namespace, name) =>
+      read([kind.slice(kind.indexOf('/') + 1)], ['steps', kind, namespace, name], () =>
+        factsNamed(scope, [kind], namespace, name, 'steps'),
+      ),
     claim: (kind, namespace, name) =>
       read([kind], ['claim', kind, namespace, name], () =>
         factsNamed(scope, [`resource.k8s.io/${kind}`], namespace, name, 'devices'),
@@ -74,7 +90,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         factsNamed(scope, ['/ConfigMap'], namespace, name, 'files'),
       ),
     scalersOf: (group, kind, namespace, name) =>
-      read(scalerKinds, ['scalersOf', group, kind, namespace, name], () =>
+      read([...scalerKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
         scalersOf(scope, group, kind, namespace, name),
       ),
     budgetsOf: (namespace, labels) =>
@@ -100,6 +116,9 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
           return facts === null ? [] : [referenced(scope, found, facts)];
         }),
       ),
+    demandsOf: (namespace, resource) =>
+      read(stayingKinds, ['demandsOf', namespace, resource], () => demandsOf(scope, namespace, resource)),
+    fileHeader: () => read([headerKind], ['fileHeader'], () => fileHeader(scope)),
     volumeClaim: (namespace, name) =>
       read(['PersistentVolumeClaim'], ['volumeClaim', namespace, name], () =>
         factsNamed(scope, ['/PersistentVolumeClaim'], namespace, name, 'volume'),
@@ -122,6 +141,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         flavorsOf(scope, namespace, name),
       ),
     deviceSharing: (config) => read([sharingKind], ['deviceSharing', config], () => deviceSharing(scope, config)),
+    modelConfig: (name) => read([modelConfigKind], ['modelConfig', name], () => modelInFolder(scope, name)),
     livePools: (wanted) =>
       asOfNow(
         workspace,
@@ -178,12 +198,34 @@ function scalersOf(
   return scalerKinds.flatMap((scaler) => {
     const named = (wordOf: (found: Found) => string | undefined, word: readonly unknown[]) => {
       const found = scope.workspace.objects(scaler, wordOf, JSON.stringify(word), name).nearest(scope);
-      return agreed(scope, found, 'scaler') ?? [];
+      return scalesNearer(scope, found, kind, namespace, name) ? [] : (agreed(scope, found, 'scaler') ?? []);
     };
     if (group === null) return named(targetOf, target);
     return [named(targetInGroup, [group, ...target]), named(targetInGroup, [null, ...target])].flat();
   });
 }
+
+/**
+ * Whether a scaler in a sibling folder scales an object of this name that is nearer to it: the folders are projects of their own. An overlay,
+ * which has only patches of the object, is not.
+ */
+function scalesNearer(scope: Scope, group: Group, kind: string, namespace: string | null, name: string): boolean {
+  const [first] = group;
+  if (first === undefined || !isInSiblingFolder(scope, first.folders)) return false;
+  const nearestTo = (place: Place) =>
+    objectNamed(scope.workspace, place, scalableKinds(kind), namespace, name).filter(
+      ({ object }) => factsAs(object, 'workload') !== null,
+    );
+  const isOwn = ({ key }: Place) => key === scope.key;
+  if (!nearestTo(scope).some(isOwn)) return false;
+  return group.slice(0, maxSiblings).every((scaler) => {
+    const scaled = nearestTo(scaler);
+    return scaled.length > 0 && !scaled.some(isOwn);
+  });
+}
+
+/** More scalers of one name and distance belong to as many projects. */
+const maxSiblings = 4;
 
 function targetOf({ object }: Found): string | undefined {
   const facts = object.facts();
@@ -223,6 +265,25 @@ function budgetsOf(scope: Scope, namespace: string | null, labels: Table<string>
     const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
     return fits ? [referenced(scope, found, facts)] : [];
   });
+}
+
+/** Kinds that keep pods running and have facts as workloads. */
+const stayingKinds: readonly string[] = ['Deployment', 'StatefulSet', 'InferenceService'];
+
+function demandsOf(scope: Scope, namespace: string | null, resource: string): readonly Demand[] {
+  return stayingKinds
+    .flatMap((kind) => inNamespace(scope, kind, namespace))
+    .filter(({ key }) => key === scope.key)
+    .sort((a, b) => a.object.span.start - b.object.span.start)
+    .flatMap(({ object }) => {
+      const count = factsAs(object, 'workload')?.demand[resource] ?? 0;
+      return count > 0 ? [{ kind: object.kind, name: object.name, count }] : [];
+    });
+}
+
+function fileHeader(scope: Scope): readonly string[] {
+  const found = scope.workspace.objects(headerKind, anyObject, '').above(scope);
+  return found.filter(({ key }) => key === scope.key).flatMap(({ object }) => factsAs(object, 'header') ?? []);
 }
 
 /** The objects of a kind in a namespace, in the folder of the file or above. */

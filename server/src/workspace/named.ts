@@ -20,10 +20,12 @@ export function candidates(scope: Scope, kind: string, namespace: string | null,
   return scope.workspace.objects(kind.slice(slash + 1), fullNameOf, word, name).nearest(scope);
 }
 
+/** The full name of an object, by which `candidates` finds it. */
 export function fullNameOf({ object: { group, kind, namespace, name } }: Pick<Found, 'object'>): string {
   return fullName(group, kind, namespace, name);
 }
 
+/** A name with its group and, unless the kind belongs to the whole cluster, its namespace. */
 export function fullName(group: string, kind: string, namespace: string | null, name: string): string {
   if (group === claimGroup) return JSON.stringify([group, claimNamespace(namespace), name]);
   return JSON.stringify([group, isClusterKind(`${group}/${kind}`) ? null : namespace, name]);
@@ -54,8 +56,9 @@ export function objectNamed(
 type FactsOf<T extends Facts['type']> =
   Extract<Facts, { readonly type: T }> extends { readonly facts: infer F } ? F : never;
 
+/** The facts about the nearest objects of a name; undefined if there are none or they disagree. */
 export function factsNamed<
-  T extends 'pods' | 'llm' | 'training' | 'devices' | 'files' | 'workload' | 'volume' | 'service',
+  T extends 'pods' | 'llm' | 'steps' | 'training' | 'devices' | 'files' | 'workload' | 'volume' | 'service',
 >(
   scope: Scope,
   kinds: readonly string[],
@@ -66,11 +69,13 @@ export function factsNamed<
   return agreed(scope, objectNamed(scope.workspace, scope, kinds, namespace, name), type);
 }
 
+/** The facts about an object if they are of this type; otherwise null. */
 export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T): FactsOf<T> | null {
   const facts = object.facts();
   return facts !== null && facts.type === type && 'facts' in facts ? (facts.facts as FactsOf<T>) : null;
 }
 
+/** Facts with the object that they come from, named as seen from a place. */
 export function referenced<T>(scope: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
   return { kind, name, file: pathFrom(scope, found), siblingFolder: isInSiblingFolder(scope, found.folders), facts };

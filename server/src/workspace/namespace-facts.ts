@@ -1,7 +1,10 @@
 import type { ContainerFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
+import { likeKind } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import type { PodSet } from '../model/workload.ts';
+import { resourceName } from '../model/requested-resource.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
 
@@ -32,6 +35,7 @@ export function quotaFacts(spec: Cursor | undefined): QuotaFacts {
   };
 }
 
+/** The size in bytes (null if unknown), access modes and storage class of a volume claim. */
 export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
   const size = getIn(spec, 'resources', 'requests', 'storage');
   return {
@@ -41,6 +45,7 @@ export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
   };
 }
 
+/** Whether the Service has an address of its own, which pods of its namespace get in environment variables. */
 export function serviceFacts(spec: Cursor | undefined): ServiceFacts {
   const external = asText(getIn(spec, 'type')) === 'ExternalName';
   return { hasAddress: !external && asText(getIn(spec, 'clusterIP')) !== 'None' };
@@ -82,4 +87,17 @@ export function largestQuotas(spec: Cursor | undefined): Table<number> {
     largest.set(name, Math.max(largest.get(name) ?? 0, known));
   }
   return tableOf(largest);
+}
+
+/** What the pods of a workload that stays up request of each accelerator resource, at the least. */
+export function demandOf({ kind, apiVersion, podSets }: Workload): Table<number> {
+  const sums = new Map<string, number>();
+  if (likeKind(groupOf(apiVersion), kind)?.staysUp !== true) return tableOf(sums);
+  for (const { accelerators, pods } of podSets) {
+    for (const { requested, perPod } of accelerators) {
+      const name = resourceName(requested);
+      if (name !== undefined) sums.set(name, (sums.get(name) ?? 0) + (perPod ?? 0) * (pods.min ?? 0));
+    }
+  }
+  return tableOf(sums);
 }

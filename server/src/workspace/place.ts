@@ -9,6 +9,10 @@ export interface Place {
   readonly fileName: string;
 }
 
+/**
+ * The place of a file.
+ * @param key its normalized URI
+ */
 export function placeAt(key: string): Place {
   const folders = key.split('/');
   const fileName = folders.pop() ?? '';

@@ -18,6 +18,7 @@ interface Answer {
   isCurrent(): boolean;
 }
 
+/** Answers questions about the workspace once and remembers them, so that it is known when an answer changes. */
 export function recordReads(workspace: Workspace): { readonly recorder: Recorder; readonly reads: Reads } {
   const answers = new Map<string, Answer>();
   let checked = workspace.generation;

@@ -25,6 +25,7 @@ export interface NamedAt extends Omit<Reference, 'span'> {
   readonly at: Cursor;
 }
 
+/** All fields of an object that name another object. */
 export function namesIn(manifest: Manifest): readonly NamedAt[] {
   const found: NamedAt[] = [];
   walk(manifest.root, manifest, found, 0);

@@ -1,4 +1,5 @@
 import { lowerManifests } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -7,7 +8,7 @@ import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
 import { sharingConfigs } from './device-sharing-configs.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
-import { kindsIn, sharingKind } from './kinds.ts';
+import { headerKind, headerOf, kindsIn, sharingKind } from './kinds.ts';
 import { type Reference, referencesOf } from './references.ts';
 
 /** What other files can look up about an object. */
@@ -46,6 +47,7 @@ export interface FileSummary {
   readonly placeOf?: (origin: ObjectSummary) => Span | undefined;
 }
 
+/** What other files can look up about a document. The text is read, and the document parsed, only when something asks. */
 export function summarizeDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
   const kinds = lazy(() => kindsIn(text));
   const manifests = lazy(() => lowerManifests(document()));
@@ -53,8 +55,9 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
     get kinds() {
       return kinds();
     },
-    objects: lazy(() =>
-      manifests().flatMap((manifest): readonly ObjectSummary[] => {
+    objects: lazy(() => [
+      ...headerIn(text, kinds(), manifests()[0]),
+      ...manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
         const name = getIn(root, 'metadata', 'name');
         // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
@@ -71,9 +74,16 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
           { ...own, kind: sharingKind, facts: () => ({ type: 'sharing', facts: sharing }) },
         ];
       }),
-    ),
+    ]),
     references: lazy(() => manifests().flatMap(referencesOf)),
   };
+}
+
+/** The comments at the top of a file, as if they were an object. */
+function headerIn(text: string, kinds: ReadonlySet<string>, first: Manifest | undefined): readonly ObjectSummary[] {
+  if (first === undefined || !kinds.has(headerKind)) return [];
+  const own = { group: '', kind: headerKind, namespace: null, name: headerKind, span: { start: 0, end: 0 } };
+  return [{ ...own, facts: () => ({ type: 'header', facts: headerOf(text) }) }];
 }
 
 /** The summary of a file, composed of those of its documents. */

@@ -1,5 +1,6 @@
 import { namesMachines, terraformPools } from '../evidence/terraform-pools.ts';
 import { kindsIn, namesIn } from './kinds.ts';
+import { describesModel, isModelConfig, modelConfigKind, summarizeModelConfig } from './model-configs.ts';
 import { type DocumentSummary, type FileSummary, type ObjectSummary, summarizeText } from './summary.ts';
 
 type Options = Parameters<typeof summarizeText>[1];
@@ -17,12 +18,14 @@ export function kindsOfFile(
   name: string,
   text: string,
 ): { readonly kinds: ReadonlySet<string>; readonly names: ReadonlySet<string> | undefined } {
+  if (isModelConfig(name)) return { kinds: new Set(describesModel(text) ? [modelConfigKind] : []), names: undefined };
   if (!isTerraform(name)) return { kinds: kindsIn(text), names: namesIn(text) };
   return { kinds: new Set(namesMachines(text) ? [terraformKind] : []), names: undefined };
 }
 
 /** The summary of a file that is not open. */
 export function summarizeFile(name: string, text: string, options: Options): FileSummary {
+  if (isModelConfig(name)) return summarizeModelConfig(name, text);
   return isTerraform(name) ? summarizeTerraform(text) : summarizeText(text, options);
 }
 

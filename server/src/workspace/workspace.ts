@@ -124,6 +124,12 @@ export class Workspace {
     return found;
   }
 
+  /** The only object of a kind (without its group), or two of several. */
+  upToTwo(kind: string): readonly Found[] {
+    this.dependOn([kind]);
+    return this.#index(kind).upToTwo();
+  }
+
   /** The names of objects of a kind that are one typo away from this one. */
   slips(kind: string, name: string): readonly string[] {
     this.dependOn([kind]);
@@ -193,6 +199,7 @@ export function anyObject(): string {
   return '';
 }
 
+/** Indexes objects by their name alone. */
 export function nameOf({ object }: Found): string {
   return object.name;
 }

@@ -3,11 +3,12 @@ import { appCharts } from './apps.ts';
 import type { Chart } from './chart.ts';
 import { notebookCharts } from './notebooks.ts';
 import { servingCharts } from './serving.ts';
+import { slurmCharts } from './slurm.ts';
 
 export type { ChartBlock } from './chart.ts';
 
 /** The charts whose templates gpulint knows. To add one, add an entry to its family's table. */
-const charts: readonly Chart[] = [...servingCharts, ...notebookCharts, ...appCharts];
+const charts: readonly Chart[] = [...servingCharts, ...notebookCharts, ...appCharts, ...slurmCharts];
 
 const byName = new Map(charts.flatMap((chart) => chart.names.map((name) => [name, chart] as const)));
 

@@ -1,7 +1,8 @@
-import { asBoolean, asText, type Cursor, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
 import { product } from '../count.ts';
 import type { PodCount, PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
+import { kubeAiServer } from '../kinds/serving.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
 import { vllmFlagsOf } from '../vllm-settings.ts';
@@ -76,9 +77,14 @@ export const servingCharts: readonly Chart[] = [
     date: '2026-11-22',
     owns: (values) => getIn(values, 'ollama', 'gpu', 'enabled') !== undefined,
     blocks: (values) => {
-      const requests = ollamaGpus(getIn(values, 'ollama', 'gpu'));
-      return [one(values, containerOf({ at: values, name: 'ollama', requests }))];
+      const container = containerOf({ at: values, name: 'ollama' });
+      // The template merges its own limit into those of the values.
+      const own = ollamaGpus(getIn(values, 'ollama', 'gpu')).filter(
+        ({ resource }) => !container.accelerators.some((written) => written.resource === resource),
+      );
+      return [one(values, { ...container, accelerators: [...container.accelerators, ...own] })];
     },
+    shared: ['ollama'],
   },
   {
     names: ['llm-d-modelservice'],
@@ -86,6 +92,18 @@ export const servingCharts: readonly Chart[] = [
     date: '2026-11-22',
     owns: (values) => isMap(getIn(values, 'modelArtifacts')) && isMap(firstOf(values, ['decode', 'prefill'])),
     blocks: (values) => ['decode', 'prefill'].flatMap((role) => modelservice(values, role)),
+  },
+  {
+    names: ['kubeai-models'],
+    source: 'https://github.com/kubeai-project/kubeai/tree/main/charts/models',
+    date: '2026-11-23',
+    owns: (values) => entries(getIn(values, 'catalog')).some((model) => getIn(model, 'resourceProfile') !== undefined),
+    blocks: (values) => {
+      const all = asBoolean(getIn(values, 'all', 'enabled')) === true;
+      return entries(getIn(values, 'catalog'))
+        .filter((model) => model.node.kind === 'map' && (all || asBoolean(getIn(model, 'enabled')) === true))
+        .map((model) => ({ root: model, podSet: kubeAiServer(model), role: 'serving' }));
+    },
   },
   {
     names: ['text-generation-inference', 'text-embeddings-inference', 'tgi', 'local-ai', 'localai', 'sglang'],

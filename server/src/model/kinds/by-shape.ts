@@ -1,3 +1,4 @@
+import { either } from '../../catalog/word-patterns.ts';
 import { asText, getIn, keyOf } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
 import { product } from '../count.ts';
@@ -105,13 +106,38 @@ const perNode = /Daemon|Broadcast|PerNode|EachNode/;
 const onDemand = /^Auto-?scal|^Scaled|Autoscal(?:er|ing)$/;
 
 /** Kinds whose objects other objects or users choose: their pods do not run. */
-const definitions =
-  /(?:Template|Class|Profile|Definition|Runtime|Config|Configuration|Policy|Type|Kind|Blueprint|Preset|Composition|Defaults|Catalog|Sensor)$/;
+const definitions = either(
+  /(?:Template|Class|Profile|Definition|Type|Kind|Blueprint|Preset|Composition|Defaults|Catalog)$/,
+  /(?:Runtime|Config|Configuration|Policy|Sensor)$/,
+);
 
 /** Groups whose objects never run pods themselves: schemas, policies, queues, infrastructure, overlays. */
-const podlessGroups =
-  /^$|^(?:apiextensions|admissionregistration|rbac\.authorization|storage|networking|policy|scheduling|autoscaling|gateway\.networking|metrics|apiregistration|node|resource)\.k8s\.io$|^(?:autoscaling|policy)$|^kueue\.x-k8s\.io$|^autoscaling\.x-k8s\.io$|^karpenter\b|\bkarpenter\.(?:sh|azure\.com|k8s\.aws)$|^(?:cloud\.google|eksctl)\.(?:com|io)$|^operators\.coreos\.com$|^kustomize\..*|^(?:kyverno\.io|.*gatekeeper\.sh|gateway\.envoyproxy\.io|monitoring\.coreos\.com|scheduling\..*|keda\.sh|helm\..*|source\..*)$|\bcluster\.x-k8s\.io$|\.(?:cnrm\.cloud\.google\.com|services\.k8s\.aws|upbound\.io)$|^(?:machine\.openshift\.io|kops\.k8s\.io|nfd\..*|inference\.networking\..*|.*kwok.*|config\..*|.*\.config\..*)$/;
+const podlessGroups = either(
+  // Kubernetes itself: the core group and the groups without workloads.
+  /^$|^(?:apiextensions|admissionregistration|rbac\.authorization|storage|networking|policy|scheduling|autoscaling)\.k8s\.io$/,
+  /^(?:gateway\.networking|metrics|apiregistration|node|resource)\.k8s\.io$|^(?:autoscaling|policy)$/,
+  // Queues, schedulers and autoscalers.
+  /^kueue\.x-k8s\.io$|^autoscaling\.x-k8s\.io$|^(?:scheduling\..*|keda\.sh)$/,
+  // Nodes and clusters.
+  /^karpenter\b|\bkarpenter\.(?:sh|azure\.com|k8s\.aws)$|^(?:cloud\.google|eksctl)\.(?:com|io)$|\bcluster\.x-k8s\.io$/,
+  /^(?:machine\.openshift\.io|kops\.k8s\.io|nfd\..*|.*kwok.*)$/,
+  // Cloud resources.
+  /\.(?:cnrm\.cloud\.google\.com|services\.k8s\.aws|upbound\.io)$/,
+  // Installation: operators, overlays, charts and their sources.
+  /^operators\.coreos\.com$|^kustomize\..*|^(?:helm\..*|source\..*)$/,
+  // Policies, gateways, monitoring and settings.
+  /^(?:kyverno\.io|.*gatekeeper\.sh|gateway\.envoyproxy\.io|inference\.networking\..*|monitoring\.coreos\.com)$/,
+  /^(?:config\..*|.*\.config\..*)$/,
+);
 
 /** Such kinds in groups that also have workloads, as `group/kind`. */
-const podlessKinds =
-  /^(?:nvidia\.com\/(?:ClusterPolicy|NVIDIADriver|GPUCluster)|serving\.kserve\.io\/InferenceGraph|workload\.codeflare\.dev\/AppWrapper|argoproj\.io\/Application(?:Set)?)$|(?:Node|NodeGroup|NodePool|Machine|MachinePool|MachineSet|MachineDeployment|Quota|Queue|Flavor|Budget|LimitRange|Claim|Slice|Device|Driver|Plugin|Project|Team|Tenant|Department|Namespace|Offering|Inventory|Report|Recommendation|Reservation|Cache|Overlay|Provider|HardwareProfile|AcceleratorProfile|PodGroup|Parameters|Host|HostClaim|Gateway)$/;
+const podlessKinds = either(
+  /^nvidia\.com\/(?:ClusterPolicy|NVIDIADriver|GPUCluster)$|^serving\.kserve\.io\/InferenceGraph$/,
+  /^workload\.codeflare\.dev\/AppWrapper$|^argoproj\.io\/Application(?:Set)?$/,
+  // Nodes, what they offer, and what may be requested of them.
+  /(?:Node|NodeGroup|NodePool|Machine|MachinePool|MachineSet|MachineDeployment|Host|HostClaim|Device|Driver|Plugin)$/,
+  /(?:Quota|Queue|Flavor|Budget|LimitRange|Claim|Slice|PodGroup|Reservation|HardwareProfile|AcceleratorProfile)$/,
+  // Organization, reports and settings.
+  /(?:Project|Team|Tenant|Department|Namespace|Offering|Inventory|Report|Recommendation)$/,
+  /(?:Cache|Overlay|Provider|Parameters|Gateway)$/,
+);

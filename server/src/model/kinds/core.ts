@@ -3,6 +3,7 @@ import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
+import { jobAddresses, statefulSetAddresses } from './pod-addresses.ts';
 import {
   between,
   exactly,
@@ -37,9 +38,17 @@ export const coreKinds: readonly KindEntry[] = [
   },
   {
     group: 'apps',
-    kinds: ['Deployment', 'StatefulSet', 'ReplicaSet'],
+    kinds: ['Deployment', 'ReplicaSet'],
     words: [],
     ...keptRunning,
+    lower: ({ root }) => lowerReplicated(root),
+  },
+  {
+    group: 'apps',
+    kinds: ['StatefulSet'],
+    words: [],
+    ...keptRunning,
+    addresses: (root, name) => statefulSetAddresses(getIn(root, 'spec'), name),
     lower: ({ root }) => lowerReplicated(root),
   },
   // Third-party controllers in the shape of a Deployment; OpenShift's takes its selector from the template.
@@ -81,6 +90,7 @@ export const coreKinds: readonly KindEntry[] = [
     gang: 'podSet',
     passesAnnotations: false,
     job: (root) => getIn(root, 'spec'),
+    addresses: (root, name) => jobAddresses(getIn(root, 'spec'), name),
     lower: ({ root }) => lowerJob(getIn(root, 'spec')),
   },
   {

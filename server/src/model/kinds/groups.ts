@@ -4,6 +4,7 @@ import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import { jobPods } from './core.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
+import { jobSetAddresses, leaderWorkerAddresses, volcanoAddresses } from './pod-addresses.ts';
 import { exactly, fromTemplate, retriesAt, times, unlimitedRetries, written } from './pod-sets.ts';
 
 /** Kinds that run groups of pods: JobSet, LeaderWorkerSet, Volcano's jobs. */
@@ -14,6 +15,7 @@ export const groupKinds: readonly KindEntry[] = [
     words: [],
     spansPods: true,
     passesAnnotations: false,
+    addresses: (root, name) => jobSetAddresses(getIn(root, 'spec'), name),
     lower: ({ root }) => lowerJobSet(getIn(root, 'spec')),
   },
   {
@@ -24,12 +26,14 @@ export const groupKinds: readonly KindEntry[] = [
     replica: 'group',
     spansPods: true,
     passesAnnotations: false,
+    addresses: (root, name) => leaderWorkerAddresses(getIn(root, 'spec'), name),
     lower: ({ root }) => lowerLeaderWorkerSet(getIn(root, 'spec')),
   },
   {
     group: 'batch.volcano.sh',
     kinds: ['Job'],
     likelyRole: 'batch',
+    addresses: (root, name) => volcanoAddresses(getIn(root, 'spec'), name),
     spansPods: true,
     passesAnnotations: false,
     lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')),

@@ -1,3 +1,4 @@
+import type { Cursor } from '../../yaml/cursor.ts';
 import { groupOf } from '../manifest.ts';
 import { aibrixKinds } from './aibrix.ts';
 import { coreKinds } from './core.ts';
@@ -11,8 +12,11 @@ import { kubeflowKinds } from './kubeflow.ts';
 import { nvidiaKinds } from './nvidia.ts';
 import { affectsAccelerators, objectKinds } from './object-kinds.ts';
 import { operatorKinds } from './operators.ts';
+import { pipelineSpecKinds } from './pipeline-spec.ts';
+import { polyaxonKinds } from './polyaxon.ts';
 import { rayKinds } from './ray.ts';
 import { servingKinds } from './serving.ts';
+import { tektonKinds } from './tekton.ts';
 import { trainingKinds } from './training.ts';
 import { workflowKinds } from './workflows.ts';
 
@@ -30,6 +34,9 @@ const kinds: readonly KindEntry[] = [
   ...aibrixKinds,
   ...kaitoKinds,
   ...workflowKinds,
+  ...tektonKinds,
+  ...pipelineSpecKinds,
+  ...polyaxonKinds,
   ...operatorKinds,
   ...draKinds,
 ];
@@ -65,6 +72,16 @@ export function kindOf({
   readonly kind: string;
 }): Partial<KindEntry> {
   return likeKind(groupOf(apiVersion), kind) ?? {};
+}
+
+/** Whether the kind, or a field of it, says that several pods serve one model together. */
+export function isGroupKind(workload: {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly manifest: { readonly root: Cursor };
+}): boolean {
+  const { spansPods, spansPodsIf } = kindOf(workload);
+  return spansPods === true || spansPodsIf?.(workload.manifest.root) === true;
 }
 
 /** The scalable kinds with a name, as `group/kind`. */

@@ -32,7 +32,10 @@ export const kaitoKinds: readonly KindEntry[] = [
 
 const rest = { retries: unlimitedRetries, scaling: null, partial: false } as const;
 
-function lowerWorkspace(root: Cursor): KindLowering {
+/** @param object the root, or the `spec` in which the fields are by mistake */
+function lowerWorkspace(object: Cursor): KindLowering {
+  const inSpec = getIn(object, 'resource') === undefined ? getIn(object, 'spec') : undefined;
+  const root = getIn(inSpec, 'resource') === undefined ? object : (inSpec ?? object);
   const resource = getIn(root, 'resource');
   const tuning = getIn(root, 'tuning');
   const podSets = nodePods(

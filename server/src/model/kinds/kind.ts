@@ -4,6 +4,7 @@ import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
 import type { Container, FieldSharding, Retries, Role, Scaling } from '../workload.ts';
+import type { PodHosts } from './pod-addresses.ts';
 
 /** An entry in the table of kinds: what objects of these kinds run. */
 export interface KindEntry {
@@ -33,6 +34,8 @@ export interface KindEntry {
   readonly gang?: 'object' | 'podSet';
   /** Several pods serve one model together, so its parallel sizes span pods. */
   readonly spansPods?: true;
+  /** The same for kinds in which a field decides it. */
+  readonly spansPodsIf?: (root: Cursor) => boolean;
   /** Names of pod sets: one that only waits, and what for, and one whose processes another pod starts. */
   readonly launcher?: Launcher;
   /** The bounds within which an elastic job runs. */
@@ -51,6 +54,8 @@ export interface KindEntry {
   readonly mountsShm?: true;
   /** Lost pods do not lose progress: the others hold the state. */
   readonly keepsState?: true;
+  /** The hostnames of the pods of an object with a name, if the controller gives them any. */
+  readonly addresses?: (root: Cursor, name: string) => readonly PodHosts[];
   /** Whether the controller copies the object's annotations to its pods. Missing: unknown. */
   readonly passesAnnotations?: boolean;
   readonly lower: (object: KindInput) => KindLowering;

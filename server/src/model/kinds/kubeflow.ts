@@ -5,6 +5,7 @@ import { lowerCount } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
+import { roleAddresses } from './pod-addresses.ts';
 import { between, exactly, fromTemplate, retriesAt, unlimitedRetries, written } from './pod-sets.ts';
 
 /**
@@ -18,7 +19,11 @@ export const kubeflowKinds: readonly KindEntry[] = [
     processesPerPod: (root) => getIn(root, 'spec', 'nprocPerNode'),
   }),
   trainingJob('PaddleJob', 'paddleReplicaSpecs', 'OnFailure', { container: 'paddle' }),
-  trainingJob('TFJob', 'tfReplicaSpecs', 'Never', { container: 'tensorflow' }),
+  trainingJob('TFJob', 'tfReplicaSpecs', 'Never', {
+    container: 'tensorflow',
+    // https://www.tensorflow.org/tutorials/distribute/parameter_server_training
+    launcher: { waits: 'PS', words: ['The parameter server', 'stores variables'], works: () => false },
+  }),
   trainingJob('XGBoostJob', 'xgbReplicaSpecs', 'Never', { container: 'xgboost', keepsState: true }),
   trainingJob('JAXJob', 'jaxReplicaSpecs', 'Never', { container: 'jax' }),
   trainingJob('MPIJob', 'mpiReplicaSpecs', 'Never', {
@@ -49,6 +54,7 @@ function trainingJob(
     kinds: [kind],
     role: 'training',
     elasticPolicy: (root) => getIn(root, 'spec', 'elasticPolicy'),
+    addresses: (root, name) => roleAddresses(getIn(root, 'spec', field), name),
     bounds: (root) => [getIn(root, 'spec', 'elasticPolicy')],
     passesAnnotations: false,
     ...facts,

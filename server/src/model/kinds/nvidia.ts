@@ -29,7 +29,7 @@ export const nvidiaKinds: readonly KindEntry[] = [
   {
     group: 'nvidia.com',
     kinds: ['DynamoGraphDeployment'],
-    spansPods: true,
+    spansPodsIf: (root) => entries(getIn(root, 'spec', 'services')).some(isMultinode),
     mountsShm: true,
     role: 'serving',
     lower: ({ root }) => lowerDynamoGraph(getIn(root, 'spec')),
@@ -37,7 +37,7 @@ export const nvidiaKinds: readonly KindEntry[] = [
   {
     group: 'nvidia.com',
     kinds: ['DynamoComponentDeployment'],
-    spansPods: true,
+    spansPodsIf: (root) => isMultinode(getIn(root, 'spec')),
     mountsShm: true,
     role: 'serving',
     lower: ({ root }) => ({ ...served, podSets: componentPods('component', getIn(root, 'spec')) }),
@@ -207,4 +207,9 @@ function cliquePods(spec: Cursor | undefined): readonly PodSetSource[] {
     const pods = times(times(written(replicas), lowerCount(getIn(group, 'replicas'), 1)), sets);
     return [{ name, pod, metadata: clique, replicas, pods }];
   });
+}
+
+/** Whether the pods of one replica of a component serve one model together. */
+function isMultinode(component: Cursor | undefined): boolean {
+  return getIn(component, 'multinode') !== undefined;
 }

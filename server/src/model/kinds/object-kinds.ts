@@ -54,6 +54,7 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'karpenter.sh', kinds: ['NodeClaim'], use: 'nodes', cluster: true },
   { group: 'karpenter.k8s.aws', kinds: ['EC2NodeClass'], use: 'nodes', cluster: true },
   { group: 'karpenter.azure.com', kinds: ['AKSNodeClass'], use: 'nodes', cluster: true },
+  { group: 'eks.amazonaws.com', kinds: ['NodeClass'], use: 'nodes', cluster: true },
 
   { group: 'helm.toolkit.fluxcd.io', kinds: ['HelmRelease'], use: 'installer' },
   { group: 'argoproj.io', kinds: ['Application', 'ApplicationSet'], use: 'installer' },

@@ -2,7 +2,7 @@ import { gpusByLabel, type Vendor } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
-import { lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
+import { lowerContainer, lowerCount, text } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, unlimitedRetries, written } from './pod-sets.ts';
@@ -33,6 +33,7 @@ export const operatorKinds: readonly KindEntry[] = [
     kinds: ['SeldonDeployment'],
     words: [],
     role: 'serving',
+    wholeResources: true,
     lower: ({ root }) => lowerSeldon(getIn(root, 'spec')),
   },
   {
@@ -41,33 +42,6 @@ export const operatorKinds: readonly KindEntry[] = [
     words: [],
     role: 'serving',
     lower: ({ root }) => lowerEndpoint(getIn(root, 'spec')),
-  },
-  {
-    group: 'tekton.dev',
-    kinds: ['Task', 'ClusterTask'],
-    words: [],
-    role: 'definition',
-    lower: ({ root }) => lowerSteps([['task', getIn(root, 'spec')]], exactly(null)),
-  },
-  {
-    group: 'tekton.dev',
-    kinds: ['Pipeline'],
-    words: [],
-    role: 'definition',
-    lower: ({ root }) => lowerSteps(pipelineTasks(getIn(root, 'spec')), exactly(null)),
-  },
-  {
-    group: 'tekton.dev',
-    kinds: ['TaskRun'],
-    words: [],
-    lower: ({ root }) => lowerSteps([['task', getIn(root, 'spec', 'taskSpec')]], exactly(1)),
-  },
-  {
-    group: 'tekton.dev',
-    kinds: ['PipelineRun'],
-    words: [],
-    // Some tasks run at the same time, others one after the other.
-    lower: ({ root }) => lowerSteps(pipelineTasks(getIn(root, 'spec', 'pipelineSpec')), exactly(null)),
   },
 ];
 
@@ -153,30 +127,4 @@ function lowerEndpoint(spec: Cursor | undefined): KindLowering {
     ...(type === undefined || isTemplated(type.at) ? {} : { instanceType: type }),
   };
   return { ...rest, retries: unlimitedRetries, podSets: [podSet] };
-}
-
-type NamedTask = readonly [name: string, task: Cursor | undefined];
-
-function pipelineTasks(pipeline: Cursor | undefined): readonly NamedTask[] {
-  return ['tasks', 'finally'].flatMap((key) =>
-    items(getIn(pipeline, key)).map(
-      (task): NamedTask => [asText(getIn(task, 'name')) ?? 'task', getIn(task, 'taskSpec')],
-    ),
-  );
-}
-
-/** The steps of a task are containers of one pod. https://tekton.dev/docs/pipelines/compute-resources/ */
-function lowerSteps(tasks: readonly NamedTask[], pods: PodCount): KindLowering {
-  const podSets = tasks.flatMap(([name, task]): readonly PodSetSource[] => {
-    const steps = items(getIn(task, 'steps'));
-    if (task === undefined || steps.length === 0) return [];
-    const containers = [
-      ...steps.map((step) =>
-        lowerContainer(step, 'app', '', getIn(step, 'computeResources') ?? getIn(step, 'resources')),
-      ),
-      ...lowerContainers(task),
-    ];
-    return [{ name, pod: task, ...noReplicas, pods, containers }];
-  });
-  return { ...rest, podSets, partial: true };
 }

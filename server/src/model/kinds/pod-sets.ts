@@ -33,6 +33,7 @@ export function written(replicas: Cursor | undefined, unset = 1): PodCount {
   return exactly(lowerCount(replicas, unset));
 }
 
+/** A number without a range; null if it is unknown. */
 export function exactly(count: number | null): PodCount {
   return { min: count, max: count };
 }
@@ -42,6 +43,7 @@ export function between(min: number | null, max: number | null): PodCount {
   return { min, max: max === null || min === null ? max : Math.max(min, max) };
 }
 
+/** Both bounds times a factor; null if a number or the factor is unknown. */
 export function times({ min, max }: PodCount, factor: number | null): PodCount {
   return { min: product(min, factor), max: product(max, factor) };
 }

@@ -8,7 +8,7 @@ import { lookUp, lowerStrings } from '../manifest.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
 import { vllmFlagsOf } from '../vllm-settings.ts';
 import type { Container, Scaling } from '../workload.ts';
-import type { KindEntry, KindLowering, PodCount } from './kind.ts';
+import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { plainGpus } from './nvidia.ts';
 import { between, exactly, fromTemplate, unlimitedRetries, written } from './pod-sets.ts';
 
@@ -19,7 +19,10 @@ export const servingKinds: readonly KindEntry[] = [
     group: 'kubeai.org',
     kinds: ['Model'],
     role: 'serving',
-    lower: ({ root }) => lowerKubeAiModel(getIn(root, 'spec')),
+    lower: ({ root }) => {
+      const spec = getIn(root, 'spec');
+      return spec === undefined ? { ...rest, podSets: [], partial: true } : { ...rest, podSets: [kubeAiServer(spec)] };
+    },
   },
   {
     group: 'production-stack.vllm.ai',
@@ -69,11 +72,10 @@ function numberIn(cursor: Cursor | undefined, unset: number): number | null {
 }
 
 /**
- * A profile in the chart's values determines the devices; the profiles that ship with the chart are known by name. The floor is 0.
+ * The pods of a Model of KubeAI. A profile in the chart's values determines the devices; the profiles that ship with the chart are known by name. The floor is 0.
  * https://github.com/kubeai-project/kubeai/blob/main/charts/kubeai/values.yaml
  */
-function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
-  if (spec === undefined) return { ...rest, podSets: [], partial: true };
+export function kubeAiServer(spec: Cursor): PodSetSource {
   const profile = getIn(spec, 'resourceProfile');
   const fixed = asBoolean(getIn(spec, 'autoscalingDisabled')) === true;
   const replicas = fixed ? getIn(spec, 'replicas') : getIn(spec, 'minReplicas');
@@ -83,10 +85,7 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
     : between(lowerCount(replicas, 0), max === undefined ? null : lowerCount(max, 0));
   const implicitDevices = profile === undefined ? [] : profileDevices(profile);
   const containers = [lowerContainer(spec, 'app', 'server')];
-  return {
-    ...rest,
-    podSets: [{ name: 'server', pod: spec, metadata: spec, replicas, pods, containers, implicitDevices }],
-  };
+  return { name: 'server', pod: spec, metadata: spec, replicas, pods, containers, implicitDevices };
 }
 
 function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
@@ -107,8 +106,11 @@ function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
     return [{ ...base, vendor: 'google', each: chips, models }];
   }
   const vendor = name.startsWith('nvidia-gpu-') ? 'nvidia' : name.startsWith('amd-gpu-') ? 'amd' : null;
-  // A custom profile may take anything.
-  if (vendor === null) return [{ ...base, vendor, each: null }];
+  // A custom profile may take any number of the cards after which it is called.
+  if (vendor === null) {
+    const named = gpusMentioned(name);
+    return [{ ...base, vendor: named[0]?.vendor ?? null, each: null, ...(named.length > 0 && { models: named }) }];
+  }
   const models = gpusMentioned(name).filter((model) => model.vendor === vendor);
   return [{ ...base, vendor, each: 1, models }];
 }

@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../../catalog/index.ts';
+import { either } from '../../catalog/word-patterns.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
 import { countIn } from '../count.ts';
@@ -49,8 +50,12 @@ function imageOf(block: Cursor): Container['image'] {
 }
 
 /** Signs that an object runs programs: what is run, with what, or how often. */
-const programKeys =
-  /^(?:image|imageName|containerImage|dockerImage|imageUri|imageRef|images|command|args|entry-?point|script|container|env|envs|envVars|(?:base-?_?)?models?(?:-?_?(?:name|id|ref|uri|source|path))?|datasets?|engine|runtime|framework|server|serving|inference|worker|trainer|notebook)$/i;
+const programKeys = either(
+  /^(?:image|imageName|containerImage|dockerImage|imageUri|imageRef|images)$/i,
+  /^(?:command|args|entry-?point|script|container|env|envs|envVars|bento)$/i,
+  /^(?:base-?_?)?models?(?:-?_?(?:name|id|ref|uri|source|path))?$|^datasets?$/i,
+  /^(?:engine|runtime|framework|server|serving|inference|worker|trainer|notebook)$/i,
+);
 const runKeys = /^(?:replicas|replicaCount|instances|numWorkers|workers|parallelism|port|ports|podTemplate|template)$/;
 
 /** Whether a mapping describes a program, or the hardware of the one that the mapping above it describes. */
@@ -98,7 +103,7 @@ function namedDevices(block: Cursor): ImplicitDevices | undefined {
 }
 
 /** GPUs by a plain word: `gpu: 1`, `gpuCount: 2`, `gpu: {count: 4}`, `resources: {gpu: 1}`, `resources: {limits: {gpu: 1}}`. */
-function plainCount(block: Cursor): ImplicitDevices | undefined {
+export function plainCount(block: Cursor): ImplicitDevices | undefined {
   for (const owner of [block, ...amountsOf(block)]) {
     for (const entry of entries(owner)) {
       const count = countedGpus(entry);
@@ -122,6 +127,8 @@ function countedGpus(entry: Cursor): Cursor | undefined {
     return undefined;
   if (entry.node.kind === 'scalar') return isAmount(entry) ? entry : undefined;
   if (entry.node.kind !== 'map' || asBoolean(getIn(entry, 'enabled')) === false) return undefined;
+  if (['vendor', 'type', 'mode'].some((key) => /^(?:none|cpu|off|disabled)$/i.test(asText(getIn(entry, key)) ?? '')))
+    return undefined;
   const named = ['count', 'num', 'number', 'quantity', 'limit', 'limits', 'request', 'value', 'amount', 'units'];
   return named.map((key) => getIn(entry, key)).find((value) => value !== undefined && isAmount(value));
 }

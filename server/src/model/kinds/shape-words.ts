@@ -1,3 +1,4 @@
+import { wordSet } from '../../catalog/word-patterns.ts';
 import { wordsOf } from '../../command/name-words.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
@@ -56,10 +57,16 @@ function besides(mapping: Cursor, taken: ReadonlySet<YamlNode>): PodCount | unde
       .flatMap((entry) => countAt(entry) ?? [])
       .filter(({ noun }) => noun === 'size');
     if (size === undefined || size.value === 1 || isStorage(keyOf(block))) continue;
-    return exactly(/multi-?node|leader-?worker|lws|distributed|gang|group/i.test(keyOf(block)) ? size.value : null);
+    const isOfPods =
+      /multi-?node|leader-?worker|lws|distributed|gang|group/i.test(keyOf(block)) ||
+      (launchNodes.test(keyOf(size.at)) && !/cluster|pool|quota|infra|limit/i.test(keyOf(block)));
+    return exactly(isOfPods ? size.value : null);
   }
   return undefined;
 }
+
+/** What launchers such as torchrun and Lightning call the nodes of one job. */
+const launchNodes = /^(?:nnodes|num_?nodes)$/i;
 
 /** Whether a block describes storage, which has sizes. */
 function isStorage(key: string): boolean {
@@ -96,16 +103,23 @@ const sizeNouns: ReadonlySet<string> = new Set(['size', 'node', 'host', 'machine
 const processNouns: ReadonlySet<string> = new Set(['worker', 'server', 'executor', 'runner']);
 const fillers: ReadonlySet<string> = new Set(['num', 'number', 'of', 'n', 'desired', 'count', 'target', 'nnode']);
 
-/** Words of names that count something else, or limit it. */
-const foreign =
-  /^(?:min|max|minimum|maximum|per|limit|batch|shm|disk|storage|memory|volume|block|cache|chunk|context|window|page|queue|thread|process|gpu|cpu|device|accelerator|token|history|revision|retry|epoch|step|shard|port|partition|tensor|data|pipeline|expert|sequence|ready|available|current|unavailable|surge|failed|successful|image|layer|head|pool|buffer)$/;
+/** Words of names that limit a count, or count parts of the work, memory, parts of a server, devices, shares of a model, or states. */
+const foreign = wordSet(
+  'min max minimum maximum per limit',
+  'batch chunk context window page sequence token history epoch step retry revision layer head',
+  'shm disk storage memory volume block cache buffer',
+  'queue thread process port pool image',
+  'gpu cpu device accelerator',
+  'shard partition tensor data pipeline expert',
+  'ready available current unavailable surge failed successful',
+);
 
 /** A field that counts pods or groups of them by its name, with its number. */
 function countAt(entry: Cursor): Written | undefined {
   const value = numberIn(entry);
   if (value === undefined) return undefined;
   const all = singularsOf(keyOf(entry));
-  if (all.some((word) => foreign.test(word))) return undefined;
+  if (all.some((word) => foreign.has(word))) return undefined;
   const words = all.filter((word) => !fillers.has(word));
   const rest = (nouns: ReadonlySet<string>) => words.filter((word) => !nouns.has(word));
   const found = (noun: Noun, roles: readonly string[]): Written => ({ noun, roles, at: entry, value });

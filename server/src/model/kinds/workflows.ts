@@ -1,6 +1,7 @@
 import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
+import { type Table, tableOf } from '../../yaml/table.ts';
 import { namesAccelerators } from '../accelerators.ts';
 import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
@@ -8,29 +9,41 @@ import { countOf, lowerContainer, lowerContainers, lowerCount, text } from '../p
 import { lowerQuantity } from '../quantity.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
-import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
+import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, retriesAt, written } from './pod-sets.ts';
+import { argoSteps, devicesPerPod, podsOfSteps, templatesOfOthers, usesOfOthers } from './step-references.ts';
+import { concurrentRuns } from './workflow-runs.ts';
 
 /** Engines that create pods step by step: Argo Workflows and Spark. */
 export const workflowKinds: readonly KindEntry[] = [
   {
     group: 'argoproj.io',
     kinds: ['Workflow'],
-    words: [],
-    lower: ({ root }) => lowerWorkflow(getIn(root, 'spec')),
+    words: ['templateRef'],
+    lower: (object) => lowerWorkflow(getIn(object.root, 'spec'), object),
   },
   {
     group: 'argoproj.io',
     kinds: ['CronWorkflow'],
     words: [],
-    lower: ({ root }) => lowerWorkflow(getIn(root, 'spec', 'workflowSpec')),
+    lower: (object) => lowerWorkflow(getIn(object.root, 'spec', 'workflowSpec'), object),
   },
   {
     group: 'argoproj.io',
-    kinds: ['WorkflowTemplate', 'ClusterWorkflowTemplate'],
+    kinds: ['WorkflowTemplate'],
     words: [],
     role: 'definition',
-    lower: ({ root }) => lowerWorkflow(getIn(root, 'spec')),
+    named: true,
+    lower: (object) => lowerWorkflow(getIn(object.root, 'spec'), object),
+  },
+  {
+    group: 'argoproj.io',
+    kinds: ['ClusterWorkflowTemplate'],
+    words: [],
+    role: 'definition',
+    named: true,
+    cluster: true,
+    lower: (object) => lowerWorkflow(getIn(object.root, 'spec'), object),
   },
   {
     group: 'sparkoperator.k8s.io',
@@ -49,23 +62,25 @@ export const workflowKinds: readonly KindEntry[] = [
 ];
 
 /**
- * One pod per run of a template. The number of concurrent runs depends on the steps, so it is known only if the entrypoint's own template creates
- * the pod. https://argo-workflows.readthedocs.io/en/latest/fields/
+ * One pod per run of a template, as often as the steps run it at once. Templates may be those of other objects.
+ * https://argo-workflows.readthedocs.io/en/latest/fields/
  */
-function lowerWorkflow(spec: Cursor | undefined): KindLowering {
-  const entrypoint = asText(getIn(spec, 'entrypoint'));
-  const podSets = items(getIn(spec, 'templates')).flatMap((template): readonly PodSetSource[] => {
-    const containers = templateContainers(template);
-    if (containers.length === 0) return [];
-    const name = asText(getIn(template, 'name')) ?? 'template';
-    const pods = exactly(name === entrypoint ? 1 : null);
-    const metadata = getIn(template, 'metadata') ?? getIn(spec, 'podMetadata');
-    const source: PodSetSource = { name, pod: template, metadata, replicas: undefined, pods, containers };
-    const patched = containers.some(namesAccelerators)
-      ? []
-      : patchedDevices(getIn(template, 'podSpecPatch') ?? getIn(spec, 'podSpecPatch'));
-    return [patched.length === 0 ? source : { ...source, implicitDevices: patched }];
-  });
+function lowerWorkflow(spec: Cursor | undefined, object: KindInput): KindLowering {
+  const whole = getIn(spec, 'workflowTemplateRef');
+  const started = whole && argoSteps(whole, asText(getIn(spec, 'entrypoint')) ?? '', object);
+  if (started !== undefined) {
+    const isLimited = getIn(spec, 'parallelism') !== undefined;
+    const podSets = podsOfSteps(started).map((set) =>
+      isLimited ? { ...set, pods: between(null, set.pods.max) } : set,
+    );
+    return { podSets, retries: null, scaling: null, partial: true };
+  }
+  const sources = templateSources(spec);
+  const others = templatesOfOthers(spec, object);
+  const borrowed = others.flatMap(({ found }) => podsOfSteps(found));
+  const all = [...sources, ...borrowed];
+  const runs = concurrentRuns(spec, all.map(devicesPerPod), { others: usesOfOthers(others, sources.length) });
+  const podSets = all.flatMap((source, index) => (source ? [{ ...source, pods: runs[index] ?? exactly(null) }] : []));
   const limits = items(getIn(spec, 'templates')).map((template) => getIn(template, 'retryStrategy', 'limit'));
   return {
     podSets,
@@ -77,6 +92,41 @@ function lowerWorkflow(spec: Cursor | undefined): KindLowering {
     partial: false,
   };
 }
+
+/** The pods of each template; undefined for templates of steps. */
+function templateSources(spec: Cursor | undefined): readonly (PodSetSource | undefined)[] {
+  return items(getIn(spec, 'templates')).map((template): PodSetSource | undefined => {
+    const containers = templateContainers(template);
+    if (containers.length === 0) return undefined;
+    const name = asText(getIn(template, 'name')) ?? 'template';
+    const pods = exactly(null);
+    const metadata = getIn(template, 'metadata') ?? getIn(spec, 'podMetadata');
+    const source: PodSetSource = { name, pod: template, metadata, replicas: undefined, pods, containers };
+    const patched = containers.some(namesAccelerators)
+      ? []
+      : patchedDevices(getIn(template, 'podSpecPatch') ?? getIn(spec, 'podSpecPatch'));
+    return patched.length === 0 ? source : { ...source, implicitDevices: patched };
+  });
+}
+
+/**
+ * The pods that each template of a spec runs at once, by its name; the empty name is the entrypoint. In the order of the pod sets of its object.
+ */
+export function runsByTemplate(spec: Cursor | undefined): Table<readonly PodCount[]> {
+  const sources = templateSources(spec);
+  const weights = sources.map(devicesPerPod);
+  const runs = (entry?: string) =>
+    concurrentRuns(spec, weights, entry === undefined ? {} : { entry }).filter(
+      (_, index) => sources[index] !== undefined,
+    );
+  const names = items(getIn(spec, 'templates'))
+    .slice(0, maxNamed)
+    .flatMap((one) => asText(getIn(one, 'name')) ?? []);
+  return tableOf([...names.map((name): [string, readonly PodCount[]] => [name, runs(name)]), ['', runs()]]);
+}
+
+/** More templates of one object are not offered by name. */
+const maxNamed = 60;
 
 /** The accelerators in a patch of the pod, which is YAML or JSON in a string. A parameter is an unknown number. */
 function patchedDevices(patch: Cursor | undefined): readonly ImplicitDevices[] {

@@ -18,6 +18,7 @@ export interface Kustomization {
   readonly labels: readonly NewLabels[];
   readonly namePrefix: string;
   readonly nameSuffix: string;
+  readonly namespace: string | undefined;
 }
 
 export interface NewImage {
@@ -86,6 +87,7 @@ export function readKustomization(text: string): Kustomization | undefined {
     ],
     namePrefix: asText(getIn(root, 'namePrefix')) ?? '',
     nameSuffix: asText(getIn(root, 'nameSuffix')) ?? '',
+    namespace: asText(getIn(root, 'namespace')) || undefined,
   };
 }
 

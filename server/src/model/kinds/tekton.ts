@@ -1,0 +1,95 @@
+import type { Cursor } from '../../yaml/cursor.ts';
+import { asText, entries, getIn, isIncomplete, items } from '../../yaml/cursor.ts';
+import { lowerContainer, lowerContainers } from '../pod.ts';
+import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
+import { exactly } from './pod-sets.ts';
+import { devicesPerPod, podsOfSteps, tektonSteps } from './step-references.ts';
+import { concurrentTasks } from './workflow-runs.ts';
+
+/** Tekton: a pod per run of a task. */
+export const tektonKinds: readonly KindEntry[] = [
+  {
+    group: 'tekton.dev',
+    kinds: ['Task'],
+    words: [],
+    role: 'definition',
+    named: true,
+    lower: ({ root }) => lowered(ownPods('task', getIn(root, 'spec'))),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['ClusterTask'],
+    words: [],
+    role: 'definition',
+    named: true,
+    cluster: true,
+    lower: ({ root }) => lowered(ownPods('task', getIn(root, 'spec'))),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['Pipeline'],
+    words: [],
+    role: 'definition',
+    named: true,
+    lower: (object) => lowered(pipelinePods(getIn(object.root, 'spec'), object)),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['TaskRun'],
+    words: ['taskRef'],
+    lower: (object) => lowered(taskPods('task', getIn(object.root, 'spec'), object)),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['PipelineRun'],
+    words: ['pipelineRef'],
+    lower: (object) => {
+      const spec = getIn(object.root, 'spec');
+      const found = tektonSteps(getIn(spec, 'pipelineRef'), 'Pipeline', object);
+      return lowered(found === undefined ? pipelinePods(getIn(spec, 'pipelineSpec'), object) : podsOfSteps(found));
+    },
+  },
+];
+
+function lowered(podSets: readonly PodSetSource[]): KindLowering {
+  return { podSets, retries: null, scaling: null, partial: true };
+}
+
+/** The pods of the tasks of a pipeline, as many as run at once. */
+function pipelinePods(spec: Cursor | undefined, object: KindInput): readonly PodSetSource[] {
+  const [tasks, last] = [items(getIn(spec, 'tasks')), items(getIn(spec, 'finally'))];
+  const sources = [...tasks, ...last].map((task) => taskPods(asText(getIn(task, 'name')) ?? 'task', task, object)[0]);
+  const isOpen = isIncomplete(getIn(spec, 'tasks')) || isIncomplete(spec);
+  const runs = isOpen ? [] : concurrentTasks(tasks, last, sources.map(devicesPerPod));
+  return sources.flatMap((source, at) =>
+    source === undefined ? [] : [{ ...source, pods: runs[at] ?? exactly(null) }],
+  );
+}
+
+/** The pod of a task or a run, from its own steps or from the Task that it references. */
+function taskPods(name: string, task: Cursor | undefined, object: KindInput): readonly PodSetSource[] {
+  const own = getIn(task, 'taskSpec');
+  if (own !== undefined) return ownPods(name, own);
+  const reference = getIn(task, 'taskRef');
+  const kind = asText(getIn(reference, 'kind')) === 'ClusterTask' ? 'ClusterTask' : 'Task';
+  const found = tektonSteps(reference, kind, object);
+  return found === undefined ? [] : podsOfSteps(found).map((source) => ({ ...source, name }));
+}
+
+/** The steps of a task are containers of one pod: their requests add up. https://tekton.dev/docs/pipelines/compute-resources/ */
+function ownPods(name: string, task: Cursor | undefined): readonly PodSetSource[] {
+  const steps = items(getIn(task, 'steps'));
+  if (task === undefined || steps.length === 0) return [];
+  const template = getIn(task, 'stepTemplate');
+  const containers = [
+    ...steps.map((step) => lowerContainer(step, 'app', '', resourcesOf(step) ?? resourcesOf(template))),
+    ...lowerContainers(task),
+  ];
+  return [{ name, pod: task, metadata: undefined, replicas: undefined, pods: exactly(1), containers }];
+}
+
+/** The field has another name since v1. */
+function resourcesOf(step: Cursor | undefined): Cursor | undefined {
+  const resources = getIn(step, 'computeResources') ?? getIn(step, 'resources');
+  return entries(resources).length === 0 ? undefined : resources;
+}

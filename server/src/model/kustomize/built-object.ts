@@ -1,0 +1,27 @@
+import type { YamlNode } from '../../yaml/node.ts';
+
+/** An object that a kustomization builds, at one step of the build. */
+export interface BuiltObject {
+  readonly root: YamlNode;
+  readonly group: string;
+  readonly kind: string;
+  /** All names that it has had: patches can use any of them. */
+  readonly names: readonly string[];
+  /** The namespace that a kustomization sets. */
+  readonly namespace?: string;
+  /** The name of the file that it was first read from. */
+  readonly file: string;
+  /** The URIs of that file and of the patches applied to it. */
+  readonly sources: readonly string[];
+  /** Applies the transformers of its kustomization; present if a patch must be applied first. */
+  readonly finish?: (root: YamlNode) => YamlNode;
+}
+
+/** The text of a file. The same object means the same text, so results can be cached by identity. */
+export interface SourceFile {
+  readonly uri: string;
+  readonly text: string;
+}
+
+/** Files by their URIs. */
+export type SourceFiles = ReadonlyMap<string, SourceFile>;

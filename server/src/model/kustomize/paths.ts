@@ -1,0 +1,30 @@
+/** A path relative to a file, as a URI; undefined for remote addresses and for paths above the root, whose first step would be a host. */
+export function resolvePath(from: string, path: string): string | undefined {
+  // A URI cannot contain half of a surrogate pair.
+  if (halfPair.test(path)) return undefined;
+  if (path === '' || path.includes('\n') || path.includes('://') || path.startsWith('/')) return undefined;
+  const steps = from.split('/').slice(0, -1);
+  const root = /^[^/]*:\/\//.test(from) ? 3 : 1;
+  for (const step of path.split('/')) {
+    if (step === '..' && steps.length <= root) return undefined;
+    if (step === '..') steps.pop();
+    else if (step !== '.' && step !== '') steps.push(encodeURIComponent(step));
+  }
+  return steps.join('/');
+}
+
+/** Bundled for older engines, a literal in the function would be compiled at each call. */
+const halfPair = /\p{Surrogate}/u;
+
+export function isSame(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && nameOf(one) === nameOf(other);
+}
+
+/** Clients escape different characters of a path. */
+export function nameOf(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
+  }
+}

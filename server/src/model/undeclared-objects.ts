@@ -1,0 +1,55 @@
+import type { Cursor } from '../yaml/cursor.ts';
+import { asText, getIn, items } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
+
+// Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
+
+/** The version and kind of an object, with the tool's name as its group. */
+export interface ObjectType {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** What a document without apiVersion is by its fields; undefined for all others, such as a chart's values. */
+export function undeclaredType(root: Cursor): ObjectType | undefined {
+  if (root.node.kind !== 'map' || getIn(root, 'apiVersion') !== undefined) return undefined;
+  const kind = asText(getIn(root, 'kind'));
+  if (kind === undefined) {
+    const executors = getIn(root, 'deploymentSpec', 'executors');
+    const schema = asText(getIn(root, 'schemaVersion'));
+    return executors === undefined || schema === undefined || getIn(root, 'root') === undefined
+      ? undefined
+      : { apiVersion: `kubeflow-pipelines/${schema}`, kind: 'PipelineSpec' };
+  }
+  if (kind === 'component' || kind === 'operation') {
+    const runs = getIn(root, 'run', 'kind') ?? getIn(root, 'component', 'run', 'kind');
+    return runs === undefined ? undefined : { apiVersion: `polyaxon/${asText(getIn(root, 'version')) ?? ''}`, kind };
+  }
+  const apiVersion = versions[kind];
+  return apiVersion !== undefined && hasWholePods(root) ? { apiVersion, kind } : undefined;
+}
+
+/** The name of an object of another tool; null if it has none. */
+export function undeclaredName(root: Cursor): string | null {
+  const isOther = undeclaredType(root) !== undefined && getIn(root, 'metadata') === undefined;
+  return (isOther ? asText(getIn(root, 'pipelineInfo', 'name') ?? getIn(root, 'name')) : undefined) ?? null;
+}
+
+/** The only version of kinds that nothing else has. */
+const versions = table<string>({
+  Pod: 'v1',
+  Deployment: 'apps/v1',
+  StatefulSet: 'apps/v1',
+  DaemonSet: 'apps/v1',
+  ReplicaSet: 'apps/v1',
+  Job: 'batch/v1',
+  CronJob: 'batch/v1',
+});
+
+/** Whether the object has pods of its own: the containers of a patch often have no image. */
+function hasWholePods(root: Cursor): boolean {
+  const spec = getIn(root, 'spec');
+  const pods = [spec, getIn(spec, 'template', 'spec'), getIn(spec, 'jobTemplate', 'spec', 'template', 'spec')];
+  const containers = pods.flatMap((pod) => items(getIn(pod, 'containers')));
+  return containers.length > 0 && containers.every((container) => getIn(container, 'image') !== undefined);
+}

@@ -1,0 +1,14 @@
+import type { ReferencedPods } from '../model/cross-references.ts';
+import type { PodSet } from '../model/workload.ts';
+
+/** The requests and node labels of a pod set, without positions. */
+export function seenPods(podSet: PodSet): ReferencedPods {
+  return {
+    containers: podSet.containers.map(({ type, name, accelerators }) => ({
+      type,
+      name,
+      accelerators: accelerators.map(({ resource, form, count }) => ({ resource, form, count })),
+    })),
+    selectors: podSet.selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })),
+  };
+}

@@ -1,0 +1,35 @@
+import { noCrossReferences, type StepFacts, type StepRun } from '../model/cross-references.ts';
+import { kindEntry } from '../model/kinds/index.ts';
+import type { PodCount } from '../model/kinds/kind.ts';
+import { runsByTemplate } from '../model/kinds/workflows.ts';
+import { lowerManifest } from '../model/lower.ts';
+import { groupOf } from '../model/manifest.ts';
+import { defaultModelOptions } from '../model/options.ts';
+import type { Manifest } from '../model/workload.ts';
+import { getIn } from '../yaml/cursor.ts';
+import { tableOf } from '../yaml/table.ts';
+import { seenPods } from './seen-pods.ts';
+
+/** What an object with steps runs for one that references it: only the pods with accelerators. */
+export function stepFacts(manifest: Manifest): StepFacts {
+  // A definition runs nothing itself; its steps are those of an object that would run it.
+  const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
+  const holds = podSets.map(({ containers }) => containers.some(({ accelerators }) => accelerators.length > 0));
+  const runsOf = (counts: readonly PodCount[]): readonly StepRun[] =>
+    podSets.flatMap((podSet, index) => {
+      const { min, max } = counts[index] ?? { min: null, max: null };
+      return holds[index] === true && max !== 0 ? [{ name: podSet.name, min, max, ...seenPods(podSet) }] : [];
+    });
+  const byTemplate =
+    groupOf(manifest.apiVersion) === 'argoproj.io'
+      ? runsByTemplate(getIn(manifest.root, 'spec'))
+      : tableOf([['', countsOf(manifest)]]);
+  return { runs: tableOf(Object.entries(byTemplate).map(([name, counts]) => [name, runsOf(counts)])) };
+}
+
+/** The pods as the table of kinds counts them: a definition has no number itself. */
+function countsOf(manifest: Manifest): readonly PodCount[] {
+  const entry = kindEntry(groupOf(manifest.apiVersion), manifest.kind);
+  const input = { ...manifest, options: defaultModelOptions, crossReferences: noCrossReferences };
+  return (entry?.lower(input).podSets ?? []).map(({ pods }) => pods);
+}
