@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
-import type { OwnPrices } from '../../server/src/cost/custom-prices.ts';
+import { listPrices, type OwnPrices } from '../../server/src/cost/custom-prices.ts';
 import { estimateCost } from '../../server/src/cost/estimate.ts';
 import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/money.ts';
 import { missingFor } from '../../server/src/cost/no-estimate.ts';
@@ -10,6 +10,7 @@ import { boundLines, rangeWords } from '../../server/src/cost/possible-cost-word
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import type { Workload } from '../../server/src/model/workload.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
+import { table } from '../../server/src/yaml/table.ts';
 import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
 
@@ -26,7 +27,7 @@ function renderCost(workload: Workload, prices: OwnPrices): string {
   const title = `${workload.kind}/${workload.name}`;
   if (cost === null) {
     const reason = `${title} no price: ${noEstimateWords(unknown)} (${missingFor(unknown) ?? 'nothing missing'})\n`;
-    const range = missingFor(unknown) === 'gpu' ? possibleCost(workload) : undefined;
+    const range = missingFor(unknown) === 'gpu' ? possibleCost(workload, prices) : undefined;
     return range === undefined ? reason : `${reason}${renderRange(range)}\n`;
   }
   const lines = [
@@ -46,6 +47,26 @@ function renderRange(range: PossibleCost): string {
   const lines = [`  ${rangeWords(range)}`, ...boundLines(range).map((line) => `  - ${line}`), `  ${names}`];
   return lines.join('\n');
 }
+
+test('a card that nobody sells is in a range only at a price of the project', () => {
+  const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: any-card}
+spec:
+  containers: [{name: main, image: registry.example.com/app:1, resources: {limits: {nvidia.com/gpu: 1}}}]
+`;
+  const [workload] = parseYaml(pod).documents.flatMap((document) => lowerDocument(document, configOf('')).workloads);
+  const cheapest = (prices: OwnPrices) => workload && possibleCost(workload, prices)?.from.model;
+  const cards = (prices: OwnPrices) => (workload && possibleCost(workload, prices)?.cards)?.map(({ gpu }) => gpu.id);
+  expect(cards(listPrices)).not.toContain('gtx-1650');
+  expect(cheapest({ ...listPrices, gpus: table({ 'gtx-1650': 0.05 }) })).toBe('gtx-1650');
+  expect(cheapest({ ...listPrices, gpus: table({ 'GTX 1650': 0.05 }) })).toBe('gtx-1650');
+  const machine = { gpus: 1, purchasePrice: 1, years: 1, watts: 1, pue: 1, electricityPerKwh: 0.1, staffPerYear: 0 };
+  const onPrem = table({ 'gtx-1650': { ...machine, utilizationPercent: 100 } });
+  expect(cheapest({ ...listPrices, onPrem })).toBe('gtx-1650');
+  const rates = { onDemand: { gpu: 1, cpu: 0, memoryGiB: 0 }, spot: null };
+  expect(cards({ ...listPrices, rates })).toContain('gtx-1650');
+});
 
 test('amounts match the platform formatter for en-US, which is slow to start', () => {
   const amounts = [

@@ -4,36 +4,21 @@ import {
   allInstanceTypes,
   catalogPrices,
   type FetchedPrice,
+  gpus,
   offers,
   priceSheet,
+  soldModels,
 } from '../../server/src/catalog/index.ts';
 import { type PricesInUse, parseConfig, resolveConfig } from '../../server/src/config.ts';
 import { oldPriceAge } from '../../server/src/cost/price-age.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { summarize } from '../../server/src/features/report.ts';
 import { analyse } from '../support/analyse.ts';
+import { p5Pod, p5Price } from '../support/p5.ts';
 
-const fetched: FetchedPrice = {
-  provider: 'aws',
-  instanceType: 'p5.48xlarge',
-  region: 'us-east-1',
-  pricing: 'on-demand',
-  hourly: 50,
-  basis: null,
-  date: '2026-11-01',
-  source: 'https://pricing.us-east-1.amazonaws.com/index.csv',
-};
+const fetched = { ...p5Price, date: '2026-11-01' };
 
-const pod = `apiVersion: v1
-kind: Pod
-metadata: {name: a}
-spec:
-  nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge, topology.kubernetes.io/region: us-east-1}
-  containers:
-    - {name: a, image: "a:1", resources: {limits: {nvidia.com/gpu: 8}}}
-`;
-
-function fileWith(prices: readonly FetchedPrice[], config = '', today: string | null = null, text = pod) {
+function fileWith(prices: readonly FetchedPrice[], config = '', today: string | null = null, text = p5Pod) {
   const inUse: PricesInUse = { sheet: priceSheet('test', prices), today };
   const file = { values: parseConfig(config).values, path: 'a.yaml' };
   return analyse(text, resolveConfig({ settings: undefined, file, prices: inUse }));
@@ -103,6 +88,17 @@ describe('the offers of a sheet', () => {
     expect(offers({ instanceType }, sheet)).toMatchObject([{ provider, gpu, gpuCount, onDemand: 50 }]);
   });
 
+  it('decide which models are sold', () => {
+    const unsold = allInstanceTypes().find(
+      ({ gpu, gpuCount }) => gpu && gpuCount && !soldModels(catalogPrices).has(gpu),
+    );
+    const added = unsold && { ...fetched, provider: unsold.provider, instanceType: unsold.name };
+    for (const sheet of [catalogPrices, priceSheet('test', added === undefined ? [fetched] : [fetched, added])]) {
+      const ids = [...gpus.keys(), 'no-such'].filter((gpu) => offers({ gpu }, sheet).length > 0);
+      expect([...soldModels(sheet)].sort()).toEqual(ids.sort());
+    }
+  });
+
   it('leave the catalog as it is', () => {
     const before = offers({ provider: 'aws' }, catalogPrices);
     offers({ provider: 'aws' }, priceSheet('test', [fetched]));
@@ -116,7 +112,7 @@ describe('old prices', () => {
   const later = '2026-11-22';
 
   function hoverText(...args: Parameters<typeof fileWith>): string {
-    return JSON.stringify(hover(fileWith(...args), pod.indexOf('nvidia.com/gpu'))).replaceAll('\\"', '"');
+    return JSON.stringify(hover(fileWith(...args), p5Pod.indexOf('nvidia.com/gpu'))).replaceAll('\\"', '"');
   }
 
   it('are reported once, at the basis of the hover and in the status bar', () => {

@@ -84,6 +84,29 @@ spec:
     );
   });
 
+  test('runs that exclude each other fill a month at most', () => {
+    // 730 runs of at most 2 h: 730 h × $5.672 = $4,140.56, and twice that if they overlap.
+    const hourly = (policy: string) =>
+      lensOf(
+        cronJob('"0 * * * *"', 'activeDeadlineSeconds: 7200').replace('spec:', `spec:\n  concurrencyPolicy: ${policy}`),
+      );
+    for (const policy of ['Forbid', 'Replace'])
+      expect(hourly(policy)).toMatch(/ · at most \$11\.34 per run, \$4,140\.56 a month$/);
+    expect(hourly('Allow')).toMatch(/ · at most \$11\.34 per run, \$8,281\.12 a month$/);
+  });
+
+  test('a suspended schedule has no runs', () => {
+    const text = cronJob('"0 * * * *"', 'activeDeadlineSeconds: 7200').replace('spec:', 'spec:\n  suspend: true');
+    expect(lensOf(text)).toMatch(/ · at most \$11\.34 per run, \$0 a month$/);
+  });
+
+  test('a controller that restarts its pods has no run', () => {
+    const text = job('replicas: 1', '[python, train.py, --max_steps=36000]')
+      .replace('batch/v1', 'apps/v1')
+      .replace('Job', 'Deployment');
+    expect(lensOf(text, 'training: {stepSeconds: 2.5}')).toBe('$5.67/h on demand · $2.46/h spot');
+  });
+
   test('a run of unknown length has a price while it runs', () => {
     expect(lensOf(cronJob('"@hourly"', 'backoffLimit: 0'))).toBe('$5.67/h on demand while running · $2.46/h spot');
   });
@@ -135,9 +158,16 @@ test.each([
   ['*/15 * * * *', 730 * 4],
   ['@weekly', 730 / 168],
   ['0 9-17 * * 1-5', (9 * 5 * 730) / 168],
+  ['0 3 * * 1-5', ((365 / 12) * 5) / 7],
+  ['@monthly', 1],
+  ['0 0 1,15 * *', 2],
+  ['@yearly', 1 / 12],
+  ['0 0 29 2 *', 1 / 48],
+  // The first of a month, and each Monday that is not the first.
+  ['0 0 1 * 1', 1 + ((365.25 / 12 - 1) * 1) / 7],
   ['@every 2h30m', 730 / 2.5],
-])('%s runs %f times in 730 hours', (schedule, runs) => {
-  expect(runsPerMonth(schedule)).toBeCloseTo(runs, 0);
+])('%s runs %f times in a month', (schedule, runs) => {
+  expect(runsPerMonth(schedule)).toBeCloseTo(runs, 9);
 });
 
 test('an invalid schedule has no number of runs', () => {

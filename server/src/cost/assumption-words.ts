@@ -69,10 +69,16 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
         : `Region unknown: price for ${assumption.region}${byDefault}`;
     case 'otherRegion':
       return `No ${assumption.pricing} price for ${assumption.region}: price for ${assumption.pricedRegion}`;
+    case 'edgeZone':
+      return `No prices of zone ${assumption.zone}: price for its region ${assumption.region}`;
+    case 'storage':
+      return 'Not checked: whether the disk of the nodes, a setting of their pool, has the requested ephemeral-storage';
     case 'capacity':
       return assumption.from === 'config'
         ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
         : `Capacity type unknown: ${assumption.capacity} price${byDefault}`;
+    case 'spotFirst':
+      return `Spot first: ${formatHourly(assumption.spot)} per pod; on demand otherwise: ${formatHourly(assumption.onDemand)}`;
     case 'premium':
       return "Without the premium that GKE Autopilot adds to the machine's price";
     case 'onDemand':
@@ -91,6 +97,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `${assumption.percent}% off on-demand list prices, from ${source('prices')}`;
     case 'commitment':
       return `Committed use for ${assumption.term.replace('-', ' ')}, from ${source('prices')}`;
+    case 'noCommitment':
+      return `No price for committed use of ${assumption.instanceType}: on-demand price (the price sheet has those of Google Cloud in us-central1)`;
     case 'onPrem':
       return `Own machine: purchase, electricity and staff from ${source('prices')}, per hour of work`;
     case 'rates':

@@ -2,6 +2,12 @@ import type { Inherited } from '../model/referenced.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import type { Capacity, ModelHint } from '../model/workload.ts';
 
+/** From the lowest price to the highest. */
+interface Amount {
+  readonly min: number;
+  readonly max: number;
+}
+
 /** A value that an estimate assumes because the object does not set it. `assumption-words.ts` has the wording. */
 export type Assumption =
   /** Values missing from a template come from another file. */
@@ -25,7 +31,13 @@ export type Assumption =
       readonly region: string;
       readonly pricedRegion: string;
     }
+  /** The price of the region applies to a zone with its own prices. */
+  | { readonly kind: 'edgeZone'; readonly zone: string; readonly region: string }
+  /** Whether the nodes have the ephemeral storage that the pods request is unknown. */
+  | { readonly kind: 'storage' }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly from: 'default' | 'config' }
+  /** Spot nodes come first. US dollars per hour and pod. */
+  | { readonly kind: 'spotFirst'; readonly spot: Amount; readonly onDemand: Amount }
   /** The price of the machines is without Autopilot's premium. */
   | { readonly kind: 'premium' }
   /** No price for the capacity type; the on-demand price applies. */
@@ -50,6 +62,8 @@ export type Assumption =
   | { readonly kind: 'podsPerGpu'; readonly pods: number; readonly from: 'config' }
   | { readonly kind: 'discount'; readonly percent: number; readonly from: 'config' }
   | { readonly kind: 'commitment'; readonly term: '1-year' | '3-years'; readonly from: 'config' }
+  /** The project commits itself, but the price sheet has no such price of the machine. */
+  | { readonly kind: 'noCommitment'; readonly instanceType: string }
   /** The price is that of the project's own machine. */
   | { readonly kind: 'onPrem'; readonly from: 'config' }
   /** The price is the sum of the project's prices of GPUs, CPUs and memory. */

@@ -27,6 +27,7 @@ export interface Interruptions {
   readonly source: string;
 }
 
+/** The prices of one pod on demand and on spot, in US dollars per hour, and what spot saves. Undefined parts are unknown. */
 export function capacityPrices(podSet: PodSet, prices: OwnPrices = listPrices): CapacityPrices {
   const spotPrices = podPrices(podSet, 'spot', prices);
   const onDemand = rangeOfPod(podPrices(podSet, 'on-demand', prices));

@@ -3,7 +3,7 @@ import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
-import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { ends, spotElsewhere, stranded } from './machine-notes.ts';
@@ -14,6 +14,7 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { runCost } from './run-cost.ts';
+import { rangeOfQuotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
@@ -174,6 +175,9 @@ function wholeSlices(podSet: PodSet, counted: Range, billed: Range): readonly As
 function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | NoEstimate {
   const { devices } = accelerator;
   const { placement } = podSet;
+  const { storage } = placement;
+  if (storage?.kind === 'too-small')
+    return { kind: 'storageTooSmall', neededGiB: placement.needs.storageGiB, largestGiB: storage.largestGiB };
   const onOwn = ownMachineQuote(placement, accelerator, own);
   if (onOwn !== undefined) return costOf(podSet, accelerator, onOwn);
   const allowed = pricedModels(accelerator);
@@ -192,28 +196,43 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
-  const selected = spotOnly && spotKnown ? spot : onDemand;
+  const preferred = spotFirstQuotes(models, (model) => pricedDevices(model, accelerator), placement, own);
+  const selected = preferred?.quotes ?? (spotOnly && spotKnown ? spot : onDemand);
   const isOwn = selected.every(({ prices }) =>
     prices.every(({ offer: { own: paid } }) => paid === 'gpu' || paid === 'instance'),
   );
+  const isCommitted = selected.every(({ prices }) => prices.every(({ offer }) => offer.own === 'commitment'));
   if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
   if (placement.autopilot === 'pods' && !isOwn) return { kind: 'capacityNotPriced', capacity: 'autopilot' };
   if (selected.some(({ prices }) => prices.length === 0)) {
-    const { instanceType, provider } = placement;
+    const { provider, needs, ownMachine, otherCloud } = placement;
+    const instanceType = placement.instanceType ?? ownMachine?.name ?? otherCloud ?? null;
+    const anySize = { ...placement, needs: noNeeds };
+    const isTooLarge = models.every(
+      (model) => quote(model, pricedDevices(model, accelerator), anySize, 'on-demand', own).prices.length > 0,
+    );
+    if (isTooLarge) return { kind: 'podTooLarge', needs };
     return { kind: 'priceUnknown', models, devices, instanceType, provider };
   }
+  const hourly = rangeOfQuotes(selected) ?? nothing;
   return {
     name: podSet.name,
-    hourly: rangeOfQuotes(selected),
-    spot: spotKnown ? rangeOfQuotes(spot) : null,
-    idle: rangeOfQuotes(selected),
+    hourly,
+    spot: preferred?.spot ?? (spotKnown ? (rangeOfQuotes(spot) ?? null) : null),
+    idle: hourly,
     isOpen: false,
     basis: selected.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
     assumptions: [
-      ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
+      ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown).filter(
+        ({ kind }) => kind !== 'capacity' || !(isCommitted || preferred),
+      ),
+      ...(preferred === undefined
+        ? []
+        : [{ kind: 'spotFirst', spot: preferred.spot, onDemand: preferred.onDemand } as const]),
       ...selected.flatMap((one) => one.assumptions),
       ...selected.flatMap(({ prices }) => ends(prices).flatMap((price) => stranded(price, devices))),
-      ...(spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere),
+      // A better spot price of one model is not that of the others.
+      ...(models.length > 1 ? [] : (spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere)),
     ],
   };
 }
@@ -235,6 +254,9 @@ export function pricedDevices(model: string, { devices, perPod }: Pick<PodAccele
   return profile === undefined ? devices : migPriceShare(table, profile) * perPod;
 }
 
+/** GiB. Node groups of EKS and Karpenter have it by default, other nodes more, so each node has less than it for pods. */
+const smallestDisk = 20;
+
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be useful. */
 export function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
   if (model !== null) return [model];
@@ -244,9 +266,10 @@ export function pricedModels({ model, candidates, modelFrom }: PodAccelerator): 
 function assumptionsOf(
   { form, devices, perPod, modelFrom, modelHint, requested }: PodAccelerator,
   models: readonly string[],
-  { placement: { capacity, nodePool, provider, providerFrom, autopilot } }: PodSet,
+  { placement }: PodSet,
   noSpot: boolean,
 ): readonly Assumption[] {
+  const { capacity, nodePool, provider, providerFrom, autopilot, edgeZone, region, needs, storage } = placement;
   const found: Assumption[] = [];
   const [model = ''] = models;
   if (modelFrom === 'config') found.push({ kind: 'gpu', model, nodePool, from: 'config' });
@@ -257,7 +280,9 @@ function assumptionsOf(
     const share = pricedDevices(model, { devices, perPod }) / perPod;
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
+  if (edgeZone !== undefined && region !== null) found.push({ kind: 'edgeZone', zone: edgeZone, region });
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
+  if (needs.storageGiB >= smallestDisk && storage?.kind === 'unchecked') found.push({ kind: 'storage' });
   if (autopilot === 'nodes') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
@@ -290,9 +315,4 @@ function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis
     asOf: isOwn ? null : from.date,
     source: isOwn ? null : from.source,
   };
-}
-
-function rangeOfQuotes(quotes: readonly Quote[]): Range {
-  const amounts = quotes.flatMap(({ prices }) => prices.map(({ hourly }) => hourly));
-  return { min: Math.min(...amounts), max: Math.max(...amounts) };
 }

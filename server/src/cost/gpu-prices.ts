@@ -6,7 +6,7 @@ import { quote } from './offers.ts';
 import { rangeOf } from './range.ts';
 import type { Range } from './types.ts';
 
-/** The on-demand price of one whole device of a GPU model, by provider, cheapest first. Excludes offers without a date. */
+/** The on-demand price of one whole device of a GPU model, or of several in one pod, by provider, cheapest first. Excludes offers without a date. */
 export interface GpuPrices {
   readonly gpu: GpuModel;
   /** The project's own price at any provider; null if list prices apply. */
@@ -28,9 +28,17 @@ export const anywhere: Placement = {
   providerFrom: null,
 };
 
-/** The prices of a model for a placement; without a placement, one price for each provider. */
-export function gpuPrices(gpu: GpuModel, placement: Placement = anywhere, own: OwnPrices = listPrices): GpuPrices {
-  const { prices } = quote(gpu.id, 1, placement, 'on-demand', own);
+/**
+ * The prices of a model for a placement; without a placement, one price for each provider.
+ * @param devices in one pod: two devices can take a machine that costs more than twice the one with one device
+ */
+export function gpuPrices(
+  gpu: GpuModel,
+  placement: Placement = anywhere,
+  own: OwnPrices = listPrices,
+  devices = 1,
+): GpuPrices {
+  const { prices } = quote(gpu.id, devices, placement, 'on-demand', own);
   return {
     gpu,
     own: prices.find(({ offer }) => offer.own === 'gpu')?.hourly ?? null,

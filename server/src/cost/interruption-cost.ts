@@ -1,4 +1,5 @@
 import { interruptionBand } from '../catalog/index.ts';
+import type { ModelOptions } from '../model/options.ts';
 import type { PodSet } from '../model/workload.ts';
 import { HOURS_PER_MONTH } from './money.ts';
 import type { CostEstimate } from './types.ts';
@@ -28,6 +29,15 @@ function lost(seconds: number, cost: CostEstimate | null): LostTime {
 /** The share of its time that a trainer spends writing checkpoints. */
 export function writingShare(checkpointSeconds: number, secondsBetween: number): number {
   return checkpointSeconds / (secondsBetween + checkpointSeconds);
+}
+
+/** The time to write a checkpoint: from the config, else from its size and the speed of writing; null if unknown. */
+export function secondsToWrite(
+  { checkpointSeconds = null, checkpointGiBPerSecond = null }: NonNullable<ModelOptions['training']>,
+  sizeGiB: number | null,
+): number | null {
+  if (checkpointSeconds !== null || sizeGiB === null || checkpointGiBPerSecond === null) return checkpointSeconds;
+  return sizeGiB / checkpointGiBPerSecond;
 }
 
 /** The interval that minimizes the time spent writing plus the time lost, after Young: √(2 × time to write × time between interruptions). */

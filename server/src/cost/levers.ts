@@ -1,12 +1,13 @@
 import {
   gpus,
+  hasNodes,
   isGpuLabel,
   isInstanceTypeLabel,
   offers,
   type PriceSheet,
   type Provider,
-  usableCardGiB,
 } from '../catalog/index.ts';
+import { type Devices, wholeCards } from '../memory/fit.ts';
 import { noNeeds, type Placement, type PodSet } from '../model/workload.ts';
 import { commitments, listPrices, type OwnPrices } from './custom-prices.ts';
 import { acceleratorsOf, pricedDevices } from './estimate.ts';
@@ -68,6 +69,10 @@ export function sameGpuElsewhere({ model, devices, placement, now }: Priced, pri
   const best = new Map<Provider, PodPrice>();
   for (const [provider, region] of placesOf(model, prices.sheet)) {
     if (provider === now.offer.provider && region === now.offer.region) continue;
+    // What a pod of Kubernetes runs on is a node.
+    if (!hasNodes(provider)) continue;
+    // The adapters exist only there.
+    if (placement.needs.efa > 0 && provider !== now.offer.provider) continue;
     const open: Placement = { ...placement, provider, region, instanceType: null, nodeGpus: [], terms: [] };
     const [price] = quote(model, devices, open, 'on-demand', prices).prices;
     if (price?.offer.date == null || price.offer.region !== region || !isCheaper(price, now)) continue;
@@ -79,15 +84,15 @@ export function sameGpuElsewhere({ model, devices, placement, now }: Priced, pri
 
 /**
  * The cheapest machine of the same provider and region with another GPU of NVIDIA on which a served model fits, if it costs at least a fifth less.
- * @param fitsOn whether the model fits on a number of GPUs with so much memory each, in GiB
+ * @param fitsOn whether the model fits on GPUs
  */
 export function cheaperCard(priced: Priced, prices: OwnPrices, fitsOn: FitsOn): PodPrice | undefined {
   const [best] = otherCards(priced, prices, fitsOn);
   return best !== undefined && best.hourly <= 0.8 * priced.now.hourly ? best : undefined;
 }
 
-/** Whether a model fits on a number of GPUs with so much memory each, in GiB. */
-export type FitsOn = (count: number, memoryGiB: number) => boolean;
+/** Whether a model fits on devices. */
+export type FitsOn = (devices: Devices) => boolean;
 
 /**
  * The cheapest machine of the same provider and region with each other GPU of NVIDIA on which a served model fits, cheapest first. As many GPUs, from
@@ -103,9 +108,9 @@ export function otherCards(
   const terms = placement.terms.map((term) => term.filter(({ key }) => !isInstanceTypeLabel(key) && !isGpuLabel(key)));
   const open: Placement = { ...placement, provider, region, instanceType: null, terms };
   const found = [...gpus.values()].flatMap((gpu): readonly PodPrice[] => {
-    const memory = usableCardGiB(gpu);
+    const cards = wholeCards(gpu, devices);
     const isUsual = gpu.vendor === 'nvidia' && Number(gpu.computeCapability) >= 8 && !/^g[bh]\d/.test(gpu.id);
-    if (gpu.id === model || !isUsual || memory === null || !fitsOn(devices, memory)) return [];
+    if (gpu.id === model || !isUsual || cards === null || !fitsOn(cards)) return [];
     const [price] = quote(gpu.id, devices, open, 'on-demand', prices).prices;
     const isHere = price?.offer.region === region && price.offer.date !== null && !isPerDevice(price.offer);
     return price !== undefined && isHere && hasRoom(price, placement, 0) ? [price] : [];

@@ -8,17 +8,19 @@ export function machineOf(offer: Offer): MachineShape {
   const known = machines.get(offer);
   if (known !== undefined) return known;
   const { provider, instanceType: name, gpu, gpuCount } = offer;
-  const { vcpu, memoryGiB } = instanceType(name) ?? n1Shape(name);
-  const machine = { provider, name, gpu, gpuCount, vcpu, memoryGiB };
+  const { vcpu, memoryGiB, localDisk }: Shape = instanceType(name) ?? n1Shape(name);
+  const machine = { provider, name, gpu, gpuCount, vcpu, memoryGiB, ...(localDisk !== undefined && { localDisk }) };
   machines.set(offer, machine);
   return machine;
 }
+
+type Shape = Pick<MachineShape, 'vcpu' | 'memoryGiB' | 'localDisk'>;
 
 /** The offers of a sheet stay the same objects, and each is matched thousands of times. */
 const machines = new WeakMap<Offer, MachineShape>();
 
 /** N1 machines have any number of cards: `n1-standard-4 + 1 x nvidia-tesla-t4`. https://cloud.google.com/compute/docs/general-purpose-machines#n1_machine_types */
-function n1Shape(name: string): Pick<MachineShape, 'vcpu' | 'memoryGiB'> {
+function n1Shape(name: string): Shape {
   const vcpu = Number(/^n1-standard-(\d{1,2}) \+ /.exec(name)?.[1]);
   return vcpu > 0 ? { vcpu, memoryGiB: vcpu * 3.75 } : { vcpu: null, memoryGiB: null };
 }
@@ -38,6 +40,11 @@ export function fits({ cpu, memoryGiB, efa }: PodNeeds, machine: MachineShape): 
     (machine.memoryGiB === null || memoryGiB < machine.memoryGiB) &&
     (efa === 0 || hasAdapters(machine, efa))
   );
+}
+
+/** Whether the pod requests more CPU or memory than the machine has: it never runs there. */
+export function isTooLarge({ cpu, memoryGiB }: PodNeeds, machine: MachineShape): boolean {
+  return cpu > (machine.vcpu ?? Infinity) || memoryGiB > (machine.memoryGiB ?? Infinity);
 }
 
 function hasAdapters({ provider, name }: MachineShape, efa: number): boolean {
@@ -67,7 +74,7 @@ export function coversPod({ provider, gpu }: Offer, devices: number, needs: PodN
 
 /**
  * The part of a machine that a pod takes: the largest of its shares of devices, CPU, memory and network adapters. If it leaves less of the host than
- * belongs to one device, no other pod can use the devices that are left, so it takes the whole machine.
+ * belongs to one device, or to another slice of its size, no other pod can use the devices that are left, so it takes the whole machine.
  * @param cards devices of the machine
  */
 export function shareOf(
@@ -82,5 +89,6 @@ export function shareOf(
     memoryGiB / (machine.memoryGiB ?? Infinity),
     efa / (adapters ?? Infinity),
   );
-  return ofHost > 1 - 1 / cards ? 1 : Math.max(devices / cards, ofHost);
+  // Of a shared device, the next pod needs a part only.
+  return ofHost > 1 - Math.min(1, devices) / cards ? 1 : Math.max(devices / cards, ofHost);
 }

@@ -13,6 +13,15 @@ export function formatHourly(hourly: Range | number): string {
   return `${formatAmount(hourly)}/h`;
 }
 
+/** `from $2.01/h`, if the ceiling of an amount is unknown. */
+export function fromWords(
+  amount: Range,
+  isOpen: boolean,
+  format: (amount: Range | number) => string = formatHourly,
+): string {
+  return isOpen ? `from ${format(amount.min)}` : format(amount);
+}
+
 /** `$0 to $20.64 an hour`, for a screen reader. */
 export function spokenHourly(hourly: Range | number): string {
   return `${formatRange(asRange(hourly), formatCents, ' to ')} an hour`;
@@ -31,7 +40,12 @@ export function formatMonthly(hourly: Range | number): string {
 /** `$5,022`, from an hourly amount: for tables with the unit in the header. */
 export function formatMonthlyAmount(hourly: Range | number): string {
   const { min, max } = asRange(hourly);
-  return formatRange({ min: min * HOURS_PER_MONTH, max: max * HOURS_PER_MONTH }, formatWhole);
+  return formatDollars({ min: min * HOURS_PER_MONTH, max: max * HOURS_PER_MONTH });
+}
+
+/** `$5,022`: whole dollars. */
+export function formatDollars(amount: Range | number): string {
+  return formatRange(asRange(amount), formatWhole);
 }
 
 /** `8`, `0–3`, `0.25`; `?` for an unknown number. */
@@ -48,7 +62,7 @@ export function formatNumber(value: number): string {
     .replace(/\.$/, '');
 }
 
-/** `15`, `6.1`: GiB with one digit below ten. */
+/** `281`, `15.6`, `8.3`: GiB with one digit below a hundred. */
 export function formatGiB(gib: number): string {
   return formatNumber(gib < 100 ? Math.round(gib * 10) / 10 : Math.round(gib));
 }

@@ -1,6 +1,7 @@
-import { acceleratorResource, providerName } from '../catalog/index.ts';
+import { acceleratorResource, instanceType as machineNamed, providerName } from '../catalog/index.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { formatGiB, formatNumber } from './money.ts';
 import type { NoEstimate, UnknownCount } from './no-estimate.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
@@ -37,10 +38,29 @@ export function noEstimateWords(reason: NoEstimate): string {
       return `The catalog has no price for any device of ${requestedWords(reason.requested)}`;
     case 'shareUnknown':
       return `Share of the device unknown (${requestedWords(reason.requested)})`;
+    case 'storageTooSmall': {
+      const { neededGiB, largestGiB } = reason;
+      const nodes =
+        largestGiB === null
+          ? 'no selected machine has such local disks'
+          : `its nodes have disks of ${formatNumber(largestGiB)} GiB`;
+      return `A pod requests ${formatNumber(neededGiB)} GiB of ephemeral storage, but ${nodes}`;
+    }
+    case 'podTooLarge': {
+      const { cpu, memoryGiB } = reason.needs;
+      const parts = [
+        ...(cpu > 0 ? [`${formatNumber(cpu)} CPUs`] : []),
+        ...(memoryGiB > 0 ? [`${formatGiB(memoryGiB)} GiB of memory`] : []),
+      ];
+      return `A pod requests ${parts.join(' and ')}: no known machine that it may run on has as much`;
+    }
     case 'capacityNotPriced':
       return capacityWords[reason.capacity];
     case 'priceUnknown': {
       const { models, devices, instanceType, provider } = reason;
+      const cards = machineNamed(instanceType ?? '')?.gpuCount;
+      if (cards != null && cards >= 1 && cards < devices)
+        return `Price unknown: ${instanceType} has ${cards} devices, and a pod requests ${devices}`;
       const on = instanceType ?? (provider === null ? null : providerName(provider));
       const requested = `${devices} × ${models.map(modelName).join(' or ')}`;
       return `The catalog has no price for ${requested}${on === null ? '' : ` on ${on}`}`;

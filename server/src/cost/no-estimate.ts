@@ -1,4 +1,5 @@
 import type { RequestedResource } from '../model/requested-resource.ts';
+import type { PodNeeds } from '../model/workload.ts';
 
 /** Why a workload has no price. `no-estimate-words.ts` has the wording. */
 export type NoEstimate =
@@ -27,6 +28,10 @@ export type NoEstimate =
   | { readonly kind: 'vendorNotPriced'; readonly requested: RequestedResource }
   /** The request is for a part of a device, of unknown size on every model. */
   | { readonly kind: 'shareUnknown'; readonly requested: RequestedResource }
+  /** No node that the pods may run on has their ephemeral storage. `largestGiB`: of its pools; null: of local disks. */
+  | { readonly kind: 'storageTooSmall'; readonly neededGiB: number; readonly largestGiB: number | null }
+  /** No known machine that the pods may run on has their CPU and memory. */
+  | { readonly kind: 'podTooLarge'; readonly needs: PodNeeds }
   /** Reservations, flex-start and pods on Autopilot have no list price. */
   | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' | 'autopilot' }
   | {

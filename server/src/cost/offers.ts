@@ -5,36 +5,21 @@ import {
   isInstanceTypeLabel,
   maxGpusPerInstance,
   offers,
+  physicalCount,
   priceSource,
+  regionsOf,
 } from '../catalog/index.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import { once } from '../model/once.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
-import {
-  committedPrice,
-  discountOn,
-  listPrices,
-  type OwnPrices,
-  ownInstancePrice,
-  ownPodPrice,
-} from './custom-prices.ts';
-import { fits, isPerDevice, machineOf, shareOf } from './machines.ts';
+import { listPrices, type OwnPrices, ownPodPrice } from './custom-prices.ts';
+import { fits, isPerDevice, isTooLarge, machineOf, shareOf } from './machines.ts';
+import { atOwnPrices, isEverywhere, ownTerms, type PricedOffer } from './priced-offer.ts';
 
 /** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
-
-/** An offer of the catalog, or the project's own price. */
-export interface PricedOffer extends Omit<Offer, 'provider'> {
-  /** null if the price is for the GPU itself. */
-  readonly provider: Provider | null;
-  /**
-   * `gpu`: the project's price for the devices at any provider; `instance`: its price for the instance type; `discount`: a discounted list price;
-   * `commitment`: the list price for committed use.
-   */
-  readonly own: 'gpu' | 'instance' | 'discount' | 'commitment' | null;
-}
 
 /** The price of one pod's devices at one provider. */
 export interface PodPrice {
@@ -70,8 +55,20 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, region, instanceType, nodeGpus, terms, needs } = placement;
-  const key = JSON.stringify([model, devices, provider, region, instanceType, nodeGpus, terms, needs, pricing]);
+  const { provider, otherCloud, region, regions, instanceType, nodeGpus, terms, needs } = placement;
+  const key = JSON.stringify([
+    model,
+    devices,
+    provider,
+    otherCloud,
+    region,
+    regions,
+    instanceType,
+    nodeGpus,
+    terms,
+    needs,
+    pricing,
+  ]);
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
   // A project has few distinct requests, but each workload repeats them at each keystroke.
@@ -92,23 +89,55 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   const own = ownQuote(model, devices, placement, pricing, prices);
   if (own !== undefined) return own;
   const known = placement.provider as Provider | null;
-  if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
-  const found = providersOf(offers({ gpu: model }, prices.sheet))
-    .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
-    .filter((one) => one.prices.some(isCertain));
-  const all = found.flatMap((one) => one.prices).sort(byAmount);
-  const spot = found.flatMap((one) => one.spot).sort(byAmount);
-  const [cheaperSpot] = found.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
-  const terms = found.flatMap((one) =>
-    one.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment'),
-  );
+  if (known !== null) return quoteAt(model, devices, placement, known, pricing, prices);
+  // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
+  if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
+  const sellers = providersOf(offers({ gpu: model }, prices.sheet));
+  const inRegion = providersIn(placement, sellers, prices.sheet);
+  const found = inRegion.map((provider) => quoteAt(model, devices, placement, provider, pricing, prices));
+  const certain = found.filter((one) => one.prices.some(isCertain));
+  // The region may be that of a provider whose prices have no date.
+  const all = joined(certain.length === 0 && inRegion.length < sellers.length ? found : certain);
+  const terms = all.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment');
+  return { ...all, assumptions: [...(all.prices.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms] };
+}
+
+const noQuote: Quote = { prices: [], spot: [], cheaperSpot: undefined, assumptions: [] };
+
+/** Every price of several quotes. */
+function joined(quotes: readonly Quote[]): Quote {
+  const spot = quotes.flatMap((one) => one.spot).sort(byAmount);
+  const [cheaper] = quotes.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
   return {
-    prices: all,
+    // A region without prices has those of another one.
+    prices: [...new Map(quotes.flatMap((one) => one.prices).map((price) => [price.offer, price])).values()].sort(
+      byAmount,
+    ),
     spot,
-    cheaperSpot:
-      cheaperSpot !== undefined && cheaperSpot.hourly < (spot[0]?.hourly ?? Infinity) ? cheaperSpot : undefined,
-    assumptions: [...(all.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms],
+    cheaperSpot: cheaper !== undefined && cheaper.hourly < (spot[0]?.hourly ?? Infinity) ? cheaper : undefined,
+    assumptions: quotes.flatMap((one) => one.assumptions),
   };
+}
+
+/** The providers that have the regions of the pods; all if none has them. */
+function providersIn({ region, regions }: Placement, all: readonly Provider[], sheet: PriceSheet): readonly Provider[] {
+  const wanted = regions ?? (region === null ? [] : [region]);
+  const found = all.filter((provider) => wanted.some((one) => regionsOf(provider, sheet).includes(one)));
+  return found.length === 0 ? all : found;
+}
+
+/** The quote in each region of the placement. */
+function quoteAt(
+  model: string,
+  devices: number,
+  placement: Placement,
+  provider: Provider,
+  pricing: Pricing,
+  prices: OwnPrices,
+): Quote {
+  const [first = placement.region, ...others] = (placement.region === null ? placement.regions : undefined) ?? [];
+  const at = (region: string | null) => quoteOne(model, devices, { ...placement, region }, provider, pricing, prices);
+  return others.length === 0 ? at(first) : joined([first, ...others].map(at));
 }
 
 const providersOf = once((all: readonly Offer[]): readonly Provider[] => [
@@ -202,9 +231,10 @@ function allowedOffers(
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
   const offered = all.filter((offer) => isUsual(offer) || named.includes(offer.instanceType));
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
-  if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
+  const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
+  const hasCount = nodeGpus.length > 0 || others.some((term, index) => term.length < (terms[index]?.length ?? 0));
+  if (allowed.length > 0 || !hasCount) return allowed;
   // No known machine has this number of devices: price it per device.
-  const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key)));
   return offered.filter((offer) => isAllowed(others, machineOf(offer)));
 }
 
@@ -214,15 +244,6 @@ function isUsual({ gpuCount, instanceType }: Offer): boolean {
 }
 
 const usualOffers = once((all: readonly Offer[]): readonly Offer[] => all.filter(isUsual));
-
-/** The discounts and the commitment behind prices. */
-function ownTerms(found: readonly PodPrice[], prices: OwnPrices): readonly Assumption[] {
-  return found.flatMap(({ offer: { own, provider, instanceType } }): Assumption[] => {
-    if (own === 'commitment') return [{ kind: 'commitment', term: prices.commitment ?? '1-year', from: 'config' }];
-    if (own !== 'discount' || provider === null) return [];
-    return [{ kind: 'discount', percent: discountOn(prices, provider, instanceType), from: 'config' }];
-  });
-}
 
 function namesSeveralTypes({ terms }: Placement): boolean {
   return (allowedValues(terms, isInstanceTypeLabel)?.length ?? 0) > 1;
@@ -236,27 +257,9 @@ interface Request {
   readonly each: boolean;
 }
 
-const atOwnPrices = once((prices: OwnPrices) => once((offer: Offer) => atOwnPrice(offer, prices)));
-
-/** The offer at the project's own price or discount. Spot prices stay as listed. */
-function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
-  const own = ownInstancePrice(prices, offer.instanceType);
-  if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
-  const committed = committedPrice(prices, offer);
-  if (committed !== undefined) return { ...offer, ...offer.committedFrom, onDemand: committed, own: 'commitment' };
-  const percent = discountOn(prices, offer.provider, offer.instanceType);
-  if (percent === 0 || offer.onDemand === null) return { ...offer, own: null };
-  return { ...offer, onDemand: offer.onDemand * (1 - percent / 100), own: 'discount' };
-}
-
 /** Whether the price has a date or is the project's own. */
 export function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
   return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
-}
-
-/** Some providers have one price for all regions. */
-export function isEverywhere(offer: Pick<PricedOffer, 'region'>): boolean {
-  return offer.region === '' || offer.region === 'all' || offer.region === 'global';
 }
 
 /** The prices of a pod on the machines that it fits, cheapest first: of each instance type, or of the best one. */
@@ -280,13 +283,15 @@ function cardsOf(offer: PricedOffer, devices: number): number {
   return Math.min(Math.max(1, Math.ceil(devices)), maxGpusPerInstance(offer.gpu) ?? devices);
 }
 
-/** The price of a pod on a machine; undefined if the machine has too few devices or no such price. */
+/** The price of a pod on a machine; undefined if the machine has too few devices, CPUs or memory, or no such price. */
 function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing: Pricing): PodPrice | undefined {
   const instanceHourly = pricing === 'spot' ? offer.spot : offer.onDemand;
   // The node of a fractional machine reports its part of a card as one device.
   const cards = cardsOf(offer, devices);
   if (instanceHourly === null || cards < devices) return undefined;
-  const share = isPerDevice(offer) ? devices : shareOf(devices, needs, machineOf(offer as Offer), cards);
+  const machine = machineOf(offer as Offer);
+  if (isTooLarge(needs, machine)) return undefined;
+  const share = isPerDevice(offer) ? devices : shareOf(devices, needs, machine, cards);
   return { offer, pricing, share, hourly: instanceHourly * share };
 }
 

@@ -4,7 +4,8 @@ import type { NodePool } from '../model/node-pool.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement } from '../model/workload.ts';
 import type { OwnPrices } from './custom-prices.ts';
-import { type PricedOffer, type Pricing, pricesOfMachines } from './offers.ts';
+import { type Pricing, pricesOfMachines } from './offers.ts';
+import type { PricedOffer } from './priced-offer.ts';
 import { rangeOf } from './range.ts';
 import type { Range } from './types.ts';
 

@@ -6,11 +6,13 @@ import {
   hasArmHost,
   isCardLabel,
   isCurrent,
+  isGpuLabel,
   migByResource,
   sliceGiB,
 } from '../catalog/index.ts';
 import { leastServedGiB } from '../memory/least-served.ts';
-import { kindOf } from '../model/kinds/index.ts';
+import { isGroupKind } from '../model/kinds/index.ts';
+import { namesOnly } from '../model/machine-terms.ts';
 import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { OpenModel, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
@@ -23,6 +25,7 @@ export interface OpenAccelerator extends PodAccelerator {
   readonly open: OpenModel;
 }
 
+/** Whether nothing names the model of the request. */
 export function isOpen(accelerator: PodAccelerator): accelerator is OpenAccelerator {
   return accelerator.open !== undefined;
 }
@@ -56,7 +59,10 @@ export function termsOn(gpu: GpuModel, { placement: { terms } }: PodSet): readon
 /** A label without a known value may have any. */
 function mayMeet({ key, operator, values }: NodeRequirement, gpu: GpuModel): boolean {
   const known = cardLabel(gpu, key);
-  if (known.length === 0) return true;
+  if (known.length === 0) {
+    const excludes = operator === 'NotIn' && isGpuLabel(key);
+    return !excludes || !values.some((value) => namesOnly(key, value, gpu));
+  }
   switch (operator) {
     case 'In':
       return known.some((value) => values.includes(value));
@@ -94,6 +100,6 @@ export function holds(gpu: GpuModel, accelerator: OpenAccelerator, neededGiB: nu
 }
 
 function podsPerModel(workload: Workload): number {
-  if (kindOf(workload).spansPods !== true) return 1;
+  if (!isGroupKind(workload)) return 1;
   return workload.podSets.reduce((sum, { pods }) => sum + (pods.max ?? Infinity), 0);
 }

@@ -1,10 +1,12 @@
-import { type GpuModel, hasNodes, type Offer } from '../catalog/index.ts';
+import { type GpuModel, hasNodes, type Offer, soldModels } from '../catalog/index.ts';
+import { once } from '../model/once.ts';
 import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
-import { listPrices, type OwnPrices } from './custom-prices.ts';
+import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
 import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
 import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
-import { isCertain, isEverywhere, type PodPrice, type Pricing, quote } from './offers.ts';
+import { isCertain, type PodPrice, type Pricing, quote } from './offers.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, termsOn } from './possible-cards.ts';
+import { isEverywhere } from './priced-offer.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { billedPods } from './tpu-slices.ts';
 import type { Range } from './types.ts';
@@ -64,8 +66,10 @@ export function possibleCost(workload: Workload, own: OwnPrices = listPrices): P
   const needed = new Map(used.map((podSet) => [podSet, leastGiB(podSet, workload)]));
   const suits = (gpu: GpuModel, one: OpenAccelerator, podSet: PodSet) =>
     holds(gpu, one, needed.get(podSet) ?? 0, workload);
+  const isPriced = pricedCards(own);
   const gpus = cardsFor(first.one).filter(
     (gpu) =>
+      isPriced(gpu) &&
       suits(gpu, first.one, first.podSet) &&
       others.every(({ one, podSet }) => cardsFor(one).includes(gpu) && suits(gpu, one, podSet)),
   );
@@ -81,6 +85,13 @@ export function possibleCost(workload: Workload, own: OwnPrices = listPrices): P
   const key = `${placementKey(first.podSet.placement)} ${vendor} ${perPod} ${min}-${max} ${cards}`;
   return recall(costsByKey, own, key, () => costOn(gpus, used, first.one, own));
 }
+
+/** Whether a card can have a price at all, which is known sooner than the price: half of all cards have none. */
+const pricedCards = once((own: OwnPrices) => {
+  const sold = soldModels(own.sheet);
+  return ({ id }: GpuModel): boolean =>
+    own.rates !== null || sold.has(id) || own.onPrem[id] !== undefined || ownGpuPrice(own, id) !== undefined;
+});
 
 /** The cost on cards that suit all requests. @param first one of the requests */
 function costOn(

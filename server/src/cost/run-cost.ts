@@ -1,5 +1,5 @@
 import type { RunLength } from '../model/run-length.ts';
-import { formatAmount, formatDuration, formatNumber } from './money.ts';
+import { formatAmount, formatDuration, formatNumber, HOURS_PER_MONTH } from './money.ts';
 import { timesCount } from './range.ts';
 import type { CostEstimate, Range, RunCost } from './types.ts';
 
@@ -9,23 +9,37 @@ export function runCost(run: RunLength | undefined, hourly: Range): Pick<CostEst
   return { run: { ...run, total: run.hours === null ? null : timesCount(hourly, run.hours) } };
 }
 
-/** The cost of the runs of a month; null if it is unknown. At most that of a month without a pause. */
-export function monthOf({ total, perMonth }: RunCost): Range | null {
-  return total === null || perMonth === null || perMonth === undefined ? null : timesCount(total, perMonth);
+/** What 730 hours cost: without a pause, or those of the runs; null for a workload that ends if its runs or their length are unknown. */
+export function monthOf({ run, hourly, monthly }: Pick<CostEstimate, 'run' | 'hourly' | 'monthly'>): Range | null {
+  if (run === undefined) return monthly;
+  const hours = hoursPerMonth(run);
+  return hours === null ? null : timesCount(hourly, hours);
+}
+
+/** The hours of all runs of a month; null if they are unknown, or if the workload runs once. Runs may overlap. */
+export function hoursPerMonth({ hours, perMonth, oneAtATime }: RunLength): number | null {
+  if (hours === null || perMonth === null || perMonth === undefined) return null;
+  const all = hours * perMonth;
+  return oneAtATime ? Math.min(all, HOURS_PER_MONTH) : all;
 }
 
 /** `at most $87.83 in 2 h`, `at most $87.83 per run, $2,671.50 a month`; undefined if the length of a run is unknown. */
-export function runWords(run: RunCost): string | undefined {
+export function runWords({
+  run,
+  hourly,
+  monthly,
+}: Pick<CostEstimate, 'run' | 'hourly' | 'monthly'>): string | undefined {
+  if (run === undefined) return undefined;
   const { hours, total, perMonth } = run;
   if (hours === null || total === null) return undefined;
   const amount = `${bound(run)} ${formatAmount(total)}`;
   if (perMonth === undefined) return `${amount} in ${formatDuration(hours * 3600)}`;
-  const month = monthOf(run);
+  const month = monthOf({ run, hourly, monthly });
   return `${amount} per run${month === null ? '' : `, ${formatAmount(month)} a month`}`;
 }
 
 /** How the length and the number of the runs are known, for hovers and reports. */
-export function runBasis({ hours, from, perMonth }: RunCost): string | undefined {
+export function runBasis({ hours, from, perMonth, oneAtATime }: RunCost): string | undefined {
   const runs = perMonth === undefined || perMonth === null ? undefined : `${formatNumber(perMonth)} runs a month`;
   if (hours === null) return runs;
   const duration = formatDuration(hours * 3600);
@@ -33,7 +47,9 @@ export function runBasis({ hours, from, perMonth }: RunCost): string | undefined
     from === 'deadline'
       ? `At most ${duration} per run (activeDeadlineSeconds)`
       : `${duration}: steps × training.stepSeconds`;
-  return runs === undefined ? length : `${length}, ${runs}`;
+  if (runs === undefined) return length;
+  const isCapped = oneAtATime && hours * (perMonth ?? 0) > HOURS_PER_MONTH;
+  return isCapped ? `${length}, one at a time (concurrencyPolicy)` : `${length}, ${runs}`;
 }
 
 function bound({ from }: RunCost): string {

@@ -1,3 +1,4 @@
+import type { RunLength } from '../model/run-length.ts';
 import type { Assumption } from './assumption.ts';
 import type { NoEstimate } from './no-estimate.ts';
 
@@ -28,15 +29,10 @@ export interface CostEstimate {
   readonly assumptions: readonly Assumption[];
 }
 
-/** The cost of a workload that ends. */
-export interface RunCost {
-  readonly hours: number | null;
-  /** `deadline`: at most; `steps`: about. */
-  readonly from: 'deadline' | 'steps' | null;
+/** The cost of a workload that ends. `deadline`: at most; `steps`: about; without `perMonth`, it runs once. */
+export interface RunCost extends RunLength {
   /** US dollars; null if the length is unknown. */
   readonly total: Range | null;
-  /** Runs in 730 hours; null: unknown; absent: it runs once. */
-  readonly perMonth?: number | null;
 }
 
 /** One price behind the estimate. */

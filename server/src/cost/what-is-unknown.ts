@@ -1,4 +1,4 @@
-import { type GpuModel, gpus, migByResource, offers, type PriceSheet } from '../catalog/index.ts';
+import { type GpuModel, gpus, migByResource, offers, type PriceSheet, soldModels } from '../catalog/index.ts';
 import { knownResource, resourceName } from '../model/requested-resource.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { asText } from '../yaml/cursor.ts';
@@ -44,7 +44,10 @@ const soldBySheet = new WeakMap<PriceSheet, readonly GpuModel[]>();
 
 /** The models with any price, even an undated one. Computed once for each sheet. */
 function soldGpus(sheet: PriceSheet): readonly GpuModel[] {
-  const sold = soldBySheet.get(sheet) ?? [...gpus.values()].filter(({ id }) => offers({ gpu: id }, sheet).length > 0);
+  const known = soldBySheet.get(sheet);
+  if (known !== undefined) return known;
+  const ids = soldModels(sheet);
+  const sold = [...gpus.values()].filter(({ id }) => ids.has(id));
   soldBySheet.set(sheet, sold);
   return sold;
 }
