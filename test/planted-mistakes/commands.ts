@@ -1,16 +1,18 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { getIn } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole } from './sites.ts';
-import { add, append, drop, type Mistake, type Path, type Planters, put, type Step } from './steps.ts';
+import { add, append, drop, type Mistake, type Path, type Planters, put, type Step, set } from './steps.ts';
 
 export const planters: Planters = {
   'cpu-step-holds-gpu': cpuStep,
   'idle-gpu-container': waitsAfterWork,
   'model-path-not-mounted': modelPath,
+  'nim-without-key': keylessServer,
   'quantization-mismatch': quantization,
   'rank-hard-coded': fixedRank,
   'rank-without-dns': addressWithoutRecord,
   'run-to-completion-in-deployment': endsInDeployment,
+  'server-not-running': earlyClient,
   'shell-arguments-ignored': lostWords,
   'tensor-parallel-missing': oneDevice,
 };
@@ -192,16 +194,71 @@ function fixedRank(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function addressWithoutRecord(analysis: DocumentAnalysis): readonly Mistake[] {
-  return apps(analysis, 'Job').flatMap((site): readonly Mistake[] => {
-    const job = site.workload.name;
-    const isPlain = site.workload.apiVersion === 'batch/v1' && getIn(site.podSet.pod, 'subdomain') === undefined;
-    if (job === null || !isPlain || /[{$]/.test(job)) return [];
+  return apps(analysis, 'Job', 'JobSet').flatMap((site): readonly Mistake[] => {
+    const { workload, podSet } = site;
+    const { name, manifest } = workload;
+    const isPlain = workload.apiVersion.startsWith('batch/') && getIn(podSet.pod, 'subdomain') === undefined;
+    // A pod that is alone knows its own name.
+    const isAlone = workload.podSets.length === 1 && podSet.pods.max === 1;
+    if (name === null || isAlone || /[{$.]/.test(name)) return [];
+    const isJobSet = workload.kind === 'JobSet' && getIn(manifest.root, 'spec', 'network') === undefined;
+    if (!isPlain && !isJobSet) return [];
+    const host = isJobSet ? `${name}-${podSet.name}-0-0` : `${name}-0`;
     return [
-      ['MASTER_ADDR', `${job}-0`],
-      ['LAB_COORDINATOR_ADDRESS', `tcp://${job}-0.novels:1234`],
-      ['RDZV_ENDPOINT', `${job}-0.novels.lab.svc.cluster.local:29400`],
+      ['MASTER_ADDR', host],
+      ['LAB_COORDINATOR_ADDRESS', `tcp://${host}.novels:1234`],
+      ['RDZV_ENDPOINT', `${host}.novels.lab.svc.cluster.local:29400`],
     ].map(([name = '', value = '']) => ({ name: `${name}=${value}`, ...withVariables(site, [name, value]) }));
   });
+}
+
+/** A NIM server in a container that has neither variables nor volumes. */
+function keylessServer(analysis: DocumentAnalysis): readonly Mistake[] {
+  const images = ['nvcr.io/nim/lab/novels-8b-instruct:1.2.3', 'nvcr.io/nim/mistralai/other:2'];
+  return apps(analysis, 'Deployment', 'Pod', 'StatefulSet')
+    .filter(({ container, podSet }) => {
+      const isPlain = container.env.length === 0 && container.volumeMounts.length === 0;
+      const isOwn = [container.command, container.args].every((words) => words.length === 0);
+      const isAlone = podSet.containers.length === 1 && container.image !== undefined;
+      return isPlain && isOwn && isAlone && getIn(container.at, 'envFrom') === undefined;
+    })
+    .flatMap((site) =>
+      images.map(
+        (image): Mistake => ({
+          name: image,
+          steps: [set([...site.path, 'image'], image)],
+          place: { path: [...site.path, 'image'], part: 'value' },
+        }),
+      ),
+    );
+}
+
+/** A hook that asks a server which starts at the same time. */
+function earlyClient(analysis: DocumentAnalysis): readonly Mistake[] {
+  return apps(analysis, 'Deployment', 'Pod', 'StatefulSet')
+    .filter(
+      ({ container, root, path }) =>
+        getIn(root, ...path, 'lifecycle') === undefined &&
+        !/hostNetwork/.test(analysis.text) &&
+        !container.env.some(({ name }) => name === 'OLLAMA_HOST'),
+    )
+    .flatMap((site) =>
+      [
+        ['ollama', 'pull', 'lab/novels'],
+        ['/bin/sh', '-c', 'ollama run lab/novels hello'],
+      ].map((command): Mistake => {
+        const hook: Path = [...site.path, 'lifecycle', 'postStart', 'exec', 'command'];
+        return {
+          name: command.join(' '),
+          steps: [add(site.path, 'lifecycle', { postStart: { exec: { command } } })],
+          place: {
+            path: [...hook, command[0] === 'ollama' ? 0 : 2],
+            part: 'value',
+            word: command[0] === 'ollama' ? '' : 'ollama',
+          },
+        };
+      }),
+    );
 }
 
 function lostWords(analysis: DocumentAnalysis): readonly Mistake[] {

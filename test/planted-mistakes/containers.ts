@@ -1,5 +1,7 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { instanceType } from '../../server/src/catalog/index.ts';
+import { mayUseOtherGpus } from '../../server/src/evidence/gpu-assignment.ts';
+import { wholeGpus } from '../../server/src/evidence/launch.ts';
 import { weightsSize } from '../../server/src/memory/weights.ts';
 import { servedModel } from '../../server/src/model/served-model.ts';
 import { getIn, items } from '../../server/src/yaml/cursor.ts';
@@ -9,6 +11,7 @@ import { add, append, type Mistake, type Path, type Planters, put, putUnder, typ
 export const planters: Planters = {
   'privileged-gpu': privilegedGpu,
   'visible-devices-bypass': visibleDevices,
+  'hidden-gpus': hiddenGpus,
   'nccl-disabled': ncclDisabled,
   'cpu-starved-accelerators': coresStarved,
   'host-memory-too-small': memoryStarved,
@@ -47,6 +50,17 @@ function visibleDevices(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, resource, listed }) => isJudged(workload) && listed && resource.startsWith('nvidia.com/'))
     .flatMap((site) => ['all', '0', '0,1'].map((value) => withVariable(site, 'NVIDIA_VISIBLE_DEVICES', value)));
+}
+
+function hiddenGpus(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, resource, listed }) => isJudged(workload) && listed && resource === 'nvidia.com/gpu')
+    .filter(({ container, podSet }) => wholeGpus(container, podSet) !== null && !mayUseOtherGpus(container))
+    .filter(({ container: { env } }) => !env.some(({ name }) => name.endsWith('_VISIBLE_DEVICES')))
+    .flatMap((site) => {
+      const values = [String(site.count), `${site.count},0`, '-1', ...(site.count > 1 ? ['0'] : [])];
+      return values.map((value) => withVariable(site, 'CUDA_VISIBLE_DEVICES', value));
+    });
 }
 
 function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -23,7 +23,60 @@ export const planters: Planters = {
       ['vllm', 'serve', 'microsoft/Phi-3-mini-128k-instruct', '--max-model-len', '900000', `-tp=${count}`],
     ]),
   'cheaper-gpu-fits': cheaperGpu,
+  'attention-heads': (analysis) =>
+    withServers(analysis, () => [
+      ['vllm', 'serve', 'tiiuae/falcon-7b', '--max-model-len=1024', '--tensor-parallel-size=2'],
+      ['python3', '-m', 'sglang.launch_server', '--model-path=tiiuae/falcon-7b', '--context-length=1024', '--tp=2'],
+    ]).flatMap((mistake) => withGpus(analysis, mistake, 2)),
+  'dtype-unsupported': (analysis) =>
+    withServers(analysis, () => [['vllm', 'serve', 'lab/novels-8b', '--dtype=bfloat16']]).flatMap((mistake) =>
+      onNodes(analysis, mistake, { 'cloud.google.com/gke-accelerator': 'nvidia-tesla-t4' }, lastWord(mistake)),
+    ),
+  'tensor-parallel-link': (analysis) =>
+    withServers(analysis, () => [['vllm', 'serve', 'lab/novels-70b', '--tensor-parallel-size=4']]).flatMap((mistake) =>
+      withGpus(analysis, mistake, 4).flatMap((wider) =>
+        onNodes(
+          analysis,
+          { ...wider, place: mistake.place },
+          { 'node.kubernetes.io/instance-type': 'g6.12xlarge' },
+          lastWord(mistake),
+        ),
+      ),
+    ),
 };
+
+/** The mistake with so many GPUs, whose processes share memory. */
+function withGpus(analysis: DocumentAnalysis, mistake: Mistake, count: number): readonly Mistake[] {
+  const site = siteOf(analysis, mistake);
+  if (site === undefined || site.requested || !site.listed) return [];
+  const gpus = put([...site.resources, 'limits'], site.resource, count);
+  const memory = put(pathOf(site.podSet.pod), 'hostIPC', true);
+  return [
+    { ...mistake, steps: [...mistake.steps, ...gpus, ...memory], place: { path: lastWord(mistake), part: 'value' } },
+  ];
+}
+
+/** The place of the last word of the planted command. */
+function lastWord({ name, place }: Mistake): Path {
+  return [...place.path.slice(0, -3), 'command', name.split(' ').length - 1];
+}
+
+function siteOf(analysis: DocumentAnalysis, { place }: Mistake) {
+  return containerSites(analysis).find(({ resources }) => isUnder(place.path, resources));
+}
+
+/** The mistake on other nodes, if nothing else selects them. */
+function onNodes(
+  analysis: DocumentAnalysis,
+  mistake: Mistake,
+  labels: Readonly<Record<string, string>>,
+  path: Path,
+): readonly Mistake[] {
+  const site = siteOf(analysis, mistake);
+  if (site === undefined || getIn(site.podSet.pod, 'affinity') !== undefined) return [];
+  const steps = [...mistake.steps, ...put(pathOf(site.podSet.pod), 'nodeSelector', labels)];
+  return [{ ...mistake, steps, place: { path, part: 'value' } }];
+}
 
 // Mistakes in the size of a model for its GPUs.
 

@@ -5,13 +5,14 @@ import { modelLoader } from '../../server/src/evidence/server-start.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { asText, getIn, isTemplated, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites, usesOneDevice } from './sites.ts';
-import { drop, type Mistake, type Planters, pathOf, put, putUnder, set } from './steps.ts';
+import { add, drop, type Mistake, type Planters, pathOf, put, putUnder, set } from './steps.ts';
 
 export const planters: Planters = {
   'gpu-without-request': gpuWithoutRequest,
   'hpa-metric-unknown': hpaMetricUnknown,
   'limitrange-gives-gpus': limitRangeGivesGpus,
   'model-volume-too-small': modelVolumeTooSmall,
+  'model-volume-unused': modelVolumeUnused,
   'probe-too-early': probeTooEarly,
   'quota-too-small': quotaTooSmall,
   'utilization-without-request': utilizationWithoutRequest,
@@ -119,6 +120,22 @@ function modelVolumeTooSmall(analysis: DocumentAnalysis): readonly Mistake[] {
     const path = [...pathOf(volume.at), 'emptyDir'];
     const place = { path: [...path, 'sizeLimit'], part: 'key' } as const;
     return [{ name: '500Mi', steps: put(path, 'sizeLimit', '500Mi'), place }];
+  });
+}
+
+function modelVolumeUnused(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet, workload, first: { container, path } }): readonly Mistake[] => {
+    const model = modelLoader(container, podSet, workload, defaultModelOptions)?.model;
+    if (model === undefined || !/^[\w.-]+\/[\w.-]+$/.test(model) || !isWhole(workload)) return [];
+    if (getIn(container.at, 'volumeMounts') !== undefined || podSet.volumes.length > 0) return [];
+    // A script may move directories.
+    if (container.command.some(({ value }) => /^-\w*c$/.test(value))) return [];
+    const mount = { name: 'models', mountPath: '/model-store' };
+    const volume = { name: 'models', persistentVolumeClaim: { claimName: 'models' } };
+    const steps = [add(path, 'volumeMounts', [mount]), add(pod, 'volumes', [volume])];
+    return [
+      { name: 'a claim elsewhere', steps, place: { path: [...path, 'volumeMounts', 0, 'mountPath'], part: 'value' } },
+    ];
   });
 }
 

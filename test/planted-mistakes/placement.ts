@@ -5,6 +5,7 @@ import { containerSites, isWhole, manifestsOf, type PodSite, podSites, splitsMod
 import { drop, type Mistake, type Path, type Planters, putUnder, rename, type Step, set } from './steps.ts';
 
 export const planters: Planters = {
+  'requests-exceed-node': exceedsMachine,
   'instance-without-gpu': instanceWithoutGpu,
   'mig-profile-not-on-gpu': migNotOnGpu,
   'mig-profile-unknown': migUnknown,
@@ -287,4 +288,39 @@ function fits({ podSet }: PodSite, key: string): boolean {
     ? true
     : podSet.selectors.some((other) => other.key === key && other.from === 'nodeSelector') &&
         podSet.selectors.length === 1;
+}
+
+/** All cores or all memory of a machine with the one GPU that the pod requests. */
+function exceedsMachine(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ root, pod, podSet, workload, first }) => {
+    const { resources, resource, request, count } = first;
+    const free = podSet.selectors.length === 0 && takesSelectors(workload) && podSet.containers.length === 1;
+    if (
+      resource !== 'nvidia.com/gpu' ||
+      request.form !== 'whole' ||
+      count !== 1 ||
+      !free ||
+      workload.role === 'definition'
+    )
+      return [];
+    const isSet = (key: string) =>
+      ['limits', 'requests'].some((list) => getIn(root, ...resources, list, key) !== undefined);
+    return (
+      [
+        ['cpu', 4],
+        ['cpu', 20],
+        ['memory', '16Gi'],
+        ['memory', '64Gi'],
+      ] as const
+    )
+      .filter(() => !isSet('cpu') && !isSet('memory'))
+      .map(([key, size]) => ({
+        name: `${key} ${size} on a machine that has no more`,
+        steps: [
+          putUnder(resources, 'requests', key, size),
+          putUnder(pod, 'nodeSelector', 'node.kubernetes.io/instance-type', 'g5.xlarge'),
+        ],
+        place: { path: [...resources, 'requests', key], part: 'value' },
+      }));
+  });
 }

@@ -106,13 +106,20 @@ function judge({ name, before, index, document, rule, mistake, score, options }:
   }
   score.found++;
   for (const other of news(document.findings, findings)) {
-    if (other.rule === rule || rank[other.severity] < rank[hit.severity] || fits.has(other.rule)) continue;
+    if (other.rule === rule || rank[other.severity] < rank[hit.severity] || follows(other.rule, rule)) continue;
     score.extras.push(`${label}: also ${other.rule}: ${other.message}`);
   }
 }
 
-/** A mistake in a card, a count or a model's name can also put a model where it does not fit. */
-const fits: ReadonlySet<string> = new Set(['model-does-not-fit', 'kv-cache-too-small']);
+/**
+ * Whether a mistake can bring another one that is just as true: a wrong card, count or model's name can put a model where it does not fit,
+ * another machine can be too small, and another tag, or a device on another pod, can leave the GPU with an image for CPUs.
+ */
+function follows(other: string, planted: string): boolean {
+  if (other === 'cpu-image-with-gpu') return planted === 'image-not-pinned' || planted === 'ray-head-gpu';
+  if (other === 'requests-exceed-node') return planted === 'selector-conflict';
+  return other === 'model-does-not-fit' || other === 'kv-cache-too-small';
+}
 
 /** Findings that were not there before, by rule and holder: positions have moved. */
 function news(before: readonly Finding[], after: readonly Finding[]): readonly Finding[] {

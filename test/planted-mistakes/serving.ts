@@ -9,6 +9,7 @@ export const planters: Planters = {
   'autopilot-accelerator': autopilotAccelerator,
   'gang-missing': gangMissing,
   'mixed-gpu-models': mixedGpuModels,
+  'ray-gpus-missing': rayGpusMissing,
   'ray-limits': rayLimits,
   'rdma-memlock': rdmaMemlock,
   'rdma-missing': rdmaMissing,
@@ -119,6 +120,26 @@ function rayLimits(analysis: DocumentAnalysis): readonly Mistake[] {
     const place = { path: [...group, 'rayStartParams', 'num-gpus'], part: 'value' } as const;
     return [{ name: 'more GPUs', steps: put([...group, 'rayStartParams'], 'num-gpus', '16'), place }];
   });
+}
+
+function rayGpusMissing(analysis: DocumentAnalysis): readonly Mistake[] {
+  return analysis.workloads
+    .filter(({ apiVersion, kind }) => kind === 'RayJob' && apiVersion.startsWith('ray.io/'))
+    .flatMap((workload): readonly Mistake[] => {
+      const known = workload.podSets.every(({ accelerators }) =>
+        accelerators.every(
+          ({ form, requested, perPod }) =>
+            form === 'whole' &&
+            requested.kind === 'resource' &&
+            /^(?:nvidia|amd)\.com\/gpu$/.test(requested.name) &&
+            perPod !== null,
+        ),
+      );
+      if (!known || workload.partial || workload.podSets.every(({ accelerators }) => accelerators.length === 0))
+        return [];
+      const place = { path: ['spec', 'entrypointNumGpus'], part: 'value' } as const;
+      return [{ name: 'an entrypoint with 64 GPUs', steps: put(['spec'], 'entrypointNumGpus', 64), place }];
+    });
 }
 
 function mixedGpuModels(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -11,8 +11,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * The operators `In` and `NotIn` need values, `Exists` and `DoesNotExist` have none, and `Gt` and `Lt`, which only node affinity has, compare with one.
- * `minDomains` requires `whenUnsatisfiable: DoNotSchedule`. The API server rejects the object otherwise.
+ * The operators `In` and `NotIn` need values, `Exists` and `DoesNotExist` take none, and `Gt` and `Lt` (only in a node affinity) take
+ * exactly one. `minDomains` requires `whenUnsatisfiable: DoNotSchedule`. The API server rejects the object otherwise.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -13,9 +13,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending. The label
- * nvidia.com/gpu.memory is in MiB, without a unit. An anti-affinity that is to spread the pods of a job, but selects another job's name, spreads
- * nothing.
+ * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending.
+ * The label nvidia.com/gpu.memory is in MiB, without a unit. An anti-affinity that should spread the pods of a job but selects another
+ * job's name spreads nothing.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, and for selectors of pods whose value is unlike that of the object's own pods.
+ * For templates, and for selectors of pods whose value does not resemble that of the object's own pods.
  *
  * ## Sources
  *

@@ -1,11 +1,15 @@
+import { either } from '../catalog/word-patterns.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
+import { hubOf } from '../model/charts/notebooks.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { useOf } from '../model/process-input.ts';
+import { isValues } from '../model/values.ts';
 import type { Container } from '../model/workload.ts';
-import { keyOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -15,7 +19,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * People use a notebook for a few hours a day, but a Deployment or StatefulSet keeps its pod, and with it the GPU, running at night and on
  * weekends: a working week has 40 of 168 hours. A server that shuts down when idle, a culler, or a schedule that sets the replicas to 0
- * returns the GPU to others.
+ * returns the GPU to others. JupyterHub's chart has a culler, which stops servers after an hour unless `cull.enabled` is false.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -61,9 +65,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single Pods, which somebody deletes; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a schedule; and
- * if something scales the workload. A cluster that culls the notebooks of its users (Kubeflow can) says so in no manifest of theirs, so the
- * finding is information only.
+ * For single Pods, which somebody deletes; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a
+ * schedule; and if something scales the workload. A cluster can also cull notebooks without a trace in their manifests (an option of Kubeflow), so
+ * the finding is information only.
  *
  * ## Sources
  *
@@ -73,6 +77,19 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'scale-to-zero',
   severity: 'info',
+  podSet(podSet, context) {
+    const hub = isValues(context.workload) ? hubOf(podSet.pod) : undefined;
+    const culls = getIn(hub, 'cull', 'enabled');
+    const requests = podSet.containers.flatMap(knownRequests).filter(({ form }) => form === 'whole');
+    if (hub === undefined || culls === undefined || asBoolean(culls) !== false || requests.length === 0) return;
+    // Its users' servers, or a service of its own, can stop idle ones.
+    if (someText(hub.node, (text) => stopsServers.test(text))) return;
+    context.report({
+      message: `Nothing stops idle servers without the culler: each holds its ${shorten(requestWords(requests), 60)} day and night`,
+      span: spanOf(culls),
+      oncePerFile: true,
+    });
+  },
   container(container, context) {
     const { workload, podSet } = context;
     const noun = container.type === 'app' && staysUp(context) ? nounOf(container, context) : undefined;
@@ -95,6 +112,8 @@ function staysUp({ workload: { apiVersion, kind } }: PodSetContext): boolean {
   return kind === 'Notebook' || likeKind(groupOf(apiVersion), kind)?.staysUp === true;
 }
 
+const stopsServers = /idle[-_]?cull|cull[-_]idle|no_activity|cull_inactive/i;
+
 const ideImages =
   /(?:^|[-_])(?:jupyter(?:lab|hub)?|notebooks?|code-server|openvscode-server|rstudio|vscode|theia|marimo)(?:$|[-_])/;
 
@@ -108,6 +127,13 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
   if (use !== undefined && use !== null) return undefined;
   const repository = image?.value.slice(image.value.lastIndexOf('/') + 1).split(/[:@]/, 1)[0] ?? '';
   if (ideImages.test(repository)) return 'notebook';
+  // The tag may name the variant of the image that starts a notebook: `latest-gpu-jupyter`.
+  const tag =
+    image?.value
+      .split('@', 1)[0]
+      ?.slice(image.value.lastIndexOf('/') + 1)
+      .split(':')[1] ?? '';
+  if (command.length + args.length === 0 && ideImages.test(tag)) return 'notebook';
   // Several SSH servers are the workers of an MPI program.
   const ssh =
     sshImages.test(repository) ||
@@ -115,8 +141,11 @@ function nounOf(container: Container, { podSet: { pods } }: PodSetContext): stri
   return ssh && pods.max === 1 ? 'SSH server' : undefined;
 }
 
-const stopping =
-  /cull|idle|inactiv|no_activity|auto-?(?:stop|shutdown|pause)|shut-?down|scale-?(?:down|to-?zero)|downscal|downtime|uptime|schedule|ttl|working-?hours/i;
+const stopping = either(
+  /cull|idle|inactiv|no_activity|ttl/i,
+  /auto-?(?:stop|shutdown|pause)|shut-?down|scale-?(?:down|to-?zero)|downscal/i,
+  /downtime|uptime|schedule|working-?hours/i,
+);
 
 /** Whether a flag, a variable, a label or an annotation suggests that something stops the server. */
 function stopsWhenIdle({ command, args, env }: Container, { workload, podSet }: PodSetContext): boolean {

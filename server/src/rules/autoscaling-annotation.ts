@@ -141,8 +141,19 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
   });
 }
 
+/** Keys of the ConfigMap config-autoscaler without an annotation. https://knative.dev/docs/serving/autoscaling/scale-to-zero/ */
+const ofCluster: ReadonlySet<string> = new Set(['scale-to-zero-grace-period', 'enable-scale-to-zero']);
+
 function checkName(entry: Cursor, { document, report }: RuleContext): void {
-  const intended = intendedName(keyOf(entry).slice(prefix.length));
+  const name = keyOf(entry).slice(prefix.length);
+  if (ofCluster.has(dashed(name))) {
+    report({
+      message: `${keyOf(entry)} has no effect: it is a setting of the cluster (config-autoscaler), not an annotation`,
+      span: keySpanOf(entry),
+    });
+    return;
+  }
+  const intended = intendedName(name);
   if (intended === undefined) return;
   report({
     message: `Knative has no annotation ${keyOf(entry)} and ignores it; the name is ${intended}`,

@@ -1,13 +1,12 @@
-import { gpus, usableCardGiB } from '../catalog/index.ts';
+import { gpus } from '../catalog/index.ts';
 import { listPrices } from '../cost/custom-prices.ts';
 import { cheaperCard, pricedPod } from '../cost/levers.ts';
 import { formatGiB, formatHourly } from '../cost/money.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
-import { fitOf, fitOnCard, usableGiB } from '../memory/fit.ts';
-import { estimateServing } from '../memory/serving.ts';
+import { estimateOn, isEnough, wholeCards } from '../memory/fit.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
-import { isWhole, type Served, servedModel } from '../model/served-model.ts';
+import { isWhole, servedModel } from '../model/served-model.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveToCard } from '../rewrite/select-machine.ts';
@@ -84,18 +83,15 @@ export default defineRule({
     // Other prices apply than those of the list.
     if (amount === undefined || Math.abs(amount.min - priced.now.hourly) > 0.005 * priced.now.hourly) return;
     const { served, request, gpu } = found;
-    const best = cheaperCard(priced, listPrices, (count, eachGiB) => {
-      const { estimate } = estimateServing(served, { cardGiB: eachGiB, gpus: count });
-      if (estimate === null || fitOnCard(estimate, eachGiB).fits !== true) return false;
-      return fitOf(served, { eachGiB, count }, options.headroom) === 'fits';
-    });
+    const best = cheaperCard(priced, listPrices, (devices) => isEnough(served, devices, options.headroom));
     const card = gpus.get(best?.offer.gpu ?? '');
-    if (best === undefined || card === undefined || best.hourly > 0.6 * priced.now.hourly) return;
+    const devices = card === undefined ? null : wholeCards(card);
+    if (best === undefined || card === undefined || devices === null || best.hourly > 0.6 * priced.now.hourly) return;
     const { provider, instanceType } = best.offer;
-    const { estimate } = estimateServing(served, { cardGiB: usableCardGiB(card), gpus: 1 });
+    const estimate = estimateOn(served, devices);
     if (estimate === null || provider === null) return;
     report({
-      message: `${shorten(estimate.name, 40)} needs about ${formatGiB(estimate.neededGiB)} GiB: one ${card.name} (${instanceType}) holds it for ${formatHourly(best.hourly)} instead of ${formatHourly(priced.now.hourly)} (${gpu.name})`,
+      message: `${shorten(estimate.name, 40)} needs about ${formatGiB(estimate.neededGiB)} of ${formatGiB(devices.eachGiB)} GiB on one ${card.name} (${instanceType}): ${formatHourly(best.hourly)} instead of ${formatHourly(priced.now.hourly)} (${gpu.name})`,
       span: requestSpan([request], container),
       fixes: () => [
         fix(
@@ -115,16 +111,16 @@ function findLargeCard(container: Container, { workload, podSet, options, docume
   if (workload.podSets.length > 1 || podSet.pods.max !== 1 || options.nodePools.length > 0) return undefined;
   const [request, ...others] = knownRequests(container);
   if (request?.resource !== 'nvidia.com/gpu' || request.count !== 1 || others.length > 0) return undefined;
-  if (podSet.containers.filter((one) => knownRequests(one).length > 0).length > 1) return undefined;
+  if (podSet.containers.some((one) => one !== container && knownRequests(one).length > 0)) return undefined;
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   const isOwn = ['nodeSelector', 'affinity', 'instance-type'].includes(inPod?.modelFrom ?? '');
   const gpu = isOwn && inPod?.modelHint === undefined ? gpus.get(inPod?.model ?? '') : undefined;
-  const memory = gpu === undefined ? null : usableCardGiB(gpu);
+  const devices = gpu === undefined ? null : wholeCards(gpu);
   const { model } = servedModel(container, workload);
-  if (gpu === undefined || memory === null || model === null || model.tuned || !isWhole(model)) return undefined;
+  if (gpu === undefined || devices === null || model === null || model.tuned || !isWhole(model)) return undefined;
   if ((model.tensor ?? 1) * model.pipeline * model.data > 1 || inPod?.devices !== 1) return undefined;
-  const served: Served = { model, unknown: null };
-  const { estimate } = estimateServing(served, { cardGiB: memory / 2, gpus: 1 });
-  if (estimate?.basis !== 'name' || estimate.neededGiB <= usableGiB(memory / 2, options.headroom)) return undefined;
-  return { served, request, gpu };
+  const estimate = estimateOn(model, devices);
+  if (estimate?.basis !== 'name' || isEnough(model, { eachGiB: devices.eachGiB / 2, count: 1 }, options.headroom))
+    return undefined;
+  return { served: model, request, gpu };
 }

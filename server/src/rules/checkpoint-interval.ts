@@ -1,15 +1,17 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/save-interval.ts';
-import { formatNumber } from '../cost/money.ts';
+import { bestInterval, secondsToWrite } from '../cost/interruption-cost.ts';
+import { formatDuration, formatNumber } from '../cost/money.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
+import { checkpointGiB } from '../memory/training.ts';
 import { processInput } from '../model/process-input.ts';
+import { trainingRun } from '../model/training-run.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setFlag } from '../rewrite/words.ts';
-import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -20,6 +22,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * An interruption loses the work since the last checkpoint: on average half an interval, on all GPUs of the job. Young's optimum, the square
  * root of 2 x (time to write a checkpoint) x (mean time between failures), is about 20 minutes if a checkpoint takes one minute and a node
  * lasts four hours. A job on several nodes is interrupted more often than each of them.
+ *
+ * With `training.hoursBetweenInterruptions` and either `training.checkpointSeconds` or `training.checkpointGiBPerSecond` (the size follows from the
+ * model), the rule computes the optimum of the job and reports intervals of more than three times as long.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -98,7 +103,9 @@ export default defineRule({
     const shortest = others.reduce((best, one) => ((one.seconds ?? 0) < (best.seconds ?? 0) ? one : best), first);
     const { seconds, every, word } = shortest;
     const onSpot = podSet.placement.capacity === 'spot';
-    const longest = onSpot ? context.option('spotMinutes') * 60 : context.option('hours') * 3600;
+    const best = bestFor(container, context);
+    const usual = onSpot ? context.option('spotMinutes') * 60 : context.option('hours') * 3600;
+    const longest = best === null ? usual : timesBest * best.seconds;
     if (seconds === null || seconds <= longest) return;
     const span = spanOfWords(context.document, [...container.command, ...container.args], [word, word]);
     if (span === undefined) return;
@@ -107,7 +114,17 @@ export default defineRule({
     if (never?.item === word.item && never.start === word.start) return;
     const basis =
       'steps' in every ? ` (${formatNumber(every.steps)} steps of ${formatNumber(stepSeconds ?? 0)} s)` : '';
-    const fixes = () => [every30Minutes(shortest, stepSeconds, container, context)];
+    const target = best === null ? halfAnHour : Math.max(60, Math.round(best.seconds / 60) * 60);
+    const fixes = () => [saveEvery(target, shortest, stepSeconds, container, context)];
+    if (best !== null) {
+      context.report({
+        message: `Checkpoints are ${formatDuration(seconds)} apart${basis}: ${best.basis}, ${formatDuration(target)} loses least`,
+        span,
+        severity: onSpot ? 'warning' : 'info',
+        fixes,
+      });
+      return;
+    }
     context.report(
       onSpot
         ? {
@@ -125,22 +142,50 @@ export default defineRule({
   },
 });
 
-function every30Minutes(
+/** An interval of three times the best one wastes two thirds more than it. */
+const timesBest = 3;
+
+/** Young's optimum, if the config says how often a job is interrupted and how long a checkpoint takes; null otherwise. */
+function bestFor(
+  container: Container,
+  { workload, options: { training } }: PodSetContext,
+): { readonly seconds: number; readonly basis: string } | null {
+  const hours = training?.hoursBetweenInterruptions ?? null;
+  if (training === undefined || hours === null) return null;
+  const { run } = trainingRun(container, workload);
+  const sizeGiB = run === null ? null : checkpointGiB(run.shape, run.settings);
+  const writing = secondsToWrite(training, sizeGiB);
+  if (writing === null) return null;
+  const size =
+    sizeGiB === null || (training.checkpointSeconds ?? null) !== null
+      ? ''
+      : `${formatNumber(Math.round(sizeGiB))} GiB, `;
+  const basis = `with ${size}${formatDuration(writing)} to write and ${formatNumber(hours)} h between interruptions`;
+  return { seconds: bestInterval(writing, hours * 3600), basis };
+}
+
+function saveEvery(
+  seconds: number,
   { every, flag, unit, part }: CheckpointInterval,
   stepSeconds: number | null,
   { command, args }: Container,
   { document }: PodSetContext,
 ): Fix | undefined {
-  const steps =
-    'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(halfAnHour / stepSeconds)) : undefined;
-  const value = steps === undefined ? (part ? undefined : halfAnHourIn[unit]) : String(steps);
+  const steps = 'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(seconds / stepSeconds)) : undefined;
+  const value = steps === undefined ? (part ? undefined : inUnit(seconds, unit)) : String(steps);
   const shown = steps === undefined ? '' : ` (${formatNumber(steps)} steps)`;
   const edits = value === undefined ? undefined : setFlag(document, [...command, ...args], flag, value);
-  return fix(`Save every 30 min${shown}`, 'unsafe', edits);
+  return fix(`Save every ${formatDuration(seconds)}${shown}`, 'unsafe', edits);
 }
 
-/** Half an hour in the units of flags. Whole hours cannot express it. */
-const halfAnHourIn = table<string>({ seconds: '1800', minutes: '30', clock: '00:00:30:00' });
+/** Whole minutes in the unit of a flag. Whole hours cannot express most of them. */
+function inUnit(seconds: number, unit: CheckpointInterval['unit']): string | undefined {
+  const minutes = seconds / 60;
+  const two = (count: number) => String(count).padStart(2, '0');
+  if (unit === 'seconds') return String(seconds);
+  if (unit === 'minutes') return String(minutes);
+  return unit === 'clock' ? `00:${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:00` : undefined;
+}
 
 /** Seconds. */
 const halfAnHour = 30 * 60;

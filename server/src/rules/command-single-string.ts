@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { serverOfImage } from '../evidence/launch.ts';
@@ -126,10 +127,15 @@ function withEquals(document: YamlDocument, { value, at }: Located<string>): Edi
 
 /** Common entry programs. Anything else may be a path with spaces. */
 function isProgram(word: string): boolean {
-  return /^(?:(?:\/usr)?(?:\/local)?\/bin\/)?(?:python[\d.]*|bash|sh|torchrun|accelerate|deepspeed|vllm|sglang|ollama|nvidia-smi|mpirun|node|java|tritonserver|sleep|tail|ray|jupyter|uvicorn|gunicorn|text-generation-launcher|trtllm-serve)$/.test(
-    word,
-  );
+  const name = word.replace(/^(?:\/usr)?(?:\/local)?\/bin\//, '');
+  return programs.has(name) || /^python[\d.]*$/.test(name);
 }
+
+const programs = wordSet(
+  'bash sh sleep tail node java nvidia-smi',
+  'torchrun accelerate deepspeed mpirun ray jupyter',
+  'vllm sglang ollama tritonserver text-generation-launcher trtllm-serve uvicorn gunicorn',
+);
 
 /** Undefined for lines with quotes, expansions or operators, which need a shell. */
 function split(document: YamlDocument, item: Cursor, words: readonly string[]): Fix | undefined {

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -9,7 +10,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * An image with `cpu` in its name or tag contains libraries without CUDA or ROCm. It runs on CPU cores, while the container's GPU costs money
- * and stays idle.
+ * and stays idle. Several publishers mark only their builds for GPUs (`tensorflow/tensorflow:2.16.1-gpu`), so the plain tag is for CPUs; for
+ * Ray's images, where PyTorch may bring its own CUDA libraries, this is information.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,6 +49,10 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [PyTorch: CPU and GPU builds](https://pytorch.org/get-started/locally/)
+ * - [TensorFlow: Docker images](https://www.tensorflow.org/install/docker)
+ * - [Ray: GPUs with KubeRay](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/gpu.html)
+ * - [Kubeflow: notebook images](https://www.kubeflow.org/docs/components/notebooks/container-images/)
+ * - [llama.cpp: Docker images](https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -57,9 +63,23 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
-    if (requests.length === 0 || !isForCpus.test(last) || mentionsGpus.test(name)) return;
+    if (requests.length === 0) return;
+    if (isForCpus.test(last) && !mentionsGpus.test(name)) {
+      context.report({
+        message: `${shorten(last, 50)} is built for CPUs: it leaves the container's ${requestWords(requests)} idle`,
+        span: spanOf(image.at),
+      });
+      return;
+    }
+    const amd = requests.every(({ resource }) => resource.startsWith('amd.com/'));
+    const builds = plainBuild(image.value, amd);
+    if (builds === undefined) return;
     context.report({
-      message: `${shorten(last, 50)} is built for CPUs: it leaves the container's ${requestWords(requests)} idle`,
+      severity: builds.bringsOwn === true ? 'info' : 'warning',
+      message:
+        builds.bringsOwn === true
+          ? `${shorten(last, 50)} has no CUDA libraries: only packages that bring their own can use the ${requestWords(requests)}`
+          : `${shorten(last, 50)} is not the build for ${amd ? 'AMD ' : ''}GPUs: it leaves the container's ${requestWords(requests)} idle`,
       span: spanOf(image.at),
     });
   },
@@ -69,3 +89,46 @@ const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;
 
 /** Anywhere in the name, because some images are built for both. */
 const mentionsGpus = /gpu|cuda|rocm|cu\d\d|hpu|tpu|xpu|neuron|gaudi|habana/i;
+
+interface Builds {
+  /** Marks the tags of builds for GPUs. */
+  readonly gpu: RegExp;
+  /** Installed packages may contain the libraries that the image lacks. */
+  readonly bringsOwn?: true;
+  /** Only the build for AMD is separate. */
+  readonly amdOnly?: true;
+}
+
+const anyGpu = /gpu|cuda|cublas|cu\d\d|nvidia|rocm|hip|vulkan|intel|sycl|musa|cann|openvino|xpu/i;
+
+/** Publishers whose plain tag is for CPUs, by the end of the repository. */
+const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
+  ['tensorflow/tensorflow', { gpu: anyGpu }],
+  ['tensorflow/serving', { gpu: anyGpu }],
+  ['pytorch/torchserve', { gpu: anyGpu }],
+  ['kserve/huggingfaceserver', { gpu: anyGpu }],
+  ['ggml-org/llama.cpp', { gpu: anyGpu }],
+  ['ggerganov/llama.cpp', { gpu: anyGpu }],
+  ['localai/localai', { gpu: anyGpu }],
+  ['immich-app/immich-machine-learning', { gpu: anyGpu }],
+  ['onerahmet/openai-whisper-asr-webservice', { gpu: anyGpu }],
+  ['jupyter/tensorflow-notebook', { gpu: anyGpu }],
+  ['jupyter/pytorch-notebook', { gpu: anyGpu }],
+  // Kubeflow's repositories, not their tags, name the build.
+  ['kubeflownotebookswg/jupyter-pytorch', { gpu: anyGpu }],
+  ['kubeflownotebookswg/jupyter-pytorch-full', { gpu: anyGpu }],
+  ['kubeflownotebookswg/jupyter-tensorflow', { gpu: anyGpu }],
+  ['kubeflownotebookswg/jupyter-tensorflow-full', { gpu: anyGpu }],
+  ['kubeflownotebookswg/jupyter-scipy', { gpu: anyGpu, bringsOwn: true }],
+  ['rayproject/ray', { gpu: anyGpu, bringsOwn: true }],
+  ['ollama/ollama', { gpu: /rocm/i, amdOnly: true }],
+]);
+
+/** The builds of an image whose tag is the plain one; a digest without a tag may be any. */
+function plainBuild(image: string, amd: boolean): Builds | undefined {
+  const { repository, tag } = imageParts(image);
+  if (tag === undefined && image.includes('@')) return undefined;
+  const builds = separateBuilds.get(repository.split('/').slice(-2).join('/'));
+  if (builds === undefined || builds.gpu.test(tag ?? '') || (builds.amdOnly === true && !amd)) return undefined;
+  return builds;
+}

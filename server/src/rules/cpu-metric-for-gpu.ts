@@ -1,5 +1,6 @@
 import { isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
+import { valuesScaler } from '../evidence/values-scaler.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -93,7 +94,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the autoscaler also uses another metric, and if its target is not in the same project or is not a server. For InferenceServices whose
+ * If the autoscaler also uses another metric that can have a value, and if its target is not in the same project or trains. If the use of
+ * the target is unknown, the finding is information only. For InferenceServices whose
  * deployment mode is unknown.
  *
  * ## Sources
@@ -109,12 +111,17 @@ export default defineRule({
     const scaler = cpuMetric(manifest);
     if (scaler === undefined) return;
     const target = targetOf(manifest, context.crossReferences);
-    if (target === undefined || !servesOnGpus(target)) return;
+    if (target === undefined || !runsOnGpus(target)) return;
     const source = target.file === null ? '' : ` (${shorten(target.file)})`;
+    const name = `${shorten(target.name)}${source}`;
+    const serves = target.facts.role === 'serving';
     context.report({
-      message: messageFor(`${shorten(target.name)}${source}`, scaler),
+      message: serves
+        ? messageFor(name, scaler)
+        : `${name} autoscales on ${scaler.metric}, but holds GPUs: if its load is there, it scales late or never`,
       span: scaler.place,
-      ...(target.siblingFolder && { severity: 'info' }),
+      // A program of unknown use may still have its load on the CPU.
+      ...((target.siblingFolder || !serves) && { severity: 'info' }),
     });
   },
   workload(workload, context) {
@@ -156,7 +163,10 @@ function podAutoscalerMetric(spec: Cursor | undefined): CpuMetric | undefined {
   const names = items(metrics).map(
     (metric) => getIn(metric, 'resource', 'name') ?? getIn(metric, 'containerResource', 'name'),
   );
-  return onlyCpu(names);
+  // Other resources never have a value, as hpa-metric-unknown reports.
+  return onlyCpu(
+    names.filter((name) => name === undefined || isTemplated(name) || /^(?:cpu|memory)$/.test(asText(name) ?? '')),
+  );
 }
 
 /** https://keda.sh/docs/latest/scalers/cpu/ */
@@ -206,10 +216,15 @@ function isUnmeasured({ manifest, podSets, namespace }: Workload, { crossReferen
 }
 
 /** The autoscaler of chart values in the form of `helm create`, if it is enabled. */
-function valuesMetric({ podSets }: Workload): CpuMetric | undefined {
+function valuesMetric(workload: Workload): CpuMetric | undefined {
+  const { podSets } = workload;
   const [block] = podSets;
+  const hpa = valuesScaler(workload);
+  const isFixed = (asNumber(getIn(hpa, 'maxReplicas')) ?? 1) < 2;
+  if (getIn(hpa, 'metrics')?.node.kind === 'seq')
+    return isFixed || !holdAccelerators(podSets) ? undefined : podAutoscalerMetric(hpa);
   const scaler = ['autoscaling', 'hpa'].map((key) => getIn(block?.pod, key)).find((one) => one !== undefined);
-  const target = getIn(scaler, 'targetCPUUtilizationPercentage');
+  const target = entries(scaler).find((entry) => isCpuTarget(keyOf(entry)) && entry.node.kind === 'scalar');
   const ceiling = asNumber(getIn(scaler, 'maxReplicas'));
   if (target === undefined || isTemplated(target) || isIncomplete(scaler) || !holdAccelerators(podSets))
     return undefined;
@@ -220,13 +235,20 @@ function valuesMetric({ podSets }: Workload): CpuMetric | undefined {
   return others.length === 0 ? { metric: 'CPU', place: keySpanOf(target) } : undefined;
 }
 
+/** `targetCPUUtilizationPercentage` of `helm create`, and the same words in any order: `cpu_target`, `cpuUtilization`. */
+function isCpuTarget(key: string): boolean {
+  const letters = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const rest = letters.replaceAll(/cpu|target|utili[sz]ation|percent(?:age)?/g, '');
+  return rest === '' && letters.includes('cpu') && /target|utili/.test(letters);
+}
+
 function holdAccelerators(podSets: readonly PodSet[]): boolean {
   return podSets.some(requestsAccelerators);
 }
 
-/** Training and queue workers have other reasons to scale. */
-function servesOnGpus({ facts }: Referenced<WorkloadFacts>): boolean {
-  return facts.devices !== 0 && facts.role === 'serving';
+/** Training and notebooks have other reasons to scale. */
+function runsOnGpus({ facts: { role, devices } }: Referenced<WorkloadFacts>): boolean {
+  return role === 'serving' ? devices !== 0 : role === 'unknown' && devices !== null && devices > 0;
 }
 
 /** The metric of an InferenceService in Standard mode that scales on CPU. If no metric is named, the place is the maximum. */

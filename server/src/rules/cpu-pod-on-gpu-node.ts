@@ -1,4 +1,5 @@
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { hasAllContainers, isForAllPods } from '../evidence/chart-pods.ts';
 import { gpuNodeRequirement, meansAccelerator } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram } from '../evidence/gpu-programs.ts';
 import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
@@ -70,16 +71,18 @@ export default defineRule({
   severity: 'warning',
   podSet(podSet, context) {
     const { workload } = context;
-    if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
+    if (workload.partial && !hasAllContainers(workload)) return;
+    if (workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (requestsAny(workload)) return;
     // What runs on every GPU node serves the node.
     if (workload.kind === 'DaemonSet') return;
     if (getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet)) return;
     const required = gpuNodeRequirement(podSet);
     if (required === undefined) {
-      reportToleration(podSet, context);
+      if (!workload.partial) reportToleration(podSet, context);
       return;
     }
+    if (isForAllPods(required.at, workload)) return;
     context.report({
       message: `The pod selects accelerator nodes (${shorten(required.text, 60)}) but requests no device: it occupies a costly node and gets none`,
       span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),

@@ -24,8 +24,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * A request of a claim is either `exactly` one kind of device or the `firstAvailable` of several, with a name of its own to which constraints and
- * configurations refer. `allocationMode: All` has no count. A pod names either a ResourceClaim or a ResourceClaimTemplate.
+ * A request in a claim is either `exactly` one kind of device or the `firstAvailable` of several. Constraints and configurations refer to
+ * its name. `allocationMode: All` has no count. A pod names either a ResourceClaim or a ResourceClaimTemplate.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -98,7 +98,7 @@ function checkReferences({ pod }: PodSet, { report, document }: PodSetContext): 
     const name = shorten(asText(getIn(claim, 'name')) ?? '', 30);
     if (first !== undefined && second !== undefined) {
       report({
-        message: `Claim ${name} has both ${keyOf(first)} and ${keyOf(second)}, only one is allowed: the API server rejects the pod`,
+        message: `Claim ${name} has both ${keyOf(first)} and ${keyOf(second)}, but only one is allowed: the API server rejects the pod`,
         span: keySpanOf(second),
         fixes: () => set.map((field) => fix(`Remove ${keyOf(field)}`, 'unsafe', removeKey(document, field))),
       });

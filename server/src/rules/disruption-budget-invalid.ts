@@ -85,6 +85,7 @@ function wrongText(bound: Cursor | undefined): string | undefined {
   if (bound?.node.kind !== 'scalar' || text === undefined || text === '') return undefined;
   if (typeof bound.node.value !== 'string') return undefined;
   const percent = /^(\d{1,6})%$/.exec(text);
-  if (percent === null) return isUnknown(bound) ? undefined : text;
+  // A percent sign is otherwise a part of placeholders.
+  if (percent === null) return isUnknown(bound) && !/^[\d.]+ *%$/.test(text) ? undefined : text;
   return Number(percent[1]) > 100 ? text : undefined;
 }

@@ -1,4 +1,5 @@
 import { isSlip } from '../catalog/spelling.ts';
+import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { groupOf } from '../model/manifest.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
@@ -17,7 +18,7 @@ import {
 import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type RuleContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
  * A device claim, or a reference to one, does not match its API version.
@@ -193,9 +194,10 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
 }
 
 /** A container may name only what its pod declares. */
-function checkNames({ pod, containers }: PodSet, context: RuleContext): void {
+function checkNames({ pod, containers }: PodSet, context: PodSetContext): void {
   const declared = getIn(pod, 'resourceClaims');
-  if (isIncomplete(pod) || isIncomplete(declared) || getIn(pod, 'containers') === undefined) return;
+  const isWhole = getIn(pod, 'containers')?.node.kind === 'seq' || hasAllContainers(context.workload);
+  if (isIncomplete(pod) || isIncomplete(declared) || !isWhole) return;
   const names = items(declared).map((claim) => asText(getIn(claim, 'name')));
   if (items(declared).some((claim) => isTemplated(getIn(claim, 'name')))) return;
   for (const { resources } of containers) {

@@ -83,7 +83,7 @@ export default defineRule({
           ? 'HugePages'
           : undefined;
       report({
-        message: `The kubelet knows no medium "${shorten(medium, 30)}", only Memory and HugePages: the pod never starts`,
+        message: `medium must be Memory or HugePages, not "${shorten(medium, 30)}": the pod never starts`,
         span: spanOf(at),
         fixes: () => [meant && fix(`Change to ${meant}`, 'safe', replaceScalar(document, at, meant))],
       });

@@ -96,7 +96,7 @@ function checkVariable(variable: Cursor, context: PodSetContext): void {
   if (!isSet(from) || from.node.kind !== 'map' || isIncomplete(from)) return;
   if (isSet(value) && asText(value) !== '' && !document.template) {
     report({
-      message: `${shown} has both value and valueFrom, only one is allowed: ${rejection}`,
+      message: `${shown} has both value and valueFrom, but only one is allowed: ${rejection}`,
       span: keySpanOf(from),
       fixes: () => [value, from].map((one) => fix(`Remove ${keyOf(one)}`, 'unsafe', removeKey(document, one))),
     });
@@ -105,7 +105,7 @@ function checkVariable(variable: Cursor, context: PodSetContext): void {
   const [first, second] = set;
   if (first !== undefined && second !== undefined && !document.template) {
     report({
-      message: `${shown} has both ${keyOf(first)} and ${keyOf(second)}, only one is allowed: ${rejection}`,
+      message: `${shown} has both ${keyOf(first)} and ${keyOf(second)}, but only one is allowed: ${rejection}`,
       span: keySpanOf(second),
     });
   } else if (first === undefined && !workload.partial && hasOnly(from, sources)) {
@@ -153,7 +153,7 @@ function checkSource(source: Cursor, { report, workload }: PodSetContext): void 
   const [first, second] = set;
   if (first !== undefined && second !== undefined) {
     report({
-      message: `envFrom has both ${keyOf(first)} and ${keyOf(second)} in one item, only one is allowed: ${rejection}`,
+      message: `envFrom has both ${keyOf(first)} and ${keyOf(second)} in one item, but only one is allowed: ${rejection}`,
       span: keySpanOf(second),
     });
   } else if (first === undefined && !workload.partial && hasOnly(source, ['prefix', 'configMapRef', 'secretRef'])) {

@@ -1,8 +1,9 @@
+import { valuesScaler } from '../evidence/values-scaler.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asNumber, type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * The minimum of a scaler is above its maximum.
@@ -70,7 +71,10 @@ export default defineRule({
       });
     }
   },
-  workload({ manifest, scaling, kind, apiVersion }, context) {
+  workload(workload, context) {
+    const { manifest, scaling, kind, apiVersion } = workload;
+    checkValues(valuesScaler(workload), context);
+    if (workload.byShape) checkBounds(getIn(manifest.root, 'spec'), context, 0);
     const floor = asNumber(scaling?.min);
     const ceiling = asNumber(scaling?.max);
     if (scaling?.min === undefined || scaling.max === undefined || floor === undefined || ceiling === undefined) return;
@@ -86,6 +90,27 @@ export default defineRule({
     });
   },
 });
+
+/** Charts pass the bounds of their values to an HPA. */
+function checkValues(scaler: Cursor | undefined, { report }: WorkloadContext): void {
+  const min = getIn(scaler, 'minReplicas');
+  const [floor, ceiling] = [asNumber(min), asNumber(getIn(scaler, 'maxReplicas'))];
+  if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling) return;
+  const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: the API server rejects the HPA that the chart creates`;
+  report({ message, span: spanOf(min) });
+}
+
+/** The bounds in any mapping of an unknown kind. */
+function checkBounds(at: Cursor | undefined, context: WorkloadContext, depth: number): void {
+  if (at === undefined || depth > 5) return;
+  const { min, max } = replicas(at, false);
+  const [floor, ceiling] = [asNumber(min), asNumber(max)];
+  if (min !== undefined && floor !== undefined && ceiling !== undefined && floor > ceiling && ceiling > 0) {
+    const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: no number of replicas satisfies both`;
+    context.report({ severity: 'warning', message, span: spanOf(min) });
+  }
+  for (const child of [...entries(at), ...items(at)]) checkBounds(child, context, depth + 1);
+}
 
 interface Bounds {
   readonly min: Cursor | undefined;

@@ -121,7 +121,7 @@ function checkNames({ annotations }: PodSet, { document, report }: PodSetContext
     if (meant === undefined || key === `gpu-${meant}`) continue;
     report({
       severity: 'warning',
-      message: `KAI and Run:ai ignore the annotation ${shorten(key, 40)}: gpu-${meant} is the one that they read`,
+      message: `KAI and Run:ai ignore the annotation ${shorten(key, 40)}; they read gpu-${meant}`,
       span: keySpanOf(at),
       fixes: () => [fix(`Rename to gpu-${meant}`, 'unsafe', renameKey(document, at, `gpu-${meant}`))],
     });

@@ -70,7 +70,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * With a queue, another scheduler or any mark of a group; for elastic jobs, for MPIJobs (their launcher waits) and for benchmarks. For
- * fewer than 8 devices in total: such a job seldom competes with another one.
+ * fewer than 4 devices in total: such a job seldom competes with another one.
  *
  * ## Sources
  *
@@ -83,11 +83,11 @@ export default defineRule({
   severity: 'info',
   workload(workload, { report }) {
     if (workload.partial || !hasRole(workload, 'training', 'certain') || isTrial(workload)) return;
-    if (!tightlyCoupled.test(workload.kind) || isGrouped(workload)) return;
+    if (!(tightlyCoupled.test(workload.kind) || isIndexedGroup(workload)) || isGrouped(workload)) return;
     const podSets = workload.podSets.filter(requestsAccelerators);
     const pods = podSets.reduce((sum, podSet) => sum + (podSet.pods.min ?? 0), 0);
     const devices = podSets.reduce((sum, podSet) => sum + (podSet.pods.min ?? 0) * devicesOf(podSet), 0);
-    if (pods < 2 || devices < 8) return;
+    if (pods < 2 || devices < 4) return;
     const { root } = workload.manifest;
     report({
       message: `${plural(pods, 'pod')} with ${devices} devices start one by one, but work only together: without a queue or a gang scheduler, some can hold GPUs and wait`,
@@ -98,6 +98,18 @@ export default defineRule({
 
 /** Kinds whose pods form one process group. */
 const tightlyCoupled = /^(?:PyTorchJob|TFJob|JAXJob|PaddleJob|TrainJob|JobSet)$/;
+
+/** Whether the pods of an indexed Job are the ranks of one group. Other Jobs divide work among pods that run alone. */
+function isIndexedGroup({ kind, manifest: { root }, podSets }: Workload): boolean {
+  if (kind !== 'Job' || asText(getIn(root, 'spec', 'completionMode')) !== 'Indexed') return false;
+  return podSets.some(({ containers }) =>
+    containers.some(({ command, args, env }) =>
+      [...command, ...args, ...env.map(({ name }) => ({ value: name }))].some(({ value }) => namesGroup.test(value)),
+    ),
+  );
+}
+
+const namesGroup = /--(?:nnodes|node[_-]rank|machine[_-]rank|rdzv[_-]endpoint|master[_-]addr)\b|^MASTER_ADDR$/;
 
 function devicesOf({ accelerators }: PodSet): number {
   return accelerators.reduce((sum, { perPod, form }) => sum + (form === 'whole' ? (perPod ?? 0) : 0), 0);
@@ -110,7 +122,14 @@ function isGrouped({ manifest, podSets }: Workload): boolean {
   if (isIncomplete(spec) || getIn(spec, 'elasticPolicy') !== undefined) return true;
   if (getIn(spec, 'runPolicy', 'schedulingPolicy') !== undefined || getIn(spec, 'suspend') !== undefined) return true;
   const marks = [...labels, ...annotations, ...podSets.flatMap((one) => [...one.labels, ...one.annotations])];
-  if (marks.some(({ at }) => /queue|gang|group|exclusive|kai\.|runai|volcano|coschedul/i.test(keyOf(at)))) return true;
+  if (
+    marks.some(({ at }) =>
+      /queue|gang|group|exclusive|kai\.|runai|volcano|coschedul|provisioning-request/i.test(keyOf(at)),
+    )
+  )
+    return true;
+  // Queued provisioning starts all nodes of a job at once.
+  if (podSets.some(({ selectors }) => selectors.some(({ key }) => /queued|flex-start/.test(key)))) return true;
   return podSets.some(
     ({ pod }) =>
       isIncomplete(pod) ||

@@ -72,7 +72,7 @@ export default defineRule({
       const count = request.templated ? '' : ` (${request.text})`;
       context.report({
         severity: isCertain ? 'error' : 'warning',
-        message: `${resource} has a request${count} but no limit: the API server rejects the pod${isCertain ? '' : ', unless the chart adds one'}`,
+        message: `${resource} has a request${count} but no limit: the API server rejects the pod${isCertain ? '' : `, unless the ${context.workload.byShape ? 'operator' : 'chart'} adds one`}`,
         span: keySpanOf(request.at),
         fixes: () => [copyToLimits(accelerator, container, isCertain ? 'safe' : 'unsafe', context)],
       });

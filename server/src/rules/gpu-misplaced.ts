@@ -1,5 +1,7 @@
 import { knownAccelerator } from '../catalog/index.ts';
+import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { ignoredRequests } from '../model/charts/notebooks.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -17,6 +19,8 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * `nodeSelector`, `tolerations`, `affinity`, `runtimeClassName` and similar fields belong to the pod. In a container, next to the pod template
  * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently drop them, and the pod can run on any
  * node. Accelerators are requested in a container's `resources.limits`; the pod's own `resources` accept only cpu, memory and huge pages.
+ * A profile of JupyterHub requests them in `extra_resource_limits` of its `kubespawner_override`, and a controller of the app-template chart in its
+ * containers.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -60,14 +64,15 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * - [canonical/microk8s#4408](https://github.com/canonical/microk8s/issues/4408)
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [KubeSpawner: profile_list](https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html#kubespawner.KubeSpawner.profile_list)
  * - [Kubernetes: pod-level resources](https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources/)
  */
 export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
-  workload({ kind, manifest, podSets }, context) {
-    // KServe's pods are placed by fields of the predictor, not by fields next to it.
-    if (kind !== 'InferenceService' || !podSets.some(requestsAccelerators)) return;
+  workload({ kind, manifest, podSets, byShape }, context) {
+    // KServe's pods are placed by fields of the predictor, not by fields next to it. Other operators have kinds of this name.
+    if (kind !== 'InferenceService' || byShape || !podSets.some(requestsAccelerators)) return;
     for (const field of placementFields(getIn(manifest.root, 'spec'))) {
       context.report({
         message: `${keyOf(field)} belongs under predictor, not under spec: ${rejected}`,
@@ -77,8 +82,8 @@ export default defineRule({
     }
   },
   podSet(podSet, context) {
-    // A chart can use each of its values anywhere.
-    if (isValues(context.workload)) return;
+    // A chart can use each of its values anywhere, except those of which its templates are known.
+    if (isValues(context.workload)) return reportIgnored(podSet, context);
     const isRelevant = (field: Cursor) => requestsAccelerators(podSet) || mentionsGpus(field);
     for (const container of podSet.containers.filter(({ at }) => isListedContainer(at))) {
       for (const field of placementFields(container.at).filter(isRelevant)) {
@@ -119,6 +124,51 @@ export default defineRule({
     }
   },
 });
+
+/** Accelerators that well-known charts do not read. */
+function reportIgnored(podSet: PodSet, context: PodSetContext): void {
+  const { pod } = podSet;
+  if (hasAllContainers(context.workload)) reportOutside(podSet, context);
+  const profile = getIn(pod, 'kubespawner_override');
+  const path = pod.step === 'singleuser' ? ['extraResource', 'limits'] : ['extra_resource_limits'];
+  for (const entry of ignoredRequests(pod)) {
+    const name = keyOf(entry);
+    const title = `Move ${name} to ${path.join('.')}`;
+    const isRepeated = entry.parent?.step === 'requests' && getIn(entry.parent.parent, 'limits', name) !== undefined;
+    context.report({
+      message: `${shorten(name, 60)} is outside ${path.join('.')}: JupyterHub ignores it, and the server gets no GPU`,
+      span: keySpanOf(entry),
+      fixes: () => [
+        isRepeated
+          ? undefined
+          : moveField(context.document, entry, profile ?? pod, [...path, name], title, [onlyHolder(entry, pod)]),
+      ],
+    });
+  }
+}
+
+/** Accelerators in the resources of a controller of the common library, which has them only in its containers. */
+function reportOutside(podSet: PodSet, context: PodSetContext): void {
+  const { root } = context.workload.manifest;
+  for (const holder of [root, getIn(root, 'pod')]) {
+    const resources = getIn(holder, 'resources');
+    for (const entry of [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))]) {
+      if (!isAccelerator(entry)) continue;
+      context.report({
+        message: `${shorten(keyOf(entry), 60)} is next to the containers, not in a container's resources.limits: no container gets it`,
+        span: keySpanOf(entry),
+        fixes: () => [toLimits(onlyContainer(podSet), entry, context)],
+      });
+    }
+  }
+}
+
+/** The entry, or the highest mapping in the pod that holds nothing else. */
+function onlyHolder(entry: Cursor, pod: Cursor): Cursor {
+  const { parent } = entry;
+  const isAlone = parent?.node.kind === 'map' && parent.node.entries.length === 1;
+  return isAlone && parent.node !== pod.node && parent.node !== pod.parent?.node ? onlyHolder(parent, pod) : entry;
+}
 
 function moveTo(owner: Cursor | undefined, field: Cursor, where: string, { document }: WorkloadContext) {
   const key = keyOf(field) === 'toleration' ? 'tolerations' : keyOf(field);
@@ -161,7 +211,7 @@ function onlyContainer({ containers }: PodSet): Container | undefined {
   return others.length === 0 ? only : undefined;
 }
 
-const rejected = 'kubectl rejects it, other clients drop it';
+const rejected = 'kubectl rejects it, other clients ignore it';
 
 const podFields: ReadonlySet<string> = new Set([
   'nodeSelector',

@@ -1,10 +1,14 @@
+import { isForAllPods } from '../evidence/chart-pods.ts';
+import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram, resourceNameFor, toleratesGpuNodes } from '../evidence/gpu-programs.ts';
 import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { isValues } from '../model/values.ts';
+import { containerOf, replicasOf } from '../model/values-parts.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
-import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule } from './rule.ts';
@@ -49,6 +53,8 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * In a chart's values, `resources: {}` next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs.
+ *
  * ## Fix safety
  *
  * Unsafe: the pod waits for a node with a free GPU.
@@ -56,7 +62,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For builds and settings for CPUs, for infrastructure, for privileged pods and pods with host paths, for claims, fractions by annotation and
- * unknown devices, for patches and definitions, and if another pod of the same object requests accelerators.
+ * unknown devices, for patches, definitions and values of charts that may add resources, and if another pod of the same object requests accelerators.
  *
  * ## Sources
  *
@@ -67,7 +73,10 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'info',
   podSet(podSet, { workload, document, report }) {
-    if (workload.partial || isExempt(workload) || workload.kind === 'DaemonSet') return;
+    if (isValues(workload) && workload.role === 'definition') reportEmptyResources(podSet);
+    // The values of some charts have everything that their pods get.
+    const isWhole = !workload.partial || (workload.wholeResources === true && workload.role !== 'definition');
+    if (!isWhole || isExempt(workload) || workload.kind === 'DaemonSet') return;
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload) || servesNode(podSet)) return;
     // visible-devices-bypass reports other values.
     if (podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'))) return;
@@ -100,9 +109,29 @@ export default defineRule({
       });
     }
 
+    /** `resources: {}` next to node labels or tolerations of GPU nodes: the pods go there, and their program needs a GPU. */
+    function reportEmptyResources({ pod }: PodSet): void {
+      const empty = getIn(pod, 'resources');
+      if (empty?.node.kind !== 'map' || entries(empty).length > 0 || isIncomplete(empty) || isIncomplete(pod)) return;
+      if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest.test(keyOf(entry)))) return;
+      const container = containerOf({ at: pod, name: keyOf(pod) });
+      if (container.image === undefined || isTemplated(container.image.at) || replicasOf(pod).max === 0) return;
+      const nodes = gpuNodeRequirement(podSet);
+      const program = gpuProgram(container);
+      if (nodes === undefined && !toleratesGpuNodes(podSet)) return;
+      if (program === undefined && gpuImage(container) === undefined) return;
+      report({
+        severity: nodes !== undefined && program !== undefined ? 'warning' : 'info',
+        message: `resources is empty, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: its pods go to GPU nodes and get no GPU`,
+        span: keySpanOf(empty),
+        fixes: () => [requestOne(container, document)],
+      });
+    }
+
     function reportRuntimeClass({ pod }: PodSet): void {
       const runtime = getIn(pod, 'runtimeClassName');
-      if (runtime === undefined || !/^nvidia(?:-|$)/.test(asText(runtime) ?? '')) return;
+      if (runtime === undefined || isForAllPods(runtime, workload)) return;
+      if (!/^nvidia(?:-|$)/.test(asText(runtime) ?? '')) return;
       report({
         message: `runtimeClassName ${asText(runtime)} without a GPU request: the containers get no GPU, or all GPUs of the node`,
         span: spanOf(runtime),
@@ -110,6 +139,9 @@ export default defineRule({
     }
   },
 });
+
+/** Keys of values by which a chart may request or expose GPUs, or take all resources from a preset. */
+const mayRequest = /gpu|accelerator|cuda|nvidia|preset|profile|runtimeClass|limits|requests|instanceType|claim/i;
 
 function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
   return isTemplated(at) || isIncomplete(at);

@@ -1,7 +1,8 @@
 import { nearest } from '../catalog/spelling.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
-import { type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
+import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
+import { valuesScaler } from '../evidence/values-scaler.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -17,8 +18,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * Metrics of type Resource and ContainerResource come from the resource metrics API, which has CPU and memory only. The use of a GPU is a
  * metric of another type (Pods or External) that an adapter reads from Prometheus. As long as a metric has no value, the autoscaler never
- * removes a replica, and without another metric it never adds one. The same holds for a container that does not exist, and KEDA scales
- * nothing if a trigger has a type that it does not know.
+ * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
+ * if it does not know the type of a trigger.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -71,6 +72,11 @@ export default defineRule({
     for (const metric of resourceMetrics(manifest)) checkMetric(metric, manifest, context);
     if (groupOf(manifest.apiVersion) !== 'keda.sh' || !/^Scaled(Object|Job)$/.test(manifest.kind)) return;
     for (const trigger of items(getIn(manifest.root, 'spec', 'triggers'))) checkTrigger(trigger, manifest, context);
+  },
+  workload(workload, context) {
+    // Charts pass the list on unchanged.
+    for (const metric of metricsInList(getIn(valuesScaler(workload), 'metrics')))
+      checkMetric(metric, workload.manifest, context);
   },
 });
 

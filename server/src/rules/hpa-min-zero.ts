@@ -1,3 +1,5 @@
+import { valuesScaler } from '../evidence/values-scaler.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asNumber, asString, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
@@ -87,6 +89,21 @@ export default defineRule({
     // The list is empty in autoscaling/v1, which supports only CPU.
     context.report({
       message: 'minReplicas 0 requires a metric of type Object or External: the API server rejects the object',
+      span: spanOf(floor),
+      fixes: () => [fix('Set minReplicas to 1', 'unsafe', replaceScalar(context.document, floor, 1))],
+    });
+  },
+  workload(workload, context) {
+    const scaler = valuesScaler(workload);
+    const floor = getIn(scaler, 'minReplicas');
+    if (floor === undefined || asNumber(floor) !== 0 || !workload.podSets.some(requestsAccelerators)) return;
+    const types = items(getIn(scaler, 'metrics')).map((metric) => asString(getIn(metric, 'type')));
+    if (types.some((type) => type !== 'Resource')) return;
+    context.report({
+      // The chart may create another autoscaler.
+      severity: 'warning',
+      message:
+        'minReplicas 0 requires a metric of type Object or External: the API server rejects the HPA of the chart',
       span: spanOf(floor),
       fixes: () => [fix('Set minReplicas to 1', 'unsafe', replaceScalar(context.document, floor, 1))],
     });

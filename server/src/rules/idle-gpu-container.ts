@@ -4,9 +4,9 @@ import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { isShell } from '../command/wrappers.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isDemo } from '../evidence/demo-image.ts';
+import { isDriven } from '../evidence/mpi-tasks.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -63,7 +63,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of an MPIJob (their launcher
+ * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of MPI (their launcher
  * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, for pods with a deadline, for
  * shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and tests, the finding is information only; in a file with
  * several such examples, the first one is reported.
@@ -181,7 +181,7 @@ function heldByClaim({ resources }: Container, { pod, accelerators }: PodSet): H
 
 /** The launcher of an MPIJob starts processes in workers that look idle. Infrastructure and definitions are excluded. */
 function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
-  return isExempt(workload) || kindOf(workload).launcher?.driven === podSet.name;
+  return isExempt(workload) || isDriven(podSet, workload);
 }
 
 /** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted. */

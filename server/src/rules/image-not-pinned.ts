@@ -1,6 +1,9 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
+import { writtenResources } from '../rewrite/rename-resource.ts';
+import { asText, getIn, isTemplated, keyOf, type Located, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
@@ -66,7 +69,7 @@ export default defineRule({
         message: `Image ${shorten(parts.name)} has no tag and defaults to latest: a new pod can run a different build`,
         span: spanOf(image.at),
       });
-    } else if (isMoving(parts.tag)) {
+    } else if (isMoving(parts.tag, asText(getIn(container.at, 'imagePullPolicy')) === 'Always')) {
       context.report({
         message: `Image tag ${parts.tag.slice(0, 60)} moves: a new pod can run a different build`,
         span: tagSpan(context.document.text, image, parts.tag),
@@ -77,7 +80,12 @@ export default defineRule({
 
 function holdsAccelerator(container: Container, podSet: PodSet): boolean {
   const { accelerators } = container;
-  if (accelerators.length === 0) return usesAccelerators(container, podSet);
+  if (accelerators.length === 0)
+    return (
+      usesAccelerators(container, podSet) ||
+      // A misspelled or former name was meant to request one.
+      writtenResources(container).some((entry) => meantResource(keyOf(entry)) !== undefined)
+    );
   return accelerators.some(({ count, limit, request }) => {
     const written = limit ?? request;
     // A chart may round half a GPU down to none; the pod is meant to have one.
@@ -110,25 +118,37 @@ function isPlaceholder(image: string): boolean {
 }
 
 /** Names of branches and channels, which follow their newest build. */
-const channels =
-  /^(?:latest|main|master|trunk|dev|devel|develop|development|edge|canary|head|stable|unstable|nightly|snapshot|current|rolling)$/i;
+const channels = wordSet(
+  'latest main master trunk head current',
+  'dev devel develop development edge canary nightly snapshot unstable',
+  'stable rolling release preview alpha beta',
+  'prod production staging qa',
+);
 /** Words that name only the hardware, the base or the variant of an image. */
-const variants =
-  /^(?:gpu|cuda|nvidia|amd|rocm|intel|xpu|hpu|gaudi|tensorrt|trt|onnx|openvino|vulkan|full|light|slim|base|runtime|server|alpine|jammy|noble|bookworm)$/i;
+const variants = wordSet(
+  'gpu cuda nvidia amd rocm intel xpu hpu gaudi vulkan',
+  'tensorrt trt onnx openvino',
+  'full light slim base runtime server',
+  'alpine jammy noble bookworm',
+);
 /** A toolkit or a system with its version, which says nothing about the build: `cuda-12.4`, `py311`, `ubuntu22.04`. */
 const platforms =
   /(?:^|(?<=[._-]))(?:cuda|cu|cudnn|rocm|tensorrt|trt|python|py|ubuntu|ub|debian|jetpack|jp|sm|gfx)[._-]?\d+(?:\.\d+)*(?![^._-])/gi;
 
-/** A date or a commit in the tag pins the build; `nightly` alone does not. */
-function isMoving(tag: string): boolean {
+/**
+ * A date or a commit in the tag pins the build; `nightly` alone does not.
+ * @param isPulled whether every start pulls the image again, because the tag is expected to move
+ */
+function isMoving(tag: string, isPulled: boolean): boolean {
   const words = tag
+    .toLowerCase()
     .replace(platforms, '')
     .split(/[._-]+/)
     .filter((word) => word !== '');
-  if (words.some((word) => /^(?:latest|nightly)$/i.test(word)) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag))
-    return true;
+  if (words.some((word) => /^(?:latest|nightly)$/.test(word)) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag)) return true;
   if (words.length === 0 || words.some((word) => /\d/.test(word))) return false;
-  return words.some((word) => channels.test(word)) || (!/\d/.test(tag) && words.every((word) => variants.test(word)));
+  if (words.some((word) => channels.has(word))) return true;
+  return !/\d/.test(tag) && (isPulled || words.every((word) => variants.has(word)));
 }
 
 function tagSpan(text: string, { at, value }: Located<string>, tag: string): Span {

@@ -4,6 +4,7 @@ import affinityNeverMatches from './affinity-never-matches.ts';
 import alwaysOnNotebook from './always-on-notebook.ts';
 import apiField from './api-field.ts';
 import apiRemoved from './api-removed.ts';
+import attentionHeads from './attention-heads.ts';
 import autopilotAccelerator from './autopilot-accelerator.ts';
 import autoscalingAnnotation from './autoscaling-annotation.ts';
 import cheaperGpuFits from './cheaper-gpu-fits.ts';
@@ -22,6 +23,7 @@ import deviceClaimInvalid from './device-claim-invalid.ts';
 import disruptionAnnotation from './disruption-annotation.ts';
 import disruptionBudgetInvalid from './disruption-budget-invalid.ts';
 import draShape from './dra-shape.ts';
+import dtypeUnsupported from './dtype-unsupported.ts';
 import duplicateName from './duplicate-name.ts';
 import efaImpossible from './efa-impossible.ts';
 import emptydirMedium from './emptydir-medium.ts';
@@ -37,6 +39,7 @@ import gpuRequestsEqualLimits from './gpu-requests-equal-limits.ts';
 import gpuResourceName from './gpu-resource-name.ts';
 import gpuWithoutRequest from './gpu-without-request.ts';
 import gpusExceedNode from './gpus-exceed-node.ts';
+import hiddenGpus from './hidden-gpus.ts';
 import hostMemoryTooSmall from './host-memory-too-small.ts';
 import hpaMetricInvalid from './hpa-metric-invalid.ts';
 import hpaMetricUnknown from './hpa-metric-unknown.ts';
@@ -67,8 +70,10 @@ import mixedGpuModels from './mixed-gpu-models.ts';
 import modelDoesNotFit from './model-does-not-fit.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
+import modelVolumeUnused from './model-volume-unused.ts';
 import nameInvalid from './name-invalid.ts';
 import ncclDisabled from './nccl-disabled.ts';
+import nimWithoutKey from './nim-without-key.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
@@ -88,12 +93,14 @@ import quotaTooSmall from './quota-too-small.ts';
 import rankHardCoded from './rank-hard-coded.ts';
 import rankWithoutDns from './rank-without-dns.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
+import rayGpusMissing from './ray-gpus-missing.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
 import rayLimits from './ray-limits.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
 import rdmaMemlock from './rdma-memlock.ts';
 import rdmaMissing from './rdma-missing.ts';
 import referenceNotFound from './reference-not-found.ts';
+import requestsExceedNode from './requests-exceed-node.ts';
 import resourceInvalid from './resource-invalid.ts';
 import resourceUnit from './resource-unit.ts';
 import restartPolicyInvalid from './restart-policy-invalid.ts';
@@ -108,6 +115,7 @@ import scheduleInvalid from './schedule-invalid.ts';
 import securityContextInvalid from './security-context-invalid.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
+import serverNotRunning from './server-not-running.ts';
 import servingUnbatched from './serving-unbatched.ts';
 import sharedMemoryUnguarded from './shared-memory-unguarded.ts';
 import sharedRequestMany from './shared-request-many.ts';
@@ -122,6 +130,7 @@ import spotServing from './spot-serving.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
 import strandedGpus from './stranded-gpus.ts';
 import surgeBothZero from './surge-both-zero.ts';
+import tensorParallelLink from './tensor-parallel-link.ts';
 import tensorParallelMismatch from './tensor-parallel-mismatch.ts';
 import tensorParallelMissing from './tensor-parallel-missing.ts';
 import tolerationInvalid from './toleration-invalid.ts';
@@ -145,6 +154,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['always-on-notebook', alwaysOnNotebook],
   ['api-field', apiField],
   ['api-removed', apiRemoved],
+  ['attention-heads', attentionHeads],
   ['autopilot-accelerator', autopilotAccelerator],
   ['autoscaling-annotation', autoscalingAnnotation],
   ['cheaper-gpu-fits', cheaperGpuFits],
@@ -163,6 +173,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['disruption-annotation', disruptionAnnotation],
   ['disruption-budget-invalid', disruptionBudgetInvalid],
   ['dra-shape', draShape],
+  ['dtype-unsupported', dtypeUnsupported],
   ['duplicate-name', duplicateName],
   ['efa-impossible', efaImpossible],
   ['emptydir-medium', emptydirMedium],
@@ -178,6 +189,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['gpu-resource-name', gpuResourceName],
   ['gpu-without-request', gpuWithoutRequest],
   ['gpus-exceed-node', gpusExceedNode],
+  ['hidden-gpus', hiddenGpus],
   ['host-memory-too-small', hostMemoryTooSmall],
   ['hpa-metric-invalid', hpaMetricInvalid],
   ['hpa-metric-unknown', hpaMetricUnknown],
@@ -208,8 +220,10 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['model-does-not-fit', modelDoesNotFit],
   ['model-path-not-mounted', modelPathNotMounted],
   ['model-volume-too-small', modelVolumeTooSmall],
+  ['model-volume-unused', modelVolumeUnused],
   ['name-invalid', nameInvalid],
   ['nccl-disabled', ncclDisabled],
+  ['nim-without-key', nimWithoutKey],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],
@@ -229,12 +243,14 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['rank-hard-coded', rankHardCoded],
   ['rank-without-dns', rankWithoutDns],
   ['ray-autoscaling-off', rayAutoscalingOff],
+  ['ray-gpus-missing', rayGpusMissing],
   ['ray-head-gpu', rayHeadGpu],
   ['ray-limits', rayLimits],
   ['rayjob-left-running', rayjobLeftRunning],
   ['rdma-memlock', rdmaMemlock],
   ['rdma-missing', rdmaMissing],
   ['reference-not-found', referenceNotFound],
+  ['requests-exceed-node', requestsExceedNode],
   ['resource-invalid', resourceInvalid],
   ['resource-unit', resourceUnit],
   ['restart-policy-invalid', restartPolicyInvalid],
@@ -248,6 +264,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['security-context-invalid', securityContextInvalid],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
+  ['server-not-running', serverNotRunning],
   ['serving-unbatched', servingUnbatched],
   ['shared-memory-unguarded', sharedMemoryUnguarded],
   ['shared-request-many', sharedRequestMany],
@@ -262,6 +279,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['spot-without-checkpoint', spotWithoutCheckpoint],
   ['stranded-gpus', strandedGpus],
   ['surge-both-zero', surgeBothZero],
+  ['tensor-parallel-link', tensorParallelLink],
   ['tensor-parallel-mismatch', tensorParallelMismatch],
   ['tensor-parallel-missing', tensorParallelMissing],
   ['toleration-invalid', tolerationInvalid],

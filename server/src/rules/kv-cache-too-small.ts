@@ -1,7 +1,7 @@
 import { formatGiB, formatNumber } from '../cost/money.ts';
 import { type Misfit, misfitOf } from '../evidence/model-fit.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
-import { longestContext } from '../memory/fit.ts';
+import { estimateOn, fitOnCard, longestContext } from '../memory/fit.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { setServerFlag } from '../rewrite/server-flag.ts';
@@ -46,7 +46,7 @@ import { defineRule } from './rule.ts';
  *   containers:
  *     - name: main
  *       image: vllm/vllm-openai:v0.11.0
- *       args: [--model=meta-llama/Llama-3.1-8B-Instruct, "--max-model-len=16384"]
+ *       args: [--model=meta-llama/Llama-3.1-8B-Instruct, "--max-model-len=21504"]
  *       resources:
  *         limits:
  *           nvidia.com/gpu: 1
@@ -84,14 +84,20 @@ export default defineRule({
   },
 });
 
-/** The longest request that fits with a tenth of the room free, in a round number of tokens. */
-function longest({ estimate, devices }: Misfit): number | undefined {
-  const exact = longestContext(estimate, devices.eachGiB);
-  const most = exact === null ? 0 : Math.floor((exact * 0.9) / 1024) * 1024;
-  // Powers of two are what people write.
-  const round = 2 ** Math.floor(Math.log2(Math.max(1, most)));
-  const tokens = round >= 0.6 * most ? round : most;
-  return tokens < 1024 ? undefined : tokens;
+/** The longest request that fits by more than the errors of the estimate, in whole 1,024 tokens. */
+function longest({ estimate, devices, served }: Misfit): number | undefined {
+  const isHeld = (kilo: number) => {
+    const shorter = estimateOn({ ...served, context: kilo * 1024 }, devices);
+    return shorter !== null && fitOnCard(shorter, devices.eachGiB).fits === true;
+  };
+  let held = 0;
+  let tooLong = Math.floor((longestContext(estimate, devices.eachGiB) ?? 0) / 1024) + 1;
+  while (tooLong - held > 1) {
+    const middle = Math.floor((held + tooLong) / 2);
+    if (isHeld(middle)) held = middle;
+    else tooLong = middle;
+  }
+  return held === 0 ? undefined : held * 1024;
 }
 
 function shorter(document: YamlDocument, container: Container, tokens: number): Fix | undefined {

@@ -1,4 +1,6 @@
+import { coordinatorOf, type Helper } from '../evidence/coordinators.ts';
 import { onlyFetches } from '../evidence/cpu-steps.ts';
+import { mpiTasks } from '../evidence/mpi-tasks.ts';
 import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -14,7 +16,8 @@ import { defineRule } from './rule.ts';
  *
  * The launcher of an MPI job waits while its workers compute, the submitter of a RayJob waits for the cluster, and an init container
  * that fetches a model needs only the network. Each of them holds the accelerator that it requests and never uses it. An init container's
- * request also counts for its pod as long as the pod exists.
+ * request also counts for its pod as long as the pod exists. The same applies to the parameter servers of a TFJob, to a Ray head with
+ * `--num-gpus 0`, and to an mpirun with exactly as many processes as the other pods have devices.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v2beta1
@@ -83,7 +86,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For launchers that also run as workers (`runLauncherAsWorker`, `runLauncherAsNode`), for launchers whose workers hold no accelerators,
+ * For launchers that also run as workers (`runLauncherAsWorker`, `runLauncherAsNode`), for launchers whose workers hold no accelerators, for
+ * tasks of a Volcano Job unless their mpirun reads the hosts of exactly one other task,
  * and for init containers of pods whose other containers hold as many.
  *
  * ## Sources
@@ -113,13 +117,16 @@ export default defineRule({
   },
 });
 
-/** A pod or container that does not compute: its name and its task. */
-type Helper = readonly [name: string, task: string];
-
 /** The pods of a set if they only wait for others that compute. */
-function waitsFor({ name }: PodSet, { kind, apiVersion, manifest, podSets }: Workload): Helper | undefined {
-  const { launcher } = kindOf({ kind, apiVersion });
-  if (launcher?.waits !== name || launcher.works(manifest.root)) return undefined;
+function waitsFor(podSet: PodSet, workload: Workload): Helper | undefined {
+  const tasks = mpiTasks(workload);
+  if (tasks?.launcher === podSet)
+    return requestsAccelerators(tasks.workers) ? ['The launcher', 'waits for its workers'] : undefined;
+  const { name } = podSet;
+  const { manifest, podSets } = workload;
+  const { launcher } = kindOf(workload);
+  if (launcher?.waits !== name) return coordinatorOf(podSet, workload);
+  if (launcher.works(manifest.root)) return undefined;
   return podSets.some((other) => other.name !== name && requestsAccelerators(other)) ? launcher.words : undefined;
 }
 

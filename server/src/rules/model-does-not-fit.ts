@@ -1,14 +1,15 @@
 import { usableCardGiB } from '../catalog/index.ts';
-import { formatGiB } from '../cost/money.ts';
+import { formatGiB, formatNumber } from '../cost/money.ts';
 import { type Misfit, misfitOf } from '../evidence/model-fit.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
-import { fitOnCard } from '../memory/fit.ts';
-import { estimateServing } from '../memory/serving.ts';
+import { type TrainingMisfit, trainingMisfitOf } from '../evidence/training-fit.ts';
+import { estimateOn, fitOnCard } from '../memory/fit.ts';
+import type { TrainingLever } from '../memory/training-levers.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model is too large for the GPUs of its server.
+ * A model is too large for the GPUs of its server, or for those on which it is trained.
  *
  * ## Why
  *
@@ -17,6 +18,10 @@ import { defineRule } from './rule.ts';
  *
  * It is an error if the weights exceed the memory of all GPUs of the container together, and a warning if weights and buffers exceed what the
  * settings leave on a GPU: tensor parallelism, a smaller format or a larger GPU helps.
+ *
+ * Training also keeps gradients and optimizer states: with AdamW, weights of 16 bits take four times their size. It is a warning if these alone
+ * exceed the memory of the GPU by more than a quarter: sharded states (FSDP, ZeRO), 8-bit states, LoRA or QLoRA take less. The hover lists what each
+ * saves, also gradient checkpointing.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,18 +61,24 @@ import { defineRule } from './rule.ts';
  *
  * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
  * servers that move layers there by themselves (Ollama, llama.cpp); for groups of pods; in templates; and if a variable, a file or a runtime may add
- * settings. Weights from a path may be quantized: they count with 4 bits per parameter.
+ * settings. Weights from a path may be quantized: they count with 4 bits per parameter. For training, also with offload, and unless a known trainer
+ * (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or shard weights in their code.
  *
  * ## Sources
  *
  * - [vLLM: conserving memory](https://docs.vllm.ai/en/latest/configuration/conserving_memory/)
+ * - [Transformers: memory of training](https://huggingface.co/docs/transformers/model_memory_anatomy)
  * - [vllm-project/vllm#10517](https://github.com/vllm-project/vllm/issues/10517)
  */
 export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
   container(container, { workload, podSet, document, report }) {
-    const misfit = document.template ? undefined : misfitOf(container, workload, podSet);
+    if (document.template) return;
+    const training = trainingMisfitOf(container, workload, podSet);
+    if (training !== undefined)
+      report({ message: ofTraining(training), span: requestSpan(container.accelerators, container) });
+    const misfit = misfitOf(container, workload, podSet);
     if (misfit === undefined || misfit.kind === 'cache') return;
     report({
       severity: misfit.certain ? 'error' : 'warning',
@@ -76,6 +87,25 @@ export default defineRule({
     });
   },
 });
+
+/** `; QLoRA takes 7, full sharding 15`: at most two changes after which it fits. */
+function ofTraining({ run, estimate: { fixedGiB }, gpu, haveGiB, levers }: TrainingMisfit): string {
+  const less = levers.flatMap(({ kind, totalGiB }, index) => {
+    const name = methods.get(kind);
+    return name === undefined ? [] : [`${name}${index === 0 ? ' takes' : ''} ${formatNumber(Math.ceil(totalGiB))}`];
+  });
+  const first = less.slice(0, 2).join(', ');
+  const model = shorten(run.name.slice(run.name.lastIndexOf('/') + 1), 30);
+  return `Training ${model} takes ${formatNumber(Math.floor(fixedGiB))} GiB per GPU before activations, but the ${gpu.name} has ${formatGiB(haveGiB)}: it runs out of memory${first === '' ? '' : `; ${first}`}`;
+}
+
+const methods: ReadonlyMap<TrainingLever['kind'], string> = new Map([
+  ['shard', 'full sharding'],
+  ['lora', 'LoRA'],
+  ['qlora', 'QLoRA'],
+  ['quantize', '4-bit weights'],
+  ['small-states', '8-bit states'],
+]);
 
 function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, request }: Misfit): string {
   const total = formatGiB(leastGiB ?? estimate.weightsGiB * estimate.devices);
@@ -98,10 +128,7 @@ function enough({ estimate: { shape }, served, gpu, leastGiB, devices }: Misfit)
   if (gpu === undefined || eachGiB === null || leastGiB !== null) return '';
   const counts = [2, 4, 8].filter((count) => count > devices.count && shape.heads % count === 0);
   const found = counts.find((tensor) => {
-    const { estimate } = estimateServing(
-      { model: { ...served, tensor, pipeline: 1, data: 1 }, unknown: null },
-      { cardGiB: eachGiB, gpus: tensor },
-    );
+    const estimate = estimateOn({ ...served, tensor, pipeline: 1, data: 1 }, { eachGiB, count: tensor, card: gpu.id });
     if (estimate === null) return false;
     const { cacheGiB, neededGiB } = estimate;
     return fitOnCard({ ...estimate, cacheGiB: 0, neededGiB: neededGiB - cacheGiB }, eachGiB).fits === true;

@@ -1,5 +1,6 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { readServedFlags } from '../command/served-flags.ts';
+import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { serverOfImage } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
@@ -7,17 +8,18 @@ import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model server loads its model from a path next to the mounted volume.
+ * A model server loads its model from a path next to the mounted volume, or from a volume that nothing fills.
  *
  * ## Why
  *
  * The path is not below any mount, but almost the same as one: the volume with the model is mounted elsewhere. The server finds no model,
- * or takes the path for the name of a model on Hugging Face, and stops at the start, again and again, with its GPUs.
+ * or takes the path for the name of a model on Hugging Face, and stops at startup, again and again, while it holds its GPUs. So it does if the
+ * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -69,7 +71,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For paths that an image, another container or a script may create, for KServe's /mnt paths, and for paths that resemble no mount.
+ * For paths that an image, another container, a hook or a script may create, for KServe's /mnt paths, and for paths that resemble no mount. For
+ * servers that download the model themselves, or load it on request.
  *
  * ## Sources
  *
@@ -79,8 +82,19 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   container(container, context) {
-    const { podSet, document } = context;
+    const { podSet, workload, document } = context;
     if (!requestsAccelerators(container)) return;
+    // What uses a definition or a patch may mount something else there.
+    const isOpen = document.template || workload.partial || workload.role === 'definition';
+    const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
+    if (empty !== undefined) {
+      const { path, volume } = empty;
+      context.report({
+        message: `${shorten(path, 48)} is in an emptyDir that nothing fills (${shorten(volume.name, 40)}): the server finds no model there`,
+        span: keySpanOf(getIn(volume.at, 'emptyDir') ?? volume.at),
+      });
+      return;
+    }
     const lines = [...container.command, ...container.args];
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
     const model = readServedFlags(processInput(container), serverOfImage(container))?.model;

@@ -185,7 +185,7 @@ function checkIndexes({ root, kind, apiVersion }: Manifest, { report }: RuleCont
   const length = name.length + 1 + String(count - 1).length;
   if (length <= 63) return;
   report({
-    message: `Name "${shorten(name, 40)}" has ${length} characters with the index, at most 63 are allowed: the API server rejects the Job`,
+    message: `Name "${shorten(name, 40)}" has ${length} characters with the index, but at most 63 are allowed: the API server rejects the Job`,
     span: spanOf(at),
   });
 }

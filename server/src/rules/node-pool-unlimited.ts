@@ -52,7 +52,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the number is a guess that the owner has to replace.
+ * Unsafe: the number is only a guess; replace it with your own.
  *
  * ## When it is silent
  *

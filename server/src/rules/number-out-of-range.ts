@@ -10,8 +10,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Replicas, seconds and limits are not negative, ports are from 1 to 65,535, and the weight of a preference is from 1 to 100. The API server rejects
- * the object otherwise. The same holds for the counts of JobSets, LeaderWorkerSets, TrainJobs and InferenceServices.
+ * Replicas, seconds and limits are not negative, ports are from 1 to 65,535, and the weight of a preference is from 1 to 100. The API
+ * server rejects the object otherwise. The same applies to the counts of JobSets, LeaderWorkerSets, TrainJobs and InferenceServices.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -217,6 +217,12 @@ function checkJobSelector(spec: Cursor | undefined, { report }: WorkloadContext)
   const selector = getIn(spec, 'selector');
   const manual = getIn(spec, 'manualSelector');
   if (!isSet(selector) || isIncomplete(spec) || isUnknown(manual) || asBoolean(manual) === true) return;
+  // The API server completes an empty selector.
+  if (
+    selector.node.kind === 'map' &&
+    entries(selector).every((part) => entries(part).length + items(part).length === 0)
+  )
+    return;
   if (isTemplated(selector) || getIn(spec, 'template') === undefined) return;
   // A Job read back from a cluster has the selector that the API server made.
   if (entries(getIn(selector, 'matchLabels')).some((entry) => /controller-uid$/.test(keyOf(entry)))) return;

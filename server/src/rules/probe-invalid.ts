@@ -1,5 +1,6 @@
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import { useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
@@ -26,7 +27,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at once
  * (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to their end and have no probes,
- * unless they are sidecars. A probe of a named port fails if the container declares no port of that name.
+ * unless they are sidecars. A probe of a named port fails if the container declares no port of that name. Triton answers on port 8000; by default,
+ * its ports 8001 and 8002 have only gRPC and metrics.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,6 +75,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: probes](https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/)
+ * - [Triton: the server's ports](https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/getting_started/quickstart.html)
  * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
  */
 export default defineRule({
@@ -89,6 +92,8 @@ export default defineRule({
     for (const probe of probes) checkProbe(probe, context);
     if (isWholePod(context.podSet, context.workload)) {
       for (const probe of probes) checkPort(probe, container, context);
+      if (useOf(container).program === 'tritonserver')
+        for (const probe of probes) checkTriton(probe, container, context);
     }
     for (const hook of placesAt(container.at, 'lifecycle.*')) {
       if (/^(postStart|preStop)$/.test(keyOf(hook))) checkHandler(hook, hookHandlers, context);
@@ -105,7 +110,7 @@ function refuse(probes: readonly Cursor[], { at }: Container, context: PodSetCon
   if (context.workload.partial || isIncomplete(at) || isUnknown(restartPolicy)) return;
   for (const field of [...probes, ...[getIn(at, 'lifecycle')].filter(isSet)]) {
     context.report({
-      message: `An init container has no ${keyOf(field)} unless its restartPolicy is Always: ${rejectionOf(context.workload)}`,
+      message: `An init container must not have ${keyOf(field)} unless its restartPolicy is Always: ${rejectionOf(context.workload)}`,
       span: keySpanOf(field),
       fixes: () => [fix(`Remove ${keyOf(field)}`, 'safe', removeKey(context.document, field))],
     });
@@ -128,7 +133,7 @@ function checkProbe(probe: Cursor, context: PodSetContext): void {
   const grace = getIn(probe, 'terminationGracePeriodSeconds');
   if (name === 'readinessProbe' && isSet(grace)) {
     report({
-      message: `A readinessProbe has no terminationGracePeriodSeconds: ${rejectionOf(workload)}`,
+      message: `A readinessProbe must not have terminationGracePeriodSeconds: ${rejectionOf(workload)}`,
       span: keySpanOf(grace),
       fixes: () => [fix('Remove terminationGracePeriodSeconds', 'safe', removeKey(document, grace))],
     });
@@ -159,6 +164,36 @@ function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSe
   }
 }
 
+/** What Triton offers on its ports, unless its flags say otherwise, instead of the health of the server. */
+const otherTritonPorts: ReadonlyMap<number, string> = new Map([
+  [8001, 'gRPC'],
+  [8002, 'metrics'],
+]);
+
+/** A probe of Triton's health on a port that does not have it. */
+function checkTriton(probe: Cursor, container: Container, { report, document }: PodSetContext): void {
+  const { at, command, args, env } = container;
+  const words = [...command, ...args];
+  const isHealth = asText(getIn(probe, 'httpGet', 'path'))?.startsWith('/v2/health') === true;
+  const place = getIn(probe, 'httpGet', 'port');
+  if (!isHealth || place === undefined || isIncomplete(at) || words.some((word) => isTemplated(word.at))) return;
+  // Flags and variables can move each port.
+  if (
+    [...words.map(({ value }) => value), ...env.map(({ name }) => name)].some((text) => /[a-z][-_]port|\$/i.test(text))
+  )
+    return;
+  const named = items(getIn(at, 'ports')).find((port) => asText(getIn(port, 'name')) === asText(place));
+  const port = asNumber(getIn(named, 'containerPort')) ?? asNumber(place);
+  const other = otherTritonPorts.get(port ?? 0);
+  if (other === undefined) return;
+  report({
+    severity: 'warning',
+    message: `${keyOf(probe)} asks for Triton's health on port ${port}, which has only ${other}: it never succeeds`,
+    span: spanOf(place),
+    fixes: () => [fix('Use port 8000', 'unsafe', replaceScalar(document, place, 8000))],
+  });
+}
+
 /** Exactly one of the handlers. */
 function checkHandler(owner: Cursor, known: readonly string[], { report, workload, document }: PodSetContext): void {
   if (owner.node.kind !== 'map' || isIncomplete(owner)) return;
@@ -171,7 +206,7 @@ function checkHandler(owner: Cursor, known: readonly string[], { report, workloa
     message:
       first === undefined
         ? `${keyOf(owner)} needs one of ${known.slice(0, -1).join(', ')} or ${known.at(-1)}: ${rejectionOf(workload)}`
-        : `${keyOf(owner)} has both ${keyOf(first)} and ${second && keyOf(second)}, only one is allowed: ${rejectionOf(workload)}`,
+        : `${keyOf(owner)} has both ${keyOf(first)} and ${second && keyOf(second)}, but only one is allowed: ${rejectionOf(workload)}`,
     span: keySpanOf(second ?? owner),
   });
 }

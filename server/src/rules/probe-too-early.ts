@@ -1,4 +1,4 @@
-import { leastStartSeconds, modelLoader } from '../evidence/server-start.ts';
+import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -71,9 +71,11 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models. The estimate
- * is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of up to 8 files
- * at 50 MiB/s each if nothing is mounted that keeps the weights.
+ * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models, unless a
+ * readiness probe with 10 or more attempts and the same request allows at least twice the time. The estimate is a lower bound: 1 minute
+ * (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the
+ * server itself stores the weights. If it stores them on a volume that outlives the pod, the finding is information only: the volume may
+ * already hold the model.
  *
  * ## Sources
  *
@@ -93,22 +95,17 @@ export default defineRule({
     if (isIncomplete(container.at) || isIncomplete(probe)) return;
     const budget = budgetOf(probe);
     const loader = budget === undefined ? undefined : modelLoader(container, podSet, workload, options);
-    if (budget === undefined || loader === undefined) return;
-    // A lower bound by rules of thumb is not known to the second.
-    const least = Math.floor(leastStartSeconds(loader) / 10) * 10;
-    if (budget >= least) return;
-    const what =
-      loader.model === undefined || loader.weightsGiB === undefined
-        ? 'a model'
-        : shorten(
-            loader.model
-              .split('/')
-              .filter((part) => part !== '')
-              .at(-1) ?? '',
-            40,
-          );
+    if (budget === undefined) return;
+    const killed = `${keyOf(probe)} kills the container ${budget} s after its start, but`;
+    const found = loader && slowStart(loader, budget);
+    const patience = found === undefined && startup === undefined ? readinessBudget(probe, container.at) : undefined;
+    if (found === undefined && (patience === undefined || patience < 2 * budget)) return;
     report({
-      message: `${keyOf(probe)} kills the container ${budget} s after its start, but ${loader.downloads ? 'downloading and loading' : 'loading'} ${what} takes ${least} s or more: it may never become ready`,
+      severity: found?.downloads === 'first' || loader === undefined ? 'info' : 'warning',
+      message:
+        found === undefined
+          ? `${killed} readinessProbe gives it ${patience} s: a start that takes longer than ${budget} s never ends`
+          : `${killed} ${found.what}: it may never become ready`,
       span: keySpanOf(probe),
       fixes: () => [
         startup === undefined ? addStartupProbe(probe, container.at, document) : waitLonger(probe, document),
@@ -116,6 +113,44 @@ export default defineRule({
     });
   },
 });
+
+/** What takes a server longer than its probe allows; undefined if it may start in time. */
+function slowStart(
+  loader: ModelLoader,
+  budget: number,
+): { readonly what: string; readonly downloads: ModelLoader['downloads'] } | undefined {
+  const { model, weightsGiB } = loader;
+  const name = model === undefined || weightsGiB === undefined ? 'a model' : shorten(lastPart(model), 40);
+  const loads = loader.downloads === 'each' ? 'downloading and loading' : 'loading';
+  // Loading from a full volume is certain; downloading to it first is not.
+  for (const downloads of loader.downloads === 'first' ? [undefined, 'first' as const] : [loader.downloads]) {
+    // A lower bound by rules of thumb is not known to the second.
+    const least = Math.floor(leastStartSeconds({ ...loader, downloads }) / 10) * 10;
+    if (budget >= least) continue;
+    const time = `takes ${least} s or more`;
+    const what = downloads === 'first' ? `the first start downloads ${name} and ${time}` : `${loads} ${name} ${time}`;
+    return { what, downloads };
+  }
+  return undefined;
+}
+
+function lastPart(model: string): string {
+  const parts = model.split('/').filter((part) => part !== '');
+  return parts.at(-1) ?? '';
+}
+
+/**
+ * The time in seconds that a readiness probe with the same request allows, if its many attempts are written: they only make sense for a slow
+ * start, because an overloaded server should lose its traffic soon.
+ */
+function readinessBudget(liveness: Cursor, container: Cursor): number | undefined {
+  const readiness = getIn(container, 'readinessProbe');
+  if ((lowerCount(getIn(readiness, 'failureThreshold'), 3) ?? 0) < 10 || readiness === undefined) return undefined;
+  const requests = [liveness, readiness].map((probe) =>
+    JSON.stringify(handlers.map((key) => getIn(probe, key)).map((one) => one && plainValue(one))),
+  );
+  return requests[0] === requests[1] ? budgetOf(readiness) : undefined;
+}
 
 const maxMinutes = 20;
 const handlers = ['httpGet', 'tcpSocket', 'grpc', 'exec'];

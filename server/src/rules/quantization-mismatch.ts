@@ -1,25 +1,23 @@
 import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { readServedFlags, type ServedValue } from '../command/served-flags.ts';
+import { readServedFlags } from '../command/served-flags.ts';
 import { serverOfImage } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
-import type { Container, PodSet } from '../model/workload.ts';
-import { fix } from '../rewrite/fix.ts';
+import type { PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { rewriteWord } from '../rewrite/words.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
- * The quantization or the number format does not fit the model or the GPU.
+ * The quantization does not fit the model or the GPU.
  *
  * ## Why
  *
- * AWQ and GPTQ are formats of the published weights, not settings: a server that is told to read AWQ from other weights stops at the start.
- * Some formats also need newer GPUs than the selected one, bfloat16 an A100 or newer. A pod that restarts in this way holds its GPU all the time.
+ * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup.
+ * Some formats also need newer GPUs than the selected one. A pod that restarts in this way holds its GPU all the time.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -51,10 +49,6 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * ## Fix safety
- *
- * Unsafe: some models overflow in half precision.
- *
  * ## When it is silent
  *
  * For formats that a server makes from 16-bit weights (fp8, bitsandbytes), for local paths and names that say nothing about the format,
@@ -74,7 +68,6 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
     const served = readServedFlags(processInput(container), serverOfImage(container));
-    if (served?.dtype !== undefined) checkDtype(served.dtype, lines, context);
     const flag = served?.quantization;
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;
@@ -86,23 +79,6 @@ export default defineRule({
     context.report({ message: `${shorten(text, 40)} ${problem}: the server does not start`, span });
   },
 });
-
-/** vLLM and SGLang reject bfloat16 on GPUs before Ampere. */
-function checkDtype({ value, words }: ServedValue, lines: Container['args'], context: PodSetContext): void {
-  const gpu = /^(?:bfloat16|bf16)$/i.test(value) ? onlyGpu(context.podSet) : undefined;
-  const span = gpu === undefined ? undefined : spanOfWords(context.document, lines, words);
-  if (gpu === undefined || span === undefined || !(Number(gpu.computeCapability ?? Number.NaN) < 8)) return;
-  const [, last] = words;
-  context.report({
-    severity: 'error',
-    message: `${value} is not supported on ${gpu.name} (compute capability ${gpu.computeCapability}, 8.0 is needed): the server does not start`,
-    span,
-    fixes: () => {
-      const edits = rewriteWord(context.document, lines, last, last.text.replace(value, 'half'));
-      return [fix('Use half precision', 'unsafe', edits)];
-    },
-  });
-}
 
 /** The GPU of all its pods, if node labels or the like name it. */
 function onlyGpu({ accelerators }: PodSet) {

@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { lowerQuantity, parseQuantity } from '../model/quantity.ts';
@@ -131,8 +132,11 @@ function checkOrder(values: readonly Cursor[], resource: string, report: RuleCon
   }
 }
 
-const standard =
-  /^(?:(?:(?:requests|limits)\.)?(?:cpu|memory|ephemeral-storage)|(?:requests\.)?(?:storage|hugepages-.+)|pods|services|services\.(?:loadbalancers|nodeports)|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims)$/;
+const standard = either(
+  /^(?:(?:requests|limits)\.)?(?:cpu|memory|ephemeral-storage)$|^(?:requests\.)?(?:storage|hugepages-.+)$/,
+  /^(?:pods|services|services\.(?:loadbalancers|nodeports)|replicationcontrollers|resourcequotas)$/,
+  /^(?:secrets|configmaps|persistentvolumeclaims)$/,
+);
 
 function checkHard(entry: Cursor, { report, document }: RuleContext): void {
   const name = keyOf(entry);

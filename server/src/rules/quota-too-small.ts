@@ -60,7 +60,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * ## When it is silent
  *
  * For quotas of other namespaces and of folders other than the workload's and those above it, for quotas with scopes, and for patches and
- * definitions. For the sum over several workloads, which need not run at the same time. For queues of a cohort, which can borrow.
+ * definitions. For the sum over several workloads, unless all of them stay up and are in one file: others need not run at the same time. For
+ * queues of a cohort, which can borrow.
  *
  * ## Sources
  *
@@ -126,7 +127,8 @@ function needsOf({ podSets }: Workload): readonly Need[] {
   });
 }
 
-function inNamespace(need: Need, { namespace }: Workload, { crossReferences }: WorkloadContext): Excess | undefined {
+function inNamespace(need: Need, workload: Workload, { crossReferences }: WorkloadContext): Excess | undefined {
+  const { namespace } = workload;
   const [smallest] = crossReferences
     .quotasIn(namespace)
     .flatMap((quota) => {
@@ -134,11 +136,22 @@ function inNamespace(need: Need, { namespace }: Workload, { crossReferences }: W
       return hard === undefined ? [] : [{ quota, hard }];
     })
     .sort((a, b) => a.hard - b.hard);
-  if (smallest === undefined || Math.max(need.pod, need.all) <= smallest.hard) return undefined;
-  const limit = `${named('ResourceQuota', smallest.quota)} allows ${smallest.hard}`;
-  return need.pod > smallest.hard
-    ? { what: 'A pod requests', count: need.pod, limit, consequence: 'the API server rejects every pod' }
-    : { what: 'All pods together request', count: need.all, limit, consequence: 'some pods never start' };
+  if (smallest === undefined) return undefined;
+  const { hard } = smallest;
+  const limit = `${named('ResourceQuota', smallest.quota)} allows ${hard}`;
+  if (need.pod > hard)
+    return { what: 'A pod requests', count: need.pod, limit, consequence: 'the API server rejects every pod' };
+  const consequence = 'some pods never start';
+  if (need.all > hard) return { what: 'All pods together request', count: need.all, limit, consequence };
+  const demands = crossReferences.demandsOf(namespace, need.resource);
+  const sums = demands.map((_, index) => demands.slice(0, index + 1).reduce((sum, { count }) => sum + count, 0));
+  const excess = sums.findIndex((sum) => sum > hard);
+  const first = demands[excess];
+  // One that alone exceeds the quota is reported by itself.
+  if (first?.kind !== workload.kind || first.name !== workload.name || demands.some(({ count }) => count > hard))
+    return undefined;
+  const count = sums.at(-1) ?? 0;
+  return { what: `${demands.length} workloads of this file together request`, count, limit, consequence };
 }
 
 function inQueue(need: Need, workload: Workload, { crossReferences }: WorkloadContext): Excess | undefined {

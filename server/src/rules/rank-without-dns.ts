@@ -1,24 +1,32 @@
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { processInput } from '../evidence/launch.ts';
-import type { Container, Workload } from '../model/workload.ts';
-import { fix } from '../rewrite/fix.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import type { PodHosts } from '../model/kinds/pod-addresses.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, isIncomplete, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The pods of a Job address each other by a DNS name that does not exist.
+ * The pods of a job address each other by a DNS name that does not exist.
  *
  * ## Why
  *
  * A pod of an Indexed Job has the hostname `<job>-<index>`, but the cluster's DNS has a record of it only if the pod template has a
  * `subdomain` and a headless Service of that name exists. Without them all ranks wait for the first until they time out, with all their
  * accelerators.
+ *
+ * The controllers of JobSet, StatefulSet, LeaderWorkerSet, Volcano and the training operator make such names of the names of objects and
+ * roles. A pod of a JobSet has the address `<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>`; a name with one index fewer, with an index
+ * that no pod has, or in another subdomain does not exist.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -69,82 +77,149 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For kinds whose controller creates the Service (JobSet, PyTorchJob, MPIJob, LeaderWorkerSet), with `hostNetwork`, and for names that
- * contain a template or a variable without a known value.
+ * For names that another object or a Service may have, for names without a domain with `hostNetwork`, and for names that contain a template or
+ * a variable without a known value. How the MPI operator makes records depends on its version.
  *
  * ## Sources
  *
  * - [Kubernetes: Job with Pod-to-Pod Communication](https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/)
+ * - [JobSet: network](https://jobset.sigs.k8s.io/docs/concepts/)
+ * - [Volcano: svc plugin](https://volcano.sh/en/docs/svc_plugin/)
  */
 export default defineRule({
   topic: 'training',
   severity: 'warning',
   container(container, context) {
-    const { workload, podSet, document } = context;
-    if (workload.kind !== 'Job' || workload.apiVersion !== 'batch/v1' || workload.partial) return;
-    if (
-      container.accelerators.length === 0 ||
-      isIncomplete(podSet.pod) ||
-      asText(getIn(podSet.pod, 'hostNetwork')) === 'true'
-    )
+    const { workload, podSet, document, crossReferences } = context;
+    const { name, namespace, manifest, podSets } = workload;
+    if (workload.partial || name === null || name.length > 63 || !podSets.some(requestsAccelerators)) return;
+    const all = kindOf(workload).addresses?.(manifest.root, name) ?? [];
+    if (all.length === 0 || isIncomplete(podSet.pod) || isAlone(workload)) return;
+    for (const { host, labels, span } of addressesOf(container, name, document)) {
+      const problem = problemOf(host, labels, all);
+      // A name without a domain may be that of a node.
+      if (problem === undefined || (labels.length === 0 && isOnHostNetwork(podSet))) continue;
+      if (crossReferences.service(namespace, host) !== undefined) continue;
+      context.report({
+        message: `${shorten([host, ...labels].join('.'), 60)} ${problem}`,
+        span,
+        fixes: () => [subdomainFix(labels[0], context)],
+      });
       return;
-    const found = addressOf(container, workload, context);
-    if (found === undefined) return;
-    const { host, label, span } = found;
-    const written = getIn(podSet.pod, 'subdomain');
-    const subdomain = asText(written);
-    if (
-      written !== undefined &&
-      (subdomain === undefined || label === undefined || subdomain === label || /[{$]/.test(subdomain))
-    )
-      return;
-    context.report({
-      message:
-        subdomain === undefined
-          ? `${shorten(host, 60)} has no DNS record without a subdomain and a headless Service: the ranks never find each other`
-          : `${shorten(host, 60)} has no DNS record: the subdomain of its pod is ${shorten(subdomain)}`,
-      span,
-      fixes: () => [
-        label === undefined || subdomain !== undefined
-          ? undefined
-          : fix(`Set subdomain to ${label}`, 'unsafe', insertKey(document, podSet.pod, 'subdomain', label)),
-      ],
-    });
+    }
   },
 });
 
+/** A pod knows its own name without DNS. */
+function isAlone({ podSets: [only, ...others] }: Workload): boolean {
+  return others.length === 0 && only?.pods.max === 1;
+}
+
+function isOnHostNetwork({ pod }: PodSet): boolean {
+  return asText(getIn(pod, 'hostNetwork')) === 'true';
+}
+
+/** Why an address of one of the object's pods does not resolve; undefined if it does, or if it may belong to another object. */
+function problemOf(host: string, [label]: readonly string[], all: readonly PodHosts[]): string | undefined {
+  const found = all.map((hosts) => ({ hosts, values: indexesIn(host, hosts) }));
+  const exact = found.find(({ hosts, values }) => values?.length === hosts.indexes.length && isWithin(values, hosts));
+  if (exact !== undefined) {
+    const { records } = exact.hosts;
+    if (records.by === 'nothing') return `has no DNS record ${records.because}: ${neverMeet}`;
+    if (records.by === 'controller' || records.name === null || records.name === label) return undefined;
+    if (label === undefined) return `has no DNS record without the subdomain ${records.name}: ${neverMeet}`;
+    return `has no DNS record: the subdomain of its pod is ${shorten(records.name)}`;
+  }
+  const isOwn = all.some(
+    ({ records }) => records.by === 'subdomain' && records.name !== null && records.name === label,
+  );
+  const near =
+    found.find(({ hosts, values }) => values?.length === hosts.indexes.length) ??
+    found.find(({ values }) => values !== undefined) ??
+    (isOwn ? found[0] : undefined);
+  if (near === undefined) return undefined;
+  // A name with fewer indexes may belong to another object, unless it is in the domain of this one.
+  const isOther = near.values === undefined || near.values.length !== near.hosts.indexes.length;
+  if (isOther && !isOwn) return undefined;
+  return `is not the name of a pod (${rangeOf(near.hosts)}): ${neverMeet}`;
+}
+
+const neverMeet = 'the ranks never find each other';
+
+/** The indexes in a hostname; undefined if it has another stem. */
+function indexesIn(host: string, { stem }: PodHosts): readonly number[] | undefined {
+  const rest = host.startsWith(`${stem}-`) ? host.slice(stem.length + 1) : '';
+  return /^\d{1,9}(?:-\d{1,9})*$/.test(rest) ? rest.split('-').map(Number) : undefined;
+}
+
+function isWithin(values: readonly number[], { indexes }: PodHosts): boolean {
+  return values.every((value, at) => {
+    const { first, count } = indexes[at] ?? { first: 0, count: null };
+    return value >= first && (count === null || value < first + count);
+  });
+}
+
+/** The first and the last hostname of a set, or only the first if the last is unknown. */
+function rangeOf({ stem, indexes }: PodHosts): string {
+  const first = [stem, ...indexes.map((index) => index.first)].join('-');
+  const last = [stem, ...indexes.map((index) => (index.count === null ? '?' : index.first + index.count - 1))].join(
+    '-',
+  );
+  return shorten(last.includes('?') ? `the first is ${first}` : first === last ? first : `${first} to ${last}`, 70);
+}
+
+/** Gives the pods the subdomain that the address has. */
+function subdomainFix(label: string | undefined, { workload, podSet, document }: PodSetContext): Fix | undefined {
+  if (workload.kind !== 'Job' || workload.apiVersion !== 'batch/v1' || label === undefined) return undefined;
+  if (getIn(podSet.pod, 'subdomain') !== undefined) return undefined;
+  return fix(`Set subdomain to ${label}`, 'unsafe', insertKey(document, podSet.pod, 'subdomain', label));
+}
+
 interface Address {
   readonly host: string;
-  /** The second label of the name: the subdomain. */
-  readonly label: string | undefined;
+  /** The domain, by its labels. */
+  readonly labels: readonly string[];
   readonly span: Span;
 }
 
-/** The first address of one of the Job's own pods, in a flag or variable that names a host. */
-function addressOf(container: Container, { name }: Workload, { document }: PodSetContext): Address | undefined {
-  if (name === null || name.length > 63) return undefined;
-  for (const { name: variable, value } of container.env) {
-    const host = isHostName(variable) ? hostIn(value?.value, name) : undefined;
-    if (host !== undefined && value !== undefined) return { ...host, span: spanOf(value.at) };
-  }
+/** The addresses of an object's own pods in flags and variables that name hosts, and in commands that look a host up. */
+function addressesOf(container: Container, name: string, document: YamlDocument): readonly Address[] {
+  const inEnv = container.env.flatMap(({ name: variable, value }) =>
+    value !== undefined && isHostName(variable)
+      ? hostsIn(value.value, name).map((host) => ({ ...host, span: spanOf(value.at) }))
+      : [],
+  );
   const { command, args, env } = processInput(container);
   const lines = [...container.command, ...container.args];
-  for (const { words, assignments } of allCommands(readCommandLine(command, args, env).statements)) {
-    const named = readFlags(words).filter(({ written }) => isHostName(written));
+  const inCommands = allCommands(readCommandLine(command, args, env).statements).flatMap(({ words, assignments }) => {
+    const flags = readFlags(words).filter(({ written }) => isHostName(written));
     const values: readonly (readonly [string | undefined, Word])[] = [
       ...assignments
         .filter(({ text }) => isHostName(text.split('=', 1)[0] ?? ''))
         .map((word) => [word.text, word] as const),
-      ...named.flatMap(({ value, valueWord }) => (valueWord ? [[value, valueWord] as const] : [])),
+      ...flags.flatMap(({ value, valueWord }) => (valueWord ? [[value, valueWord] as const] : [])),
+      ...(lookups.has(baseName(words[0]?.text ?? '')) ? words.slice(1).map((word) => [word.text, word] as const) : []),
     ];
-    for (const [value, word] of values) {
-      const host = hostIn(value, name);
-      const span = host && spanOfWords(document, lines, [word, word]);
-      if (host !== undefined && span !== undefined) return { ...host, span };
-    }
-  }
-  return undefined;
+    return values.flatMap(([value, word]) => {
+      const hosts = hostsIn(value, name);
+      const span = hosts.length === 0 ? undefined : spanOfWords(document, lines, [word, word]);
+      return span === undefined ? [] : hosts.map((host) => ({ ...host, span }));
+    });
+  });
+  return [...inEnv, ...inCommands];
 }
+
+/** Programs that look up or wait for the hosts in their arguments. */
+const lookups: ReadonlySet<string> = new Set([
+  'nslookup',
+  'getent',
+  'host',
+  'dig',
+  'ping',
+  'nc',
+  'wait-for-it.sh',
+  'wait-for-it',
+]);
 
 const hostWords: ReadonlySet<string> = new Set([
   ...[
@@ -167,14 +242,11 @@ function isHostName(name: string): boolean {
   return wordsOf(name).some((word) => hostWords.has(word));
 }
 
-/** A pod's hostname in a value such as `train-0.workers.default.svc:29500`. */
-function hostIn(value: string | undefined, job: string): Omit<Address, 'span'> | undefined {
-  if (value === undefined || value.length > 1000) return undefined;
-  for (let at = value.indexOf(`${job}-`); at !== -1; at = value.indexOf(`${job}-`, at + 1)) {
-    const before = value.slice(Math.max(0, at - 2), at);
-    const [host, label] =
-      /^-\d+(?:\.([a-z0-9-]+)(?:\.[a-z0-9.-]+)?)?(?=[:/,\s"']|$)/.exec(value.slice(at + job.length)) ?? [];
-    if (host !== undefined && /^$|[=,\s"']$|\/\/$/.test(before)) return { host: `${job}${host}`, label };
-  }
-  return undefined;
+/** The hostnames that start with an object's name in a value such as `train-0.workers.default.svc:29500`. */
+function hostsIn(value: string | undefined, name: string): readonly Omit<Address, 'span'>[] {
+  if (value === undefined || value.length > 1000 || !value.includes(`${name}-`)) return [];
+  return value.split(/[,\s;"'=]+|:\/\//).flatMap((token) => {
+    const [host, ...labels] = (/^[a-z0-9.-]+(?=[:/]|$)/.exec(token)?.[0] ?? '').replace(/\.$/, '').split('.');
+    return host?.startsWith(`${name}-`) === true && /-\d+$/.test(host) ? [{ host, labels }] : [];
+  });
 }

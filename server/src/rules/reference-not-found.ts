@@ -75,7 +75,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
- * repository. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
+ * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
+ * project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
  * not see.
  *

@@ -113,12 +113,14 @@ function checkName(entry: Cursor, context: PodSetContext): boolean {
   const problem = keyProblem(name);
   if (problem === undefined && name.includes('/')) return true;
   const right = meant[name.toLowerCase().replace(/[-_.]/g, '')];
-  const what = right === undefined ? '' : `; did you mean ${right}?`;
+  const rejection = rejectionOf(context.workload);
   context.report({
     message:
       problem === undefined
-        ? `${shorten(name, 60)} is not a resource of containers${what === '' ? ' and has no domain' : what}: ${rejectionOf(context.workload)}`
-        : `Resource ${shorten(name, 50)} ${problem}: ${rejectionOf(context.workload)}`,
+        ? right === undefined
+          ? `${shorten(name, 60)} is not a resource of containers and has no domain: ${rejection}`
+          : `${shorten(name, 60)} is not a resource of containers: ${rejection}; did you mean ${right}?`
+        : `Resource ${shorten(name, 50)} ${problem}: ${rejection}`,
     span: keySpanOf(entry),
     fixes: () =>
       right === undefined ? [] : [fix(`Rename to ${right}`, 'safe', renameKey(context.document, entry, right))],

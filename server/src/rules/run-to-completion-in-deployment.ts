@@ -1,4 +1,4 @@
-import { imageParts } from '../catalog/images.ts';
+import { imageParts, startsShell } from '../catalog/images.ts';
 import { findEnding } from '../command/waiting.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
@@ -6,7 +6,7 @@ import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -17,7 +17,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Deployments and StatefulSets restart their containers whenever they end, also after success. A training run, a benchmark or a call of
- * nvidia-smi starts again and again, with growing pauses, and its GPU is never released. A Job runs it once.
+ * nvidia-smi starts again and again, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
+ * `pytorch/pytorch` without a command starts a shell, which ends at once.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -102,6 +103,8 @@ function endOf(
   const lines = [...command, ...args];
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return undefined;
   if (lines.length === 0) {
+    if (image && !isTemplated(image.at) && startsShell(image.value) && !hasTerminal(container))
+      return { what: `The shell of ${imageName(image.value)}`, span: spanOf(image.at) };
     return image && imageUseOf(container).use === 'batch'
       ? { what: imageName(image.value), span: spanOf(image.at) }
       : undefined;
@@ -109,6 +112,11 @@ function endOf(
   const ending = findEnding(processInput(container));
   const span = ending && spanOfWords(document, lines, ending.words);
   return ending && span && { what: ending.what, span };
+}
+
+/** A shell with a terminal or an open input waits for its user. */
+function hasTerminal({ at }: Container): boolean {
+  return ['tty', 'stdin'].some((key) => getIn(at, key) !== undefined);
 }
 
 function imageName(image: string): string {

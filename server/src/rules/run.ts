@@ -3,6 +3,7 @@ import { type CrossReferences, noCrossReferences } from '../model/cross-referenc
 import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
+import { countWhere } from '../yaml/document-marks.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { rules as everyRule } from './index.ts';
@@ -205,18 +206,32 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
 /** Leaves out what another rule reports at the same place, or as an error inside of it: that rule knows more about it. */
 function withoutYielded({ found, covered }: Walk): readonly Finding[] {
   if (covered.size === 0) return found;
-  const others = found.filter((one) => !covered.has(one) && (one.severity === 'error' || one.severity === 'warning'));
+  const others = found.filter((one) => !covered.has(one));
+  const errors = others.filter(({ severity }) => severity === 'error').map(({ span }) => span);
+  const warnings = others.filter(({ severity }) => severity === 'warning').map(({ span }) => span);
+  const [atErrors, atWarnings] = [new Set(errors.map(keyOf)), new Set(warnings.map(keyOf))];
+  const hasErrorIn = searchInside(errors);
   return found.filter((one) => {
     const text = covered.get(one);
     if (text === undefined) return true;
-    const isSame = ({ start, end }: Span) => start === one.span.start && end === one.span.end;
-    const isInside = ({ start, end }: Span) => start >= text.start && end <= text.end;
+    const key = keyOf(one.span);
     // Other warnings matter only to an object that is not rejected.
-    const isMild = one.severity !== 'error';
-    return !others.some(({ span, severity }) => {
-      return severity === 'error' ? isSame(span) || isInside(span) : isMild && isSame(span);
-    });
+    return !atErrors.has(key) && !hasErrorIn(text) && (one.severity === 'error' || !atWarnings.has(key));
   });
+}
+
+function keyOf({ start, end }: Span): string {
+  return `${start} ${end}`;
+}
+
+/** Whether one of the spans is inside another span: by search, because a generated object can have thousands of findings. */
+function searchInside(spans: readonly Span[]): (outer: Span) => boolean {
+  const sorted = [...spans].sort((a, b) => a.start - b.start);
+  // The least end of each span and those after it.
+  const ends = sorted.map(({ end }) => end);
+  for (let index = ends.length - 2; index >= 0; index -= 1)
+    ends[index] = Math.min(ends[index] ?? 0, ends[index + 1] ?? 0);
+  return ({ start, end }) => (ends[countWhere(sorted, (one) => one.start < start)] ?? Number.POSITIVE_INFINITY) <= end;
 }
 
 function fixesOf(walk: Walk, id: string, report: Report): readonly Fix[] {

@@ -81,15 +81,17 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   podSet(podSet, context) {
-    const { min } = podSet.pods;
-    if (min === null || min < 2 || context.workload.partial || context.workload.role === 'definition') return;
+    const { min, max } = podSet.pods;
+    // An autoscaler that may start a second pod needs a volume for it, too.
+    const pods = min === null ? null : Math.max(min, max ?? 0);
+    if (pods === null || pods < 2 || context.workload.partial || context.workload.role === 'definition') return;
     if (!requestsAccelerators(podSet) || !podSet.accelerators.some(({ form }) => form === 'whole')) return;
     if (isOnOneNode(podSet)) return;
-    for (const volume of podSet.volumes) checkVolume(volume, min, context);
+    for (const volume of podSet.volumes) checkVolume(volume, min === pods ? `${pods}` : `up to ${pods}`, context);
   },
 });
 
-function checkVolume({ at }: PodSet['volumes'][number], pods: number, context: PodSetContext): void {
+function checkVolume({ at }: PodSet['volumes'][number], pods: string, context: PodSetContext): void {
   const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
   const name = asText(claimName);
   if (claimName === undefined || name === undefined || isTemplated(claimName) || isIncomplete(at)) return;

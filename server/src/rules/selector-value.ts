@@ -1,10 +1,11 @@
 import { gpus, gpusByLabel, isGpuLabel, labelCandidates, meantNodeLabel } from '../catalog/index.ts';
+import { meantProductLabel } from '../catalog/product-labels.ts';
 import { isSlip } from '../catalog/spelling.ts';
 import { placesAt } from '../evidence/written.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
 import type { Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
@@ -17,6 +18,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * Label values must match exactly. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the full product name,
  * `NVIDIA-H100-80GB-HBM3`. With a short name, the name of another form factor, or a label such as `nvidia.com/gpu-product`, the pod stays Pending.
+ * With `NotIn`, such a value excludes nothing, and the pod can start on the nodes that it was to avoid.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,7 +55,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Fix safety
  *
  * Safe if only one known value fits: no node has the written one. If several GPUs fit, each is offered as an unsafe fix. Another label is unsafe:
- * someone may have added the written one to the nodes.
+ * someone may have added the written one to the nodes. In `NotIn`, every fix is unsafe: the pod may run on the excluded nodes now.
  *
  * ## When it is silent
  *
@@ -74,7 +76,10 @@ export default defineRule({
       checkKey(asText(place) ?? '', place, false, 'The volume is on no node', context);
     }
   },
-  podSet({ selectors, accelerators }, context) {
+  podSet({ selectors, avoided, accelerators }, context) {
+    for (const { key, values } of avoided) {
+      for (const value of isGpuLabel(key) ? values : []) checkValue(key, value, 'excludes', context);
+    }
     for (const selector of selectors) {
       const { key, values, at, from } = selector;
       if (accelerators.length > 0 && checkLive(selector, context)) continue;
@@ -82,23 +87,35 @@ export default defineRule({
       if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
       if (!isGpuLabel(key) || values.some(({ value, at }) => isTemplated(at) || gpusByLabel(key, value).length > 0))
         continue;
-      for (const { value, at } of values) {
-        const candidates = meantValues(key, value);
-        if (candidates.length === 0) continue;
-        const shown = candidates.slice(0, value.length > 40 ? 1 : 2).join(' or ');
-        context.report({
-          message: `No node is labeled ${key.slice(key.indexOf('/') + 1)} ${value}; did you mean ${shown}? The pod stays Pending`,
-          span: spanOf(at),
-          fixes: () =>
-            candidates.slice(0, 3).map((candidate) => {
-              const edits = replaceScalar(context.document, at, candidate);
-              return fix(`Select ${candidate}`, candidates.length === 1 ? 'safe' : 'unsafe', edits);
-            }),
-        });
-      }
+      // One of several alternatives may be correct.
+      if (key === productLabel && values.some(({ value }) => meantValues(key, value).length === 0)) continue;
+      for (const value of values) checkValue(key, value, 'selects', context);
     }
   },
 });
+
+/** Reports a value that is certainly wrong. */
+function checkValue(
+  key: string,
+  { value, at }: Located<string>,
+  use: 'selects' | 'excludes',
+  context: RuleContext,
+): void {
+  const candidates = isTemplated(at) || gpusByLabel(key, value).length > 0 ? [] : meantValues(key, value);
+  if (candidates.length === 0) return;
+  const shown = candidates.slice(0, value.length > 40 ? 1 : 2).join(' or ');
+  const consequence = use === 'selects' ? 'The pod stays Pending' : 'The value excludes no node';
+  context.report({
+    message: `No node is labeled ${key.slice(key.indexOf('/') + 1)} ${value}; did you mean ${shown}? ${consequence}`,
+    span: spanOf(at),
+    fixes: () =>
+      candidates.slice(0, 3).map((candidate) => {
+        const edits = replaceScalar(context.document, at, candidate);
+        if (use === 'excludes') return fix(`Exclude ${candidate}`, 'unsafe', edits);
+        return fix(`Select ${candidate}`, candidates.length === 1 ? 'safe' : 'unsafe', edits);
+      }),
+  });
+}
 
 /** Reports a value that no node of the connected cluster has. True if the cluster decides about the value. */
 function checkLive({ key, values }: Selector, context: RuleContext): boolean {
@@ -150,10 +167,14 @@ const volumePaths = table<string>({
   LocalModelNodeGroup: 'spec.persistentVolumeSpec.nodeAffinity',
 });
 
+const productLabel = 'nvidia.com/gpu.product';
+
 /** Known values that a certainly wrong one may mean: those of the same card, in the form factor that it names. */
 function meantValues(key: string, value: string): readonly string[] {
   // The longest valid label value.
   if (value.length > 63) return [];
+  const product = key === productLabel ? meantProductLabel(value) : undefined;
+  if (product !== undefined) return [product];
   const known = labelCandidates(key);
   const sameLetters = known.filter((candidate) => candidate.toLowerCase() === value.toLowerCase());
   if (sameLetters.length > 0) return sameLetters;
@@ -188,7 +209,7 @@ function modelIds(key: string, value: string): readonly string[] {
 function isCertainlyWrong(key: string, value: string): boolean {
   if (key === 'cloud.google.com/gke-accelerator') return !/vws|shared|mig/i.test(value);
   if (key === 'cloud.google.com/gke-tpu-accelerator') return /^(?:tpu-)?v\d[ep]?(?:-?litepod)?$/i.test(value);
-  if (key === 'nvidia.com/gpu.product') {
+  if (key === productLabel) {
     return (
       /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(value) ||
       /h[12]00.*sxm|a100.*sxm[^4]/i.test(value)

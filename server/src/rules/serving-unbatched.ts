@@ -6,7 +6,7 @@ import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asNumber, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -113,5 +113,7 @@ function concurrencyOf({ name, pod }: PodSet, { kind, apiVersion, manifest }: Wo
 function servesLanguageModel({ containers, pod }: PodSet): boolean {
   if (containers.some((container: Container) => batching.has(useOf(container).program ?? ''))) return true;
   const format = getIn(pod, 'model', 'modelFormat', 'name');
+  const runtime = asText(getIn(pod, 'model', 'runtime')) ?? '';
+  if (/(?:^|[^a-z])(?:vllm|sglang|tgi|huggingfaceserver)(?:[^a-z]|$)/i.test(runtime)) return true;
   return format?.node.kind === 'scalar' && /^(?:huggingface|vllm)$/i.test(String(format.node.value));
 }

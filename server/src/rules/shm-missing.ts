@@ -5,12 +5,13 @@ import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import { useOf } from '../model/process-input.ts';
+import { imageUseOf, useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import {
   asBoolean,
+  asNumber,
   asText,
   type Cursor,
   getIn,
@@ -128,12 +129,16 @@ function distributedImage(container: Container): string | undefined {
   if (image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
   const { use } = useOf(container);
   const { repository } = imageParts(image.value);
+  // A program that nothing is known of, in the image of a server whose shards are processes.
+  const shards = use === null && shardingServers.has(imageUseOf(container).program ?? '');
   const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
   const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
-  return isKnown || one || !isDistributedImage(repository)
+  return isKnown || one || !(isDistributedImage(repository) || shards)
     ? undefined
     : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
 }
+
+const shardingServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'text-generation-launcher', 'lmdeploy']);
 
 /** In values of a chart, the flag; elsewhere the resources, next to which the volume is mounted. */
 function spanOfLaunch(container: Container, launch: string | undefined): Span {
@@ -150,17 +155,40 @@ function isListed({ at: { parent } }: Container): boolean {
 function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
   const inputs = [processInput(container), ...container.scripts.map((script) => scriptInput(script, container))];
   for (const { kind, count, text } of inputs.flatMap(findLocalProcesses)) {
-    if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
+    // More processes than GPUs is a mistake of its own: its fix must not reveal this one.
+    if (count === 'all' || (typeof count === 'number' && count >= 2)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
   }
   const { processesPerPod, launcher: role } = kindOf(workload);
   if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
   if (role?.driven !== podSet.name) return undefined;
-  const launcher = workload.podSets.find(({ name }) => name === role.waits);
-  const started = launcher?.containers.flatMap((one) => findMpiProcesses(processInput(one))) ?? [];
+  // The first versions of MPIJob had one template, whose command runs in the launcher.
+  const { containers } = workload.podSets.find(({ name }) => name === role.waits) ?? podSet;
+  if (containers.some((one) => isNcclBenchmark(one))) return undefined;
+  const started = containers.flatMap((one) => findMpiProcesses(processInput(one)));
   const several = started.find(({ count }) => typeof count === 'number' && count >= 2 * (podSet.pods.min ?? 1));
-  const isBenchmark = launcher?.containers.some((one) => isNcclBenchmark(one)) ?? false;
-  return several === undefined || isBenchmark ? undefined : `mpirun ${shorten(several.text)}`;
+  if (several !== undefined) return `mpirun ${shorten(several.text)}`;
+  const slots = slotsOf(workload, gpus);
+  return started.length === 0 && slots !== undefined && containers.some(fillsSlots)
+    ? `mpirun with ${slots}`
+    : undefined;
+}
+
+/** The processes per worker of an mpirun without a number, if there are several; the first versions counted a slot for each GPU. */
+function slotsOf({ manifest: { root, apiVersion } }: Workload, gpus: number): string | undefined {
+  const field = getIn(root, 'spec', 'slotsPerWorker');
+  const slots = asNumber(field);
+  if (slots !== undefined) return slots >= 2 && slots <= gpus ? `slotsPerWorker ${slots}` : undefined;
+  return field === undefined && apiVersion.endsWith('/v1alpha1') ? `a slot for each of ${gpus} GPUs` : undefined;
+}
+
+/** Whether a container runs mpirun without options that place the processes. */
+function fillsSlots({ command, args }: Container): boolean {
+  const text = [...command, ...args].map(({ value }) => value).join(' ');
+  return (
+    /(?:^|[\s/;&])(?:mpirun|mpiexec|orterun)\s/.test(text) &&
+    !/npernode|\bppr\b|-ppn|map-by|\s-{1,2}(?:N|npersocket|rankfile|rf)\b/.test(text)
+  );
 }
 
 /** The training operator passes nprocPerNode to torchrun as PET_NPROC_PER_NODE. */

@@ -72,7 +72,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * ## When it is silent
  *
  * Without evidence of durable checkpoints, without restarts, if a flag disables resuming, on spot or reserved capacity, for serving, and
- * without a known price.
+ * without a known price or provider: the machines may be the reader's own.
  *
  * ## Sources
  *
@@ -92,7 +92,8 @@ export default defineRule({
     if (!gpuPodSets.some((podSet) => podSet.containers.some((container) => keepsProgress(container, podSet)))) return;
     const cost = context.costOf(workload).cost;
     const spot = cost === null ? undefined : spotSaving(cost);
-    if (cost === null || spot === undefined) return;
+    // The prices of an unknown provider say nothing about machines that may be the reader's own.
+    if (cost === null || spot === undefined || gpuPodSets.every(({ placement }) => placement.provider === null)) return;
     context.report({
       message: `Training saves its progress and is restarted: on spot it costs ${formatHourly(spot.hourly)} instead of ${formatHourly(cost.hourly)}`,
       span: placeOf(gpuPodSets, workload),

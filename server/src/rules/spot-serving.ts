@@ -56,7 +56,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * With two or more replicas, for a Deployment without a replica count (an autoscaler may set it), with a minimum of 0 (cold starts are
- * accepted), and if spot is only preferred or only tolerated.
+ * accepted), and if spot is only preferred or only tolerated. If only the name or a port shows that a workload serves, the finding is information
+ * only.
  *
  * ## Sources
  *
@@ -67,7 +68,9 @@ export default defineRule({
   topic: 'spot',
   severity: 'warning',
   workload(workload, context) {
-    if (!hasRole(workload, 'serving') || workload.partial) return;
+    if (!hasRole(workload, 'serving', 'guess') || workload.partial) return;
+    // What only its port or its name suggests can also be a tool for one person.
+    const isLikely = hasRole(workload, 'serving');
     const serving = workload.podSets.filter(requestsAccelerators);
     const [only, ...others] = serving;
     if (only === undefined || others.length > 0 || only.pods.min !== 1) return;
@@ -77,7 +80,8 @@ export default defineRule({
     if (capacity !== 'spot' || capacityAt === undefined) return;
     const { selector, span } = spotPlace(only, workload.manifest);
     context.report({
-      message: `Single replica on spot (${selector}): each interruption is an outage until a new pod has loaded the model`,
+      ...(isLikely ? {} : { severity: 'info' }),
+      message: `Single replica on spot (${selector}): each interruption is an outage until a new pod ${isLikely ? 'has loaded the model' : 'is ready'}`,
       span,
     });
   },

@@ -1,4 +1,5 @@
 import { namesAccelerators } from '../model/accelerators.ts';
+import { isValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -73,10 +74,19 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
-  workload({ kind, apiVersion, manifest, podSets }, context) {
-    if (kind !== 'Deployment' || !apiVersion.startsWith('apps/')) return;
+  workload(workload, context) {
+    const { kind, apiVersion, manifest, podSets, role } = workload;
+    const isChart = isValues(workload) && role !== 'definition';
+    if (!isChart && (kind !== 'Deployment' || !apiVersion.startsWith('apps/'))) return;
     if (!namesAccelerators({ podSets })) return;
-    const update = getIn(manifest.root, 'spec', 'strategy', 'rollingUpdate');
+    // Charts pass the strategy on unchanged.
+    const block = podSets[0]?.pod;
+    const strategy = isChart
+      ? ['strategy', 'updateStrategy', 'deploymentStrategy']
+          .map((key) => getIn(block, key))
+          .find((one) => one !== undefined)
+      : getIn(manifest.root, 'spec', 'strategy');
+    const update = getIn(strategy, 'rollingUpdate');
     const surge = getIn(update, 'maxSurge');
     const unavailable = getIn(update, 'maxUnavailable');
     if (surge === undefined || unavailable === undefined || isTemplated(surge) || isTemplated(unavailable)) return;

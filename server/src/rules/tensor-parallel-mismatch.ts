@@ -5,7 +5,7 @@ import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignm
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { kindOf } from '../model/kinds/index.ts';
+import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Container, Workload } from '../model/workload.ts';
@@ -100,7 +100,7 @@ export default defineRule({
     }
   },
   container: eachLaunch((container, context: PodSetContext) => {
-    if (container.type !== 'init' && kindOf(context.workload).spansPods === true) checkGroup(container, context);
+    if (container.type !== 'init' && isGroupKind(context.workload)) checkGroup(container, context);
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));

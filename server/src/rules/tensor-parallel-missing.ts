@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
@@ -8,7 +9,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -88,11 +89,14 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at))) return;
     const server = findSingleDevice(processInput(container), serverOfImage(container));
-    const span = server && spanOfWords(document, lines, server.words);
+    const bare = lines.length === 0 ? container.image?.at : undefined;
+    const span = server?.words === undefined ? bare && spanOf(bare) : spanOfWords(document, lines, server.words);
     if (server === undefined || span === undefined) return;
     const { program, flag } = server;
     const idle = gpus - 1;
     context.report({
+      // Another image may have its own entrypoint.
+      severity: bare === undefined || isOriginal(container) ? 'warning' : 'info',
       message: `${program} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
       // A whole command may have dozens of lines.
       span: { start: span.start, end: Math.min(span.end, endOfLine(document.text, span.start)) },
@@ -105,6 +109,11 @@ export default defineRule({
 function isJudged(workload: Workload): boolean {
   const { role, partial, byShape } = workload;
   return role !== 'definition' && !partial && !byShape && !isValues(workload) && !spansPods(workload);
+}
+
+/** Whether the image is the one that the project of the server publishes, whose entrypoint is the server itself. */
+function isOriginal({ image }: Container): boolean {
+  return image !== undefined && /(?:^|\/)vllm\/vllm-(?:openai|tpu)$/.test(imageParts(image.value).repository);
 }
 
 function endOfLine(text: string, from: number): number {
@@ -122,8 +131,8 @@ function addFlag(
   const { command, args } = container;
   const lines = [...command, ...args];
   const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
-  if (!isList || words[1].item !== lines.length - 1) return undefined;
-  const key = args.length > 0 ? 'args' : 'command';
+  if (!isList || (words?.[1].item ?? -1) !== lines.length - 1) return undefined;
+  const key = args.length > 0 || command.length === 0 ? 'args' : 'command';
   const { document, podSet } = context;
   // Its processes exchange tensors through shared memory.
   const hasMemory =

@@ -1,3 +1,4 @@
+import { apiFields } from '../catalog/api-types.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { parseQuantity } from '../model/quantity.ts';
@@ -113,7 +114,7 @@ function checkVolume(volume: Cursor, context: PodSetContext): void {
   const [first, second] = sources;
   if (first !== undefined && second !== undefined && keyOf(first) !== keyOf(second) && !document.template) {
     report({
-      message: `Volume ${nameOf(volume)} has both ${keyOf(first)} and ${keyOf(second)}, only one is allowed: ${rejection}`,
+      message: `Volume ${nameOf(volume)} has both ${keyOf(first)} and ${keyOf(second)}, but only one is allowed: ${rejection}`,
       span: keySpanOf(second),
       fixes: () => [first, second].map((one) => fix(`Remove ${keyOf(one)}`, 'unsafe', removeKey(document, one))),
     });
@@ -152,11 +153,9 @@ function checkVolume(volume: Cursor, context: PodSetContext): void {
   checkSteps(host, 'hostPath', rejection, context);
 }
 
-const sourceNames =
-  /^(?:emptyDir|hostPath|persistentVolumeClaim|configMap|secret|projected|downwardAPI|ephemeral|csi|nfs|image|iscsi|fc|cephfs|glusterfs|rbd|azureDisk|azureFile|awsElasticBlockStore|gcePersistentDisk|portworxVolume|vsphereVolume|flexVolume|gitRepo|cinder|flocker|quobyte|scaleIO|storageos|photonPersistentDisk)$/;
-
 function isSource(entry: Cursor): boolean {
-  return sourceNames.test(keyOf(entry));
+  const name = keyOf(entry);
+  return name !== 'name' && apiFields('Volume').has(name);
 }
 
 function nameOf(volume: Cursor): string {

@@ -1,16 +1,16 @@
 import { type GpuModel, gpus, sliceGiB, usableCardGiB } from '../catalog/index.ts';
 import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
-import { formatHourly } from '../cost/money.ts';
+import { formatGiB, formatHourly } from '../cost/money.ts';
 import { partSaving } from '../cost/savings.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
-import { usableGiB } from '../memory/fit.ts';
+import { estimateOn, isEnough, usableGiB } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
-import { isWhole, servedModel } from '../model/served-model.ts';
+import { isWhole, type ServedModel, servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
@@ -102,16 +102,16 @@ export default defineRule({
       reportTinyModel(container, context);
       return;
     }
-    const { request, count, gpu, estimate, hourly } = found;
+    const { request, count, gpu, estimate, cardGiB, hourly } = found;
     const slice = count === 1 ? smallestSlice(found, context) : undefined;
-    const held = `${count * (gpu.memoryGiB ?? 0)} GB (${count === 1 ? '' : `${count} × `}${gpu.name})`;
+    const held = `${formatGiB(count * cardGiB)} GiB (${count === 1 ? '' : `${count} × `}${gpu.name})`;
     const price =
       slice?.hourly && hourly !== null ? `, ${formatHourly(slice.hourly)} instead of ${formatHourly(hourly)}` : '';
     const sharding = findSharding(processInput(container));
     const alone = sharding === undefined ? '' : `, without ${shorten(sharding.text, 30)}`;
-    const enough = slice ? `MIG slice ${slice.profile.name}` : 'a share of the GPU';
+    const enough = slice ? sliceWords(found, slice) : 'a share of the GPU is enough';
     context.report({
-      message: `${shorten(estimate.name)} needs about ${Math.ceil(estimate.neededGiB)} GiB of ${held}: ${count > 1 ? `one GPU is enough${alone}` : `${enough} is enough${price}`}`,
+      message: `${shorten(estimate.name)} needs about ${formatGiB(estimate.neededGiB)} of ${held}: ${count > 1 ? `one GPU is enough${alone}` : `${enough}${price}`}`,
       span: requestSpan([request], container),
       fixes: () => [slice && toSlice(found, slice, container, context)],
       saving: savingOf(found, slice),
@@ -120,7 +120,11 @@ export default defineRule({
 });
 
 interface SmallModel {
+  /** On one GPU. */
+  readonly served: ServedModel;
   readonly estimate: MemoryEstimate;
+  /** What a process finds on each GPU. */
+  readonly cardGiB: number;
   readonly request: AcceleratorRequest;
   /** The container's GPUs. */
   readonly count: number;
@@ -145,16 +149,15 @@ function findSmallModel(container: Container, context: PodSetContext): SmallMode
   const memory = gpu === undefined ? null : usableCardGiB(gpu);
   const { model: served } = servedModel(container, workload);
   if (gpu === undefined || memory === null || served === null || served.tuned || !isWhole(served)) return undefined;
-  // On one device of half the size.
-  const alone = { model: { ...served, tensor: 1, pipeline: 1 }, unknown: null };
-  const { estimate } = estimateServing(alone, { cardGiB: memory / 2, gpus: 1 });
-  if (estimate === null || estimate.basis !== 'name') return undefined;
-  const most = Math.min(memory / 2, count === 1 ? memory : (memory * count) / 10);
-  if (!(estimate.neededGiB <= usableGiB(most, options.headroom))) return undefined;
+  const alone = { ...served, tensor: 1, pipeline: 1 };
+  const estimate = estimateOn(alone, { eachGiB: memory, count: 1, card: gpu.id });
+  if (estimate?.basis !== 'name' || !isEnough(alone, { eachGiB: memory / 2, count: 1 }, options.headroom))
+    return undefined;
+  if (count > 1 && estimate.neededGiB > usableGiB((memory * count) / 10, options.headroom)) return undefined;
   const amount = context.costOf(workload).podSets.find(({ name }) => name === podSet.name)?.hourly;
   const isOnlyHolder = podSet.containers.filter((other) => knownRequests(other).length > 0).length === 1;
   const hourly = isOnlyHolder && amount !== undefined && amount.min === amount.max ? amount.min : null;
-  return { estimate, request, count, gpu, hourly };
+  return { served: alone, estimate, cardGiB: memory, request, count, gpu, hourly };
 }
 
 /** Memory that every GPU in use for servers has several times. */
@@ -173,13 +176,16 @@ function reportTinyModel(container: Container, context: PodSetContext): void {
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   const gpu = gpus.get(inPod?.model ?? '');
   const memory = gpu === undefined ? null : usableCardGiB(gpu);
-  const { estimate } = estimateServing({ model: served, unknown: null }, { cardGiB: memory, gpus: 1 });
+  const { estimate } = estimateServing(
+    { model: served, unknown: null },
+    { cardGiB: memory, gpus: 1, ...(gpu && { card: gpu.id }) },
+  );
   if (estimate?.basis !== 'name' || (memory !== null && podSet.pods.max === 1)) return;
   const { neededGiB, devices, name } = estimate;
   if (devices > 1 || neededGiB > (memory === null ? tinyGiB : memory * tinyShare)) return;
-  const card = gpu === undefined ? 'a whole GPU' : `a whole ${gpu.name} (${gpu.memoryGiB} GB)`;
+  const card = gpu === undefined || memory === null ? 'a whole GPU' : `a whole ${gpu.name} (${formatGiB(memory)} GiB)`;
   report({
-    message: `${shorten(name)} needs about ${Math.ceil(neededGiB)} GiB, but each pod holds ${card}: a share of the GPU is enough`,
+    message: `${shorten(name)} needs about ${formatGiB(neededGiB)} GiB, but each pod holds ${card}: a share of the GPU is enough`,
     span: requestSpan([request], container),
   });
 }
@@ -196,14 +202,20 @@ function keepsRunning({ workload, podSet, document }: PodSetContext): boolean {
   return workload.podSets.length === 1;
 }
 
-function smallestSlice(
-  { estimate, gpu, hourly }: SmallModel,
-  { podSet, options }: PodSetContext,
-): MigOption | undefined {
+function smallestSlice({ served, gpu, hourly }: SmallModel, { podSet, options }: PodSetContext): MigOption | undefined {
   if (sliceForm(podSet, options) === undefined) return undefined;
   return migOptions(gpu.id, hourly === null ? null : { min: hourly, max: hourly }).find(
-    ({ profile, share }) => share <= 1 / 2 && usableGiB(sliceGiB(profile), options.headroom) >= estimate.neededGiB,
+    ({ profile, share }) =>
+      share <= 1 / 2 && isEnough(served, { eachGiB: sliceGiB(profile), count: 1 }, options.headroom),
   );
+}
+
+/** What the server needs there differs: on a large GPU it takes larger buffers. */
+function sliceWords({ served }: SmallModel, { profile }: MigOption): string {
+  const haveGiB = sliceGiB(profile);
+  const estimate = estimateOn(served, { eachGiB: haveGiB, count: 1 });
+  const need = estimate === null ? '' : ` (${formatGiB(estimate.neededGiB)} of ${formatGiB(haveGiB)} GiB)`;
+  return `MIG slice ${profile.name} is enough${need}`;
 }
 
 function savingOf({ count, hourly }: SmallModel, slice: MigOption | undefined): number | undefined {

@@ -2,6 +2,7 @@ import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../comman
 import { plural } from '../cost/money.ts';
 import { topologyLabel, tpuSlice } from '../cost/tpu-slices.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
+import { mpiTasks } from '../evidence/mpi-tasks.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -70,7 +71,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a number comes from a variable or a template, and for elastic ranges (`1:4`) that a policy allows, and for kinds whose pods may form several groups.
+ * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, and for kinds whose pods may form
+ * several groups.
  *
  * ## Sources
  *
@@ -231,7 +233,10 @@ function controlsPlacement({ podSets }: Workload): boolean {
   return !/\b(mpirun|mpiexec|horovodrun)\b/.test(line) || /npernode|\bppr\b|-ppn|map-by|bind-to|rankfile|\$/.test(line);
 }
 
-function slotsOfWorkers({ kind, manifest, podSets }: Workload): number | null {
+function slotsOfWorkers(workload: Workload): number | null {
+  const { kind, manifest, podSets } = workload;
+  const tasks = mpiTasks(workload);
+  if (tasks?.slotPerHost === true) return tasks.workers.pods.min;
   const written = getIn(manifest.root, 'spec', 'slotsPerWorker');
   if (kind !== 'MPIJob' || written === undefined) return null;
   const slots = lowerCount(written, 1);

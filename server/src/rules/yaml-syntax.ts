@@ -11,8 +11,12 @@ import { defineRule } from './rule.ts';
  * counts: the first one is silently lost. If a GPU request is in the lost part, the pod starts without its GPU, which is an error here; any other
  * duplicate is a warning. Kustomize and some other tools reject both.
  *
+ * Control characters, such as a form feed from a copied page, make the parser reject the document, though editors do not show them. U+2028 and its
+ * relatives end a line, and with it a comment.
+ *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
- * their expressions masked and get no findings from this rule; neither do documents that have nothing to do with accelerators.
+ * their expressions masked and get no findings from this rule, except for the markers of a merge conflict; neither do documents that have
+ * nothing to do with accelerators.
  *
  * ```yaml invalid
  * apiVersion: v1

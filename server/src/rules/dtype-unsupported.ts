@@ -1,0 +1,170 @@
+import { type GpuModel, gpus } from '../catalog/index.ts';
+import { readServedFlags, type ServedFlags } from '../command/served-flags.ts';
+import { serverOfImage } from '../evidence/launch.ts';
+import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { processInput } from '../model/process-input.ts';
+import { knownModel, type ServedModel, servedModel } from '../model/served-model.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { setServerFlag } from '../rewrite/server-flag.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { rewriteWord } from '../rewrite/words.ts';
+import { isTemplated } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * The GPU cannot compute with the number format of the model.
+ *
+ * ## Why
+ *
+ * bfloat16 needs compute capability 8.0 (A100 or newer). vLLM and SGLang stop on older GPUs if a flag sets it, and vLLM before 0.9 also without a flag,
+ * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), in versions of vLLM from 0.6 on 8.0; T4 and V100 cannot read them. The pod
+ * restarts again and again, and holds its GPU.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator: nvidia-tesla-t4
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: [--model=example/atlas-1b, --dtype=bfloat16]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator: nvidia-tesla-t4
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: [--model=example/atlas-1b, "--dtype=half"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: some models overflow in half precision.
+ *
+ * ## When it is silent
+ *
+ * For unknown GPUs, for models whose published format is unknown, and for versions of vLLM that an image's tag does not state.
+ *
+ * ## Sources
+ *
+ * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
+ * - [vllm-project/vllm#9990](https://github.com/vllm-project/vllm/issues/9990)
+ * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  container(container, context) {
+    if (!requestsAccelerators(container) || container.type !== 'app' || isExempt(context.workload)) return;
+    const lines = [...container.command, ...container.args];
+    const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
+    if (gpu === undefined) return;
+    const flags = readServedFlags(processInput(container), serverOfImage(container));
+    if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
+      if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
+      return;
+    }
+    const served = servedModel(container, context.workload).model;
+    if (served?.engine !== 'vllm' || served.open.length > 0) return;
+    const problem = publishedIn(served, flags, gpu);
+    if (problem === undefined) return;
+    const { document } = context;
+    context.report({
+      message: `${shorten(served.name, 40)} ${problem}: the server does not start`,
+      span: requestSpan(container.accelerators, container),
+      fixes: () => {
+        // Gemma overflows in half precision.
+        if (!problem.includes('bfloat16') || /gemma/i.test(served.name)) return [];
+        const half = { means: 'number-format', flag: '--dtype', value: 'half' } as const;
+        const edits = setServerFlag(document, container, half, ({ name }) => name.startsWith('dtype'));
+        return [fix('Use half precision', 'unsafe', edits)];
+      },
+    });
+  },
+});
+
+const bfloat16 = /^(?:bfloat16|bf16)$/i;
+
+interface Capable {
+  readonly gpu: GpuModel;
+  readonly capability: number;
+}
+
+/** The GPU of all its pods, if node labels or the like name it and its compute capability is known. */
+function onlyGpu({ accelerators }: PodSet): Capable | undefined {
+  const [only, ...others] = accelerators;
+  if (only === undefined || others.length > 0 || only.modelFrom === 'hint' || only.modelHint !== undefined)
+    return undefined;
+  const gpu = gpus.get(only.model ?? '');
+  const capability = Number(gpu?.computeCapability ?? Number.NaN);
+  return gpu === undefined || gpu.vendor !== 'nvidia' || Number.isNaN(capability) ? undefined : { gpu, capability };
+}
+
+/** vLLM and SGLang reject bfloat16 on GPUs before Ampere. */
+function reportFlag(
+  { value, words }: NonNullable<ServedFlags['dtype']>,
+  { gpu }: Capable,
+  lines: Container['args'],
+  { document, report }: PodSetContext,
+): void {
+  const span = spanOfWords(document, lines, words);
+  if (span === undefined) return;
+  const [, last] = words;
+  report({
+    message: `${value} needs compute capability 8.0, but the ${gpu.name} has ${gpu.computeCapability}: the server does not start`,
+    span,
+    fixes: () => [
+      fix('Use half precision', 'unsafe', rewriteWord(document, lines, last, last.text.replace(value, 'half'))),
+    ],
+  });
+}
+
+/** What is wrong with the format in which a model is published or loaded, in a version of vLLM that is known; undefined if it can be right. */
+function publishedIn(
+  served: ServedModel,
+  flags: ServedFlags | undefined,
+  { gpu, capability }: Capable,
+): string | undefined {
+  const { name, version, dtype, quantization } = served;
+  const named = knownModel(served);
+  if (version === null || version[0] !== 0 || named === undefined || named.basis !== 'name') return undefined;
+  const [, minor] = version;
+  const format = named.format === null ? (quantization ?? null) : named.format === 'unknown' ? null : named.format.id;
+  const has = `${gpu.name} has compute capability ${gpu.computeCapability}`;
+  if (format === 'fp8' || format === 'fp8-feed-forward') {
+    const least = minor < 5 ? 8.9 : 8;
+    // Later versions may read them on Turing.
+    return capability < least && minor <= 11
+      ? `in FP8 needs compute capability ${least.toFixed(1)}, but the ${has}`
+      : undefined;
+  }
+  const isAuto = dtype === null || dtype === 'auto';
+  const isOpen = format !== null || flags === undefined || !isAuto || minor > 8 || capability >= 8;
+  return isOpen || !inBfloat16.test(name)
+    ? undefined
+    : `is in bfloat16, for which vLLM 0.${minor} needs compute capability 8.0, but the ${has}`;
+}
+
+/** Published in bfloat16, by their config.json. Older ones are in float16, which every GPU computes. */
+const inBfloat16 =
+  /^(?:meta-llama\/(?:Meta-)?Llama-3|Qwen\/Qwen(?:2|2\.5|3)-\d|mistralai\/(?:Mistral|Mixtral)-|google\/gemma-(?:3-|\d?-?\d+b-it)|microsoft\/(?:Phi-3|phi-4))/;

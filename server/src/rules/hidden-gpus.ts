@@ -1,0 +1,121 @@
+import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
+import { wholeGpus } from '../evidence/launch.ts';
+import { isExempt } from '../evidence/requested-accelerators.ts';
+import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { removeItem, removeKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * CUDA_VISIBLE_DEVICES hides GPUs that the container requests.
+ *
+ * ## Why
+ *
+ * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the first
+ * that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that the list
+ * does not name stay idle, and are paid for. Without the variable, a program sees all of its GPUs.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: embed
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/embed:1.4
+ *       env:
+ *         - name: PORT
+ *           value: "8080"
+ *         - name: CUDA_VISIBLE_DEVICES
+ *           value: "1"
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: embed
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/embed:1.4
+ *       env:
+ *         - name: PORT
+ *           value: "8080"
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the program then uses all GPUs of the container.
+ *
+ * ## When it is silent
+ *
+ * If a command or a script sets or reads the variable, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
+ * (privileged, NVIDIA_VISIBLE_DEVICES), for GPUs named by UUID, and for infrastructure. The severity is error if the list names no GPU of the
+ * container by mistake, and warning if it is empty or -1.
+ *
+ * ## Sources
+ *
+ * - [CUDA programming guide: environment variables](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables)
+ * - [ROCm: GPU isolation](https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  container(container, { workload, podSet, document, report }) {
+    const env = container.env.find(({ name, value }) => lists.test(name) && value !== undefined);
+    const value = env?.value;
+    if (env === undefined || value === undefined || isTemplated(value.at) || isIncomplete(container.at)) return;
+    if (isExempt(workload) || mayUseOtherGpus(container) || isMentioned(env.name, container)) return;
+    const count = wholeGpus(container, podSet);
+    const seen = count === null ? undefined : visible(value.value, count);
+    if (count === null || count === 0 || seen === undefined || seen >= count) return;
+    const text = `${env.name}=${shorten(value.value, 24) || '""'}`;
+    const own = count === 1 ? "the container's only GPU is 0" : `the container's GPUs are 0 to ${count - 1}`;
+    const hidesAll = /^(?:-1)?$/.test(value.value.trim());
+    report({
+      severity: seen === 0 && !hidesAll ? 'error' : 'warning',
+      message:
+        seen > 0
+          ? `${text} uses only ${seen} of the container's ${count} GPUs: the others stay idle`
+          : hidesAll
+            ? `${text} hides the GPUs that the container holds`
+            : `${text} names no GPU that exists (${own}): the program gets no GPU`,
+      span: spanOf(value.at),
+      fixes: () => {
+        // Chart values may map names to values.
+        const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
+        return [fix(`Remove ${env.name}`, 'unsafe', remove(document, env.at))];
+      },
+    });
+  },
+});
+
+const lists = /^(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$/;
+
+/** How many of a container's GPUs a list leaves visible; undefined for names of another form. */
+function visible(list: string, count: number): number | undefined {
+  const parts = list.trim() === '' ? [] : list.split(',').map((part) => part.trim());
+  if (!parts.every((part) => /^-?\d{1,4}$/.test(part))) return undefined;
+  const numbers = parts.map(Number);
+  const end = numbers.findIndex((number) => number < 0 || number >= count);
+  const used = end < 0 ? numbers : numbers.slice(0, end);
+  // CUDA rejects a list with a number twice.
+  return new Set(used).size === used.length ? used.length : 0;
+}
+
+/** A program that sets the variable itself overrides the list. */
+function isMentioned(name: string, { command, args, scripts }: Container): boolean {
+  return (
+    [...command, ...args].some(({ value }) => value.includes(name)) || scripts.some(({ text }) => text.includes(name))
+  );
+}

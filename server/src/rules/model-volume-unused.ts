@@ -1,0 +1,122 @@
+import { formatGiB } from '../cost/money.ts';
+import { unusedModelVolume } from '../evidence/model-volume.ts';
+import { modelLoader } from '../evidence/server-start.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { useOf } from '../model/process-input.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A volume for models is mounted, but the server downloads its model to another directory.
+ *
+ * ## Why
+ *
+ * Hugging Face's libraries, vLLM, TGI and Ollama each have their own directory for downloads, which variables and flags move. If the volume is
+ * mounted somewhere else, it stays empty: each new pod downloads the weights again, while its GPUs wait and are paid for.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=Qwen/Qwen2.5-7B-Instruct"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: models
+ *           mountPath: /models
+ *   volumes:
+ *     - name: models
+ *       persistentVolumeClaim:
+ *         claimName: models
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=Qwen/Qwen2.5-7B-Instruct"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: models
+ *           mountPath: /root/.cache/huggingface
+ *   volumes:
+ *     - name: models
+ *       persistentVolumeClaim:
+ *         claimName: models
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: what the volume already holds may be meant for another path.
+ *
+ * ## When it is silent
+ *
+ * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
+ * name and path speak of something else; for several such volumes; if the container runs as another user than root, whose home is unknown; and
+ * for shell commands. The severity is info if the size of the model is unknown.
+ *
+ * ## Sources
+ *
+ * - [Hugging Face: environment variables](https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables)
+ * - [Ollama: where models are stored](https://docs.ollama.com/faq#where-are-models-stored)
+ */
+export default defineRule({
+  topic: 'cost',
+  severity: 'warning',
+  container(container, { podSet, workload, options, document, report }) {
+    if (workload.partial || !requestsAccelerators(container) || !isPlain(container)) return;
+    const { program } = useOf(container);
+    if (program === null || runsAsOther(container, podSet)) return;
+    const loader = modelLoader(container, podSet, workload, options);
+    const model = loader?.model;
+    if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+$/.test(model))) return;
+    const found = unusedModelVolume(container, podSet, program);
+    const at = getIn(found?.mount.at, 'mountPath');
+    if (found === undefined || at === undefined || isTemplated(at)) return;
+    const { path, mount } = found;
+    const gib = loader?.weightsGiB;
+    const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
+    const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
+    report({
+      severity: gib === undefined && program !== 'ollama' ? 'info' : 'warning',
+      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: each new pod downloads again while its GPUs wait`,
+      span: spanOf(at),
+      fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],
+    });
+  },
+});
+
+/** A shell may move or link directories. */
+function isPlain({ at, command, args, env, type }: Container): boolean {
+  if (type !== 'app' || isIncomplete(at) || getIn(at, 'envFrom') !== undefined) return false;
+  if (command.some(({ value }) => /^-\w*c$/.test(value))) return false;
+  const isOpen = env.some(({ value }) => value !== undefined && isTemplated(value.at));
+  return !isOpen && ![...command, ...args].some((line) => isTemplated(line.at));
+}
+
+/** Another user has another home. */
+function runsAsOther({ at, env }: Container, { pod }: PodSet): boolean {
+  if (env.some(({ name }) => /^(?:HOME|OLLAMA_MODELS|HF_HOME|\w+_CACHE|XDG_CACHE_HOME)$/.test(name))) return false;
+  return [getIn(at, 'securityContext'), getIn(pod, 'securityContext')].some(
+    (context) =>
+      asText(getIn(context, 'runAsNonRoot')) === 'true' ||
+      !['0', undefined].includes(asText(getIn(context, 'runAsUser'))),
+  );
+}

@@ -1,0 +1,95 @@
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { isListedContainer } from '../model/pod.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A NIM container has no key to download its model.
+ *
+ * ## Why
+ *
+ * NVIDIA's NIM images contain the server, not the model. At its start, the server downloads a model profile from NGC and authenticates with
+ * NGC_API_KEY. Without the key and without a stored model it exits, and its pod restarts again and again while it holds its GPUs.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: nim
+ *       image: nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: nim
+ *       image: nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4
+ *       env:
+ *         - name: NGC_API_KEY
+ *           valueFrom:
+ *             secretKeyRef:
+ *               name: ngc-api
+ *               key: NGC_API_KEY
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * With any variable that names a key, a token or another source of the model, with `envFrom`, with a command, with init containers, and with a
+ * volume that outlives the pod and may hold the model. For patches, definitions, values of charts and operators that add the key.
+ *
+ * ## Sources
+ *
+ * - [NVIDIA NIM for LLMs: configuration](https://docs.nvidia.com/nim/large-language-models/latest/configuration.html)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, { podSet, workload, report }) {
+    const { image, at } = container;
+    if (workload.partial || image === undefined || container.type !== 'app' || !isListedContainer(at)) return;
+    if (!image.value.startsWith('nvcr.io/nim/')) return;
+    if (
+      isTemplated(image.at) ||
+      isIncomplete(at) ||
+      !requestsAccelerators(container) ||
+      mayHaveModel(container, podSet)
+    )
+      return;
+    report({
+      message: 'NIM downloads its model with NGC_API_KEY, but the container has no key: the server does not start',
+      span: spanOf(image.at),
+    });
+  },
+});
+
+/** Whether the container gets a key, or its model from elsewhere. */
+function mayHaveModel({ at, env, command, volumeMounts }: Container, { containers, volumes, pod }: PodSet): boolean {
+  if (command.length > 0 || getIn(at, 'envFrom') !== undefined || isIncomplete(getIn(at, 'env'))) return true;
+  if (containers.some(({ type }) => type === 'init') || isIncomplete(pod)) return true;
+  if (env.some(({ name }) => /^NGC_|KEY$|TOKEN|^NIM_(?:MODEL|OFFLINE|REPOSITORY|DISABLE|FT_MODEL)|^AWS_/.test(name)))
+    return true;
+  const mounted = new Set(volumeMounts.map(({ name }) => name));
+  return volumes.some(({ name, source }) => mounted.has(name) && !passing.has(source)) || claimed(mounted, volumes);
+}
+
+/** Volumes that hold nothing large when the pod starts. */
+const passing: ReadonlySet<string> = new Set(['emptyDir', 'configMap', 'secret', 'downwardAPI', 'projected']);
+
+/** A mount without a volume in the pod is a claim of a StatefulSet. */
+function claimed(mounted: ReadonlySet<string>, volumes: PodSet['volumes']): boolean {
+  return [...mounted].some((name) => !volumes.some((volume) => volume.name === name));
+}

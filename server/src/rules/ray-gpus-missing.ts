@@ -1,0 +1,211 @@
+import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
+import { countIn } from '../model/count.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { lowerCount } from '../model/pod.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { documentsInBlock } from '../yaml/embedded.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A Ray Serve deployment or the entrypoint of a RayJob requests GPUs that its Ray cluster does not have.
+ *
+ * ## Why
+ *
+ * Ray places an actor only on a node with as many free GPUs as the actor requests, and its autoscaler adds only pods of the cluster's groups. If
+ * no pod has enough GPUs, the actor never starts, the application never becomes ready, and the pods stay up meanwhile.
+ *
+ * ```yaml invalid
+ * apiVersion: ray.io/v1
+ * kind: RayService
+ * metadata:
+ *   name: summaries
+ * spec:
+ *   serveConfigV2: |
+ *     applications:
+ *       - name: summaries
+ *         import_path: app:build
+ *         deployments:
+ *           - name: Model
+ *             ray_actor_options:
+ *               num_gpus: 2
+ *   rayClusterConfig:
+ *     headGroupSpec:
+ *       rayStartParams: {}
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: head
+ *               image: rayproject/ray:2.46.0
+ *     workerGroupSpecs:
+ *       - groupName: gpu
+ *         replicas: 2
+ *         rayStartParams: {}
+ *         template:
+ *           spec:
+ *             containers:
+ *               - name: worker
+ *                 image: rayproject/ray:2.46.0-gpu
+ *                 resources:
+ *                   limits:
+ *                     nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: ray.io/v1
+ * kind: RayService
+ * metadata:
+ *   name: summaries
+ * spec:
+ *   serveConfigV2: |
+ *     applications:
+ *       - name: summaries
+ *         import_path: app:build
+ *         deployments:
+ *           - name: Model
+ *             num_replicas: 2
+ *             ray_actor_options:
+ *               num_gpus: 1
+ *   rayClusterConfig:
+ *     headGroupSpec:
+ *       rayStartParams: {}
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: head
+ *               image: rayproject/ray:2.46.0
+ *     workerGroupSpecs:
+ *       - groupName: gpu
+ *         replicas: 2
+ *         rayStartParams: {}
+ *         template:
+ *           spec:
+ *             containers:
+ *               - name: worker
+ *                 image: rayproject/ray:2.46.0-gpu
+ *                 resources:
+ *                   limits:
+ *                     nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * If the GPUs of a pod are unknown, shares or from elsewhere (claims, slices, a runtime class, privileged pods), for deployments with placement
+ * groups, and for jobs that run on another cluster.
+ *
+ * ## Sources
+ *
+ * - [Ray Serve: resource allocation](https://docs.ray.io/en/latest/serve/resource-allocation.html)
+ * - [KubeRay: RayJob, entrypointNumGpus](https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/rayjob-quick-start.html)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  workload(workload, { document, report }) {
+    const { manifest, byShape, partial } = workload;
+    if (byShape || partial || document.template || kindOf(workload).rayCluster === undefined) return;
+    const has = gpusOfCluster(workload);
+    if (has === undefined) return;
+    const spec = getIn(manifest.root, 'spec');
+    const entrypoint = getIn(spec, 'entrypointNumGpus');
+    for (const { at, gpus } of requested(entrypoint)) {
+      if (gpus > has.pod)
+        report({ message: lacking('entrypointNumGpus', gpus, has, 'the entrypoint'), span: spanOf(at) });
+    }
+    const config = getIn(spec, 'serveConfigV2');
+    if (config?.node.kind !== 'scalar') return;
+    for (const root of documentsInBlock(document, config.node)) {
+      for (const deployment of deploymentsIn(rootCursor(root))) {
+        for (const { at, gpus } of requested(getIn(deployment, 'ray_actor_options', 'num_gpus'))) {
+          const replicas = leastReplicas(deployment);
+          if (gpus > has.pod) report({ message: lacking('num_gpus', gpus, has, 'a replica'), span: spanOf(at) });
+          else if (replicas !== null && replicas * gpus > has.all) {
+            const message = `${replicas} replicas with num_gpus ${gpus}, but the Ray cluster has at most ${has.all}: the rest never start`;
+            report({ message, span: spanOf(at) });
+          }
+        }
+      }
+    }
+  },
+});
+
+interface ClusterGpus {
+  /** In the pod with the most. */
+  readonly pod: number;
+  /** In all pods at most; infinite if the groups have no bound. */
+  readonly all: number;
+}
+
+function lacking(field: string, gpus: number, { pod }: ClusterGpus, what: string): string {
+  const has = pod === 0 ? 'no pod of the Ray cluster has a GPU' : `no pod of the Ray cluster has more than ${pod}`;
+  return `${field} ${gpus}, but ${has}: ${what} never starts`;
+}
+
+/** The GPUs that Ray counts; undefined if those of a pod are unknown. */
+function gpusOfCluster({ podSets }: Workload): ClusterGpus | undefined {
+  const groups = podSets.filter(isGroup);
+  let [pod, all] = [0, 0];
+  for (const group of groups) {
+    const gpus = gpusOfPod(group);
+    if (gpus === undefined) return undefined;
+    pod = Math.max(pod, group.pods.max === 0 ? 0 : gpus);
+    all += gpus === 0 ? 0 : gpus * (group.pods.max ?? Number.POSITIVE_INFINITY);
+  }
+  return groups.length === 0 ? undefined : { pod, all };
+}
+
+/** Whether the pods are the head or those of a worker group, not the submitter. */
+function isGroup({ pod }: PodSet): boolean {
+  const step = pod.parent?.parent?.step;
+  return step === 'headGroupSpec' || typeof step === 'number';
+}
+
+function gpusOfPod({ pod, containers, accelerators }: PodSet): number | undefined {
+  const written = getIn(pod.parent?.parent, 'rayStartParams', 'num-gpus');
+  if (written !== undefined) return isTemplated(written) ? undefined : (countIn(asText(written)) ?? undefined);
+  if (isIncomplete(pod) || containers.some(isUncertain)) return undefined;
+  const mayGetOthers = ['runtimeClassName', 'resourceClaims'].some((key) => getIn(pod, key) !== undefined);
+  if (mayGetOthers && accelerators.length === 0) return undefined;
+  let sum = 0;
+  for (const { requested: by, form, perPod } of accelerators) {
+    const isPlain = by.kind === 'resource' && form === 'whole' && /^(?:nvidia|amd)\.com\/gpu$/.test(by.name);
+    if (!isPlain || perPod === null) return undefined;
+    sum += perPod;
+  }
+  return sum;
+}
+
+function isUncertain(container: Container): boolean {
+  const { at, resources } = container;
+  const parts = [at, resources, getIn(resources, 'limits'), getIn(resources, 'requests')];
+  return parts.some((part) => isIncomplete(part) || isTemplated(part)) || mayUseOtherGpus(container);
+}
+
+/** A number of GPUs above 0. */
+function requested(at: Cursor | undefined): readonly { readonly at: Cursor; readonly gpus: number }[] {
+  const gpus = at === undefined || isTemplated(at) ? undefined : asNumber(at);
+  return at === undefined || gpus === undefined || !(gpus > 0) || gpus > 1000 ? [] : [{ at, gpus }];
+}
+
+function deploymentsIn(config: Cursor): readonly Cursor[] {
+  const deployments = items(getIn(config, 'applications')).flatMap((app) => items(getIn(app, 'deployments')));
+  return deployments.filter((deployment) => getIn(deployment, 'placement_group_bundles') === undefined);
+}
+
+/** The replicas that always run; null if unknown. */
+function leastReplicas(deployment: Cursor): number | null {
+  const scaling = getIn(deployment, 'autoscaling_config');
+  if (scaling !== undefined) return lowerCount(getIn(scaling, 'min_replicas'), 1);
+  const written = getIn(deployment, 'num_replicas');
+  return asText(written) === 'auto' ? 1 : lowerCount(written, 1);
+}

@@ -1,0 +1,183 @@
+import { imageParts } from '../catalog/images.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
+import { lowerContainer } from '../model/pod.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asBoolean, getIn, isIncomplete, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A client runs before the server in its own pod.
+ *
+ * ## Why
+ *
+ * Init containers end before the other containers of their pod start. `ollama pull` is only a client of `ollama serve`, so it fails there,
+ * and an init container that waits for a port on localhost waits forever, while its pod holds its GPUs. A postStart hook runs at the same time as
+ * the container's own process: without a wait, the server may not listen yet, the hook fails, and the kubelet restarts the container.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   initContainers:
+ *     - name: pull
+ *       image: ollama/ollama:0.12.3
+ *       command: [ollama, pull, "llama3.2:3b"]
+ *   containers:
+ *     - name: main
+ *       image: ollama/ollama:0.12.3
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   initContainers:
+ *     - name: pull
+ *       image: ollama/ollama:0.12.3
+ *       command: [sh, -c, "ollama serve & sleep 5; ollama pull llama3.2:3b"]
+ *       volumeMounts:
+ *         - name: models
+ *           mountPath: /root/.ollama
+ *   containers:
+ *     - name: main
+ *       image: ollama/ollama:0.12.3
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: models
+ *           mountPath: /root/.ollama
+ *   volumes:
+ *     - name: models
+ *       emptyDir: {}
+ * ```
+ *
+ * ## When it is silent
+ *
+ * If the container or a native sidecar of the pod starts the server, if OLLAMA_HOST names one, if a hook waits first, with `hostNetwork`, and for
+ * pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: init containers](https://kubernetes.io/docs/concepts/workloads/pods/init-containers/)
+ * - [Kubernetes: container lifecycle hooks](https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/)
+ * - [Ollama: command line](https://docs.ollama.com/cli)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, { podSet, document, report }) {
+    const { pod } = podSet;
+    if (!namesAccelerators(podSet) || asBoolean(getIn(pod, 'hostNetwork')) === true || isIncomplete(pod)) return;
+    if (container.type === 'init') {
+      const found = serverOfOthers(container, podSet, document);
+      if (found !== undefined) report(found);
+      return;
+    }
+    const hook = getIn(container.at, 'lifecycle', 'postStart', 'exec');
+    if (hook === undefined) return;
+    const hooked = { ...lowerContainer(hook, 'app'), env: container.env };
+    const [client] = clientsIn(hooked);
+    if (client === undefined || hooked.command.some(({ value }) => waits.test(value)) || namesServer(container)) return;
+    report({
+      message: `${client.text} in postStart can run before the server listens: the hook then fails, and the container restarts`,
+      span: spanIn(hooked, client.words, document),
+    });
+  },
+});
+
+/** A hook that waits, tries again, or ignores failures. */
+const waits = /\b(?:sleep|until|while|for|wait|retry|timeout|curl|nc|true)\b|\|\||&\s*$/;
+
+function serverOfOthers(
+  container: Container,
+  { containers }: PodSet,
+  document: YamlDocument,
+): { readonly message: string; readonly span: Span } | undefined {
+  const commands = commandsOf(container);
+  const isStarted = commands.some(({ background, words }) => background || words.some(({ text }) => text === 'serve'));
+  if (isStarted || containers.some(({ type }) => type === 'sidecar')) return undefined;
+  const [client] = clientsIn(container);
+  if (client !== undefined && !namesServer(container)) {
+    const message = `${client.text} needs a running server, and the init container ${container.name} has none: it fails`;
+    return { message, span: spanIn(container, client.words, document) };
+  }
+  const isLoop = [...container.command, ...container.args].some(({ value }) => /\b(?:until|while)\b/.test(value));
+  const own = isLoop ? localAddress(commands) : undefined;
+  if (own === undefined) return undefined;
+  const message = `The init container ${container.name} waits for ${own.address}, but the pod's containers start after it: the pod never starts`;
+  return { message, span: spanIn(container, [own.word, own.word], document) };
+}
+
+interface Client {
+  readonly text: string;
+  readonly words: readonly [Word, Word] | undefined;
+}
+
+/** Commands of Ollama that ask its server. */
+const subcommands: ReadonlySet<string> = new Set(['pull', 'run', 'create', 'list', 'ls', 'cp', 'show', 'ps', 'push']);
+
+function clientsIn(container: Container): readonly Client[] {
+  const { image, command, args } = container;
+  const { repository } = imageParts(image?.value ?? '');
+  const [first] = args;
+  // The entrypoint of the image is the program.
+  if (command.length === 0 && baseName(repository) === 'ollama' && subcommands.has(first?.value ?? ''))
+    return [{ text: `ollama ${first?.value ?? ''}`, words: undefined }];
+  return commandsOf(container).flatMap(({ words, assignments }) => {
+    const [program, task] = words;
+    if (program === undefined || task === undefined || baseName(program.text) !== 'ollama') return [];
+    if (!subcommands.has(task.text) || assignments.some(({ text }) => text.startsWith('OLLAMA_HOST='))) return [];
+    return [{ text: `ollama ${task.text}`, words: [program, task] as const }];
+  });
+}
+
+/** Whether the environment names a server, or may. */
+function namesServer({ at, env, command, args }: Container): boolean {
+  if (env.some(({ name }) => name === 'OLLAMA_HOST') || getIn(at, 'envFrom') !== undefined) return true;
+  return [...command, ...args].some(({ value }) => value.includes('OLLAMA_HOST'));
+}
+
+const askers: ReadonlySet<string> = new Set(['curl', 'wget', 'nc', 'wait-for-it', 'wait-for-it.sh']);
+
+/** The address of a port on localhost that a command asks. A service mesh listens at ports from 15000. */
+function localAddress(
+  commands: readonly SimpleCommand[],
+): { readonly address: string; readonly word: Word } | undefined {
+  for (const { words } of commands) {
+    if (!askers.has(baseName(words[0]?.text ?? ''))) continue;
+    for (const word of words) {
+      const found = /^(?:https?:\/\/)?((?:localhost|127\.0\.0\.1):(\d{2,5}))(?:\/|$)/.exec(word.text);
+      if (found?.[1] !== undefined && !/^150\d\d$/.test(found[2] ?? '')) return { address: found[1], word };
+    }
+  }
+  return undefined;
+}
+
+function commandsOf(container: Container): readonly SimpleCommand[] {
+  const { command, args, env } = processInput(container);
+  return allCommands(readCommandLine(command, args, env).statements);
+}
+
+/** The words, or the first item of the command line. */
+function spanIn(
+  { at, command, args }: Container,
+  words: readonly [Word, Word] | undefined,
+  document: YamlDocument,
+): Span {
+  const lines = [...command, ...args];
+  const [first] = lines;
+  return (words && spanOfWords(document, lines, words)) ?? spanOf(first?.at ?? at);
+}
