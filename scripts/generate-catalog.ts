@@ -12,6 +12,7 @@ import { withAzurePages } from './catalog/azure-sizes.ts';
 import { gpuFile } from './catalog/gpus.ts';
 import { instanceFile } from './catalog/instances.ts';
 import { interruptionFile } from './catalog/interruptions.ts';
+import { withLocalDisks } from './catalog/local-disks.ts';
 import { migFile } from './catalog/mig.ts';
 import { platformFile } from './catalog/platforms.ts';
 import { priceFile, withCounts, withNodeNames, withoutReserved } from './catalog/prices.ts';
@@ -43,7 +44,9 @@ const dates = commitDates(Object.values(text));
 const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
 const counts = csv('price_row_counts.csv');
 const notes = csv('instance_notes.csv');
-const instances = withAzurePages(withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes));
+const instances = withLocalDisks(
+  withAzurePages(withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes)),
+);
 const prices = withNodeNames(withoutReserved(withCounts(csv('prices.csv'), counts, notes), notes), notes);
 
 mkdirSync(output, { recursive: true });

@@ -74,7 +74,12 @@ describe('a name stands for a shape', () => {
     ['another size', ['Qwen/Qwen2.5-9B', 'meta-llama/Llama-3-1B', 'deepseek-ai/DeepSeek-R1-Distill-Phi-4']],
     [
       'another variant',
-      ['microsoft/Phi-4-mini-flash-reasoning', 'zai-org/GLM-4.5V', 'google/recurrentgemma-9b', 'tiiuae/Falcon-H1-7B'],
+      [
+        'microsoft/Phi-4-mini-flash-reasoning',
+        'zai-org/GLM-4.5-Vista',
+        'google/recurrentgemma-9b',
+        'tiiuae/Falcon-H1-7B',
+      ],
     ],
     ['an adapter or a draft', ['acme/opt-125m-lora', '/models/llama-3-8b/adapter', 'yuhuili/EAGLE3-LLaMA3.1-8B']],
     ['no model', ['', 'constructor', '__proto__', 'my-model', 's3://bucket/sklearn/1.0/model', '::', '/'.repeat(999)]],

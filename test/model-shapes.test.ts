@@ -88,7 +88,7 @@ describe('the cache of a model', () => {
   });
 
   it('is one vector with latent attention, a state with linear attention, and nothing in an encoder', () => {
-    expect(cache('deepseek-ai/DeepSeek-V3')).toEqual([{ kind: 'latent', layers: 61, width: 576, window: null }]);
+    expect(cache('deepseek-ai/DeepSeek-V3')).toEqual([{ kind: 'latent', layers: 61, width: 576 }]);
     expect(cache('state-spaces/mamba-2.8b')?.map(({ kind }) => kind)).toEqual(['state']);
     expect(cache('BAAI/bge-m3')).toEqual([]);
     expect(cache('nvidia/llama-3.2-nv-embedqa-1b-v2')).toEqual([]);

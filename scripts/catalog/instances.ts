@@ -20,11 +20,12 @@ export function instanceFile(
   );
   const all = [...rows.filter((row) => !row.instance_type?.includes(' + ')), ...pricedOnly.values()];
   const instances = all.sort((a, b) => byText(key(a), key(b))).map(record);
-  const columns = Object.keys(instances[0] ?? {});
+  const columns = Object.keys(instances.find((instance) => 'localDisk' in instance) ?? {});
   return { sources: sources.toJSON(), columns, instances: instances.map((instance) => Object.values(instance)) };
 
   function record(row: Row) {
     const source = clean(row.source ?? '');
+    const { local_disk: localDisk, local_disk_source: diskSource = '' } = row;
     return {
       provider: row.provider,
       name: row.instance_type,
@@ -36,7 +37,8 @@ export function instanceFile(
       rdmaDevices: number(row.rdma_devices),
       unsourced: unsourced(row, source),
       date: row.price_date || dateOf(source, dates),
-      source: sources.refer(source),
+      source: sources.refer(localDisk === undefined ? source : `${source}; ${diskSource}`),
+      ...(localDisk !== undefined && { localDisk: number(localDisk) }),
     };
   }
 }

@@ -10,13 +10,15 @@ interface Family {
   readonly computeCapability: string | null;
   readonly source: string;
   readonly date: string | null;
-  /** `name` or `name: memory in GB`. A `*` marks a memory with a source. */
+  /** `name` or `name: memory in GB`. A `*` marks a memory of the source below, a `^` one of Hugging Face's table. */
   readonly cards: string;
 }
 
 const cudaGpus = 'https://developer.nvidia.com/cuda-gpus';
 const legacyGpus = 'https://developer.nvidia.com/cuda-legacy-gpus';
 const hunt = 'dstackai/gpuhunt@35841515de37:src/gpuhunt/_internal/constraints.py (2026-08-19)';
+/** Of cards that were sold with one size only. */
+const hardware = 'huggingface/huggingface.js: packages/tasks/src/hardware-nvidia.ts (2026-11-23)';
 const vllm = 'vllm-project/vllm@9d690bb11b7b:vllm/model_executor/layers/fused_moe/configs (device names)';
 const seen = '2026-11-22';
 
@@ -36,64 +38,64 @@ const families: readonly Family[] = [
   nvidia('Maxwell', '5.0', 'M10: 8', 'unsourced', null),
   nvidia('Pascal', '6.1', 'GT 1030: 2', 'unsourced', null),
   nvidia('Turing', '7.5', 'Quadro T2000: 4', 'unsourced', null),
-  nvidia('Pascal', '6.1', 'P40: 24', legacyGpus),
+  nvidia('Pascal', '6.1', 'P40: 24^', legacyGpus),
   nvidia(
     'Pascal',
     '6.1',
-    'GTX 1050; GTX 1050 Ti: 4; GTX 1060; GTX 1070: 8; GTX 1070 Ti: 8; GTX 1080: 8; GTX 1080 Ti: 11; Titan X; Titan Xp: 12',
+    'GTX 1050; GTX 1050 Ti: 4^; GTX 1060; GTX 1070: 8; GTX 1070 Ti: 8^; GTX 1080: 8; GTX 1080 Ti: 11^; Titan X; Titan Xp: 12',
     legacyGpus,
   ),
   nvidia(
     'Pascal',
     '6.1',
-    'Quadro P400: 2; Quadro P600: 2; Quadro P620: 2; Quadro P1000: 4; Quadro P2000: 5; Quadro P2200: 5; Quadro P4000: 8; Quadro P5000: 16; Quadro P6000: 24',
+    'Quadro P400: 2; Quadro P600: 2; Quadro P620: 2; Quadro P1000: 4; Quadro P2000: 5; Quadro P2200: 5; Quadro P4000: 8; Quadro P5000: 16; Quadro P6000: 24^',
     legacyGpus,
   ),
   nvidia('Pascal', '6.0', 'Quadro GP100: 16', legacyGpus),
   nvidia('Volta', '7.0', 'Titan V: 12; Quadro GV100: 32', legacyGpus),
-  nvidia('Turing', '7.5', 'GTX 1650: 4; GTX 1650 SUPER: 4; GTX 1660: 6; GTX 1660 SUPER: 6; GTX 1660 Ti: 6'),
+  nvidia('Turing', '7.5', 'GTX 1650: 4; GTX 1650 SUPER: 4; GTX 1660: 6^; GTX 1660 SUPER: 6; GTX 1660 Ti: 6'),
   nvidia(
     'Turing',
     '7.5',
-    'RTX 2060; RTX 2060 SUPER: 8; RTX 2070: 8; RTX 2070 SUPER: 8; RTX 2080: 8; RTX 2080 SUPER: 8',
+    'RTX 2060; RTX 2060 SUPER: 8; RTX 2070: 8^; RTX 2070 SUPER: 8^; RTX 2080: 8^; RTX 2080 SUPER: 8',
   ),
   nvidia(
     'Turing',
     '7.5',
-    'RTX 2080 Ti: 11; Titan RTX: 24; Quadro RTX 4000: 8; Quadro RTX 5000: 16; Quadro RTX 8000: 48',
+    'RTX 2080 Ti: 11^; Titan RTX: 24^; Quadro RTX 4000: 8; Quadro RTX 5000: 16; Quadro RTX 8000: 48',
   ),
   nvidia('Turing', '7.5', 'T400; T600: 4; T1000'),
   nvidia(
     'Ampere',
     '8.6',
-    'RTX 3050; RTX 3060; RTX 3060 Ti: 8*; RTX 3070: 8; RTX 3070 Ti: 8*; RTX 3080: 10*; RTX 3080 Ti: 12*',
+    'RTX 3050; RTX 3060; RTX 3060 Ti: 8*; RTX 3070: 8^; RTX 3070 Ti: 8*; RTX 3080: 10*; RTX 3080 Ti: 12*',
   ),
   nvidia(
     'Ampere',
     '8.6',
-    'RTX 3090: 24*; RTX 3090 Ti: 24; RTX A2000; RTX A4000: 16*; RTX A4500: 20*; RTX A5000: 24*; RTX A5500: 24',
+    'RTX 3090: 24*; RTX 3090 Ti: 24^; RTX A2000; RTX A4000: 16*; RTX A4500: 20*; RTX A5000: 24*; RTX A5500: 24',
   ),
   nvidia(
     'Ada',
     '8.9',
-    'RTX 4060: 8; RTX 4060 Ti; RTX 4070: 12; RTX 4070 SUPER: 12; RTX 4070 Ti: 12; RTX 4070 Ti SUPER: 16',
+    'RTX 4060: 8^; RTX 4060 Ti; RTX 4070: 12^; RTX 4070 SUPER: 12^; RTX 4070 Ti: 12^; RTX 4070 Ti SUPER: 16^',
   ),
-  nvidia('Ada', '8.9', 'RTX 4080: 16; RTX 4080 SUPER: 16; RTX 4090: 24*; RTX 4090 D: 24'),
+  nvidia('Ada', '8.9', 'RTX 4080: 16^; RTX 4080 SUPER: 16^; RTX 4090: 24*; RTX 4090 D: 24'),
   nvidia(
     'Ada',
     '8.9',
-    'RTX 2000 Ada: 16*; RTX 4000 Ada: 20*; RTX 4000 SFF Ada: 20; RTX 4500 Ada: 24; RTX 5000 Ada: 32; RTX 5880 Ada: 48',
+    'RTX 2000 Ada: 16*; RTX 4000 Ada: 20*; RTX 4000 SFF Ada: 20^; RTX 4500 Ada: 24^; RTX 5000 Ada: 32^; RTX 5880 Ada: 48^',
   ),
   nvidia(
     'Blackwell',
     '12.0',
-    'RTX 5050: 8; RTX 5060: 8; RTX 5060 Ti; RTX 5070: 12; RTX 5070 Ti: 16; RTX 5080: 16; RTX 5090: 32',
+    'RTX 5050: 8; RTX 5060: 8^; RTX 5060 Ti; RTX 5070: 12^; RTX 5070 Ti: 16^; RTX 5080: 16^; RTX 5090: 32^',
   ),
   nvidia('Blackwell', '12.0', 'RTX PRO 2000 Blackwell: 16; RTX PRO 4000 Blackwell: 24; RTX PRO 4500 Blackwell: 32'),
-  nvidia('Blackwell', '12.0', 'RTX PRO 5000 Blackwell: 48; RTX PRO 6000 Blackwell Workstation: 96'),
+  nvidia('Blackwell', '12.0', 'RTX PRO 5000 Blackwell: 48; RTX PRO 6000 Blackwell Workstation: 96^'),
   nvidia('Blackwell', '12.1', 'GB10: 128'),
   nvidia('Ampere', '8.0', 'A800 40GB; A800 80GB', vllm),
-  nvidia('Ada', '8.9', 'L20: 48; L2: 24', vllm),
+  nvidia('Ada', '8.9', 'L20: 48^; L2: 24', vllm),
   nvidia('Hopper', '9.0', 'H20 96GB; H20 141GB; H800 80GB', vllm),
   nvidia('Blackwell', '10.0', 'B100: 192', vllm),
   nvidia('Maxwell', '5.3', 'Jetson Nano: 4', legacyGpus),
@@ -134,9 +136,9 @@ export function moreGpus(sources: SourceTable) {
   return families.flatMap(({ vendor, architecture, computeCapability, source, date, cards }) =>
     cards.split('; ').map((card) => {
       const [name = '', memory = ''] = card.split(': ');
-      const isSourced = memory.endsWith('*');
+      const from = memory.endsWith('*') ? hunt : memory.endsWith('^') ? hardware : undefined;
       const inName = /(\d+)GB$/.exec(name)?.[1];
-      const unsourced = source === 'unsourced' ? ['all'] : isSourced ? [] : ['memoryGiB'];
+      const unsourced = source === 'unsourced' ? ['all'] : from === undefined ? ['memoryGiB'] : [];
       return {
         id: name.toLowerCase().replaceAll(' ', '-'),
         name,
@@ -151,7 +153,7 @@ export function moreGpus(sources: SourceTable) {
         labels: {},
         unsourced,
         date,
-        source: sources.refer(isSourced && source !== hunt ? `${source}; ${hunt}` : source),
+        source: sources.refer(from !== undefined && source !== from ? `${source}; ${from}` : source),
       };
     }),
   );

@@ -6,7 +6,18 @@ import { type Evaluated, evaluate, type Part, parts, spreadOf } from '../support
 
 const file = new URL('../../docs/memory.md', import.meta.url);
 const evaluated = evaluate();
-const halves = ['tuned', 'held out'] as const;
+const second = evaluate('second');
+const third = evaluate('third');
+const fourth = evaluate('fourth');
+const fifth = evaluate('fifth');
+const listOf = new Map([
+  ...second.map(({ row }) => [row, 'second'] as const),
+  ...third.map(({ row }) => [row, 'third'] as const),
+  ...fourth.map(({ row }) => [row, 'fourth'] as const),
+  ...fifth.map(({ row }) => [row, 'fifth'] as const),
+]);
+const halves = ['tuned', 'held out', 'second list', 'third list', 'fourth list', 'fifth list'] as const;
+type Half = (typeof halves)[number];
 
 const names: Readonly<Record<Part, string>> = {
   weights: 'weights',
@@ -20,8 +31,20 @@ function percent(error: number): string {
   return `${(Math.ceil(Math.abs(error) * 1000) / 10).toFixed(1)}%`;
 }
 
-function errorsIn(half: Evaluated['half'], part: Part): readonly number[] {
-  return evaluated.filter((one) => one.half === half).flatMap(({ errors }) => errors[part] ?? []);
+function errorsIn(half: Half, part: Part): readonly number[] {
+  const lists: Partial<Record<Half, readonly Evaluated[]>> = {
+    'second list': second,
+    'third list': third,
+    'fourth list': fourth,
+    'fifth list': fifth,
+  };
+  const rows = lists[half] ?? evaluated.filter((one) => one.half === half);
+  return rows.flatMap(({ errors }) => errors[part] ?? []);
+}
+
+function coverage(name: string, rows: readonly Evaluated[]): string {
+  const known = rows.filter(({ estimate }) => estimate !== null).length;
+  return `${name} with an estimate: ${known} of ${rows.length} (${Math.floor((known / rows.length) * 100)}%).`;
 }
 
 function summary(): string {
@@ -32,22 +55,25 @@ function summary(): string {
       return `| ${names[part]} | ${half} | ${errors.length} | ${percent(median)} | ${percent(ninetieth)} | ${percent(worst)} |`;
     }),
   );
-  const known = evaluated.filter(({ estimate }) => estimate !== null).length;
   return [
     '| Error of | Half | Measurements | Median | 90th percentile | Worst |',
     '| :--- | :--- | ---: | ---: | ---: | ---: |',
     ...rows,
     '',
-    `Measurements with an estimate: ${known} of ${evaluated.length} (${Math.floor((known / evaluated.length) * 100)}%).`,
+    coverage('Measurements', evaluated),
+    coverage('Second list', second),
+    coverage('Third list', third),
+    coverage('Fourth list', fourth),
+    coverage('Fifth list', fifth),
   ].join('\n');
 }
 
-function table(): string {
+function table(list: readonly Evaluated[]): string {
   const cell = (measured: number | undefined, error: number | undefined) =>
     measured === undefined
       ? ''
       : `${measured}${error === undefined ? '' : ` (${error > 0 ? '+' : ''}${(error * 100).toFixed(1)}%)`}`;
-  const lines = evaluated.map(({ row, half, errors, estimate }) => {
+  const lines = list.map(({ row, half, errors, estimate }) => {
     const { measured, settings, versionBy } = row;
     const buffers = [measured.activationGiB, measured.runtimeGiB, measured.graphsGiB].filter(
       (one) => one !== undefined,
@@ -59,7 +85,7 @@ function table(): string {
         : undefined);
     const words = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
     const version = versionBy === undefined ? row.version : `*${row.version}*`;
-    return `| ${row.engine} ${version} | ${row.model} | ${row.gpu ?? '?'} | ${words.join(', ')} | ${cell(measured.weightsGiB, errors.weights)} | ${cell(measured.cacheGiB, errors.cache)} | ${cell(total === undefined ? undefined : Math.round(total * 100) / 100, errors.total)} | ${estimate === null ? 'none' : half} |`;
+    return `| ${row.engine} ${version} | ${row.model} | ${row.gpu ?? '?'} | ${words.join(', ')} | ${cell(measured.weightsGiB, errors.weights)} | ${cell(measured.cacheGiB, errors.cache)} | ${cell(total === undefined ? undefined : Math.round(total * 100) / 100, errors.total)} | ${estimate === null ? 'none' : (listOf.get(row) ?? half)} |`;
   });
   return [
     '| Server | Model | GPU | Settings | Weights GiB | Cache GiB | Total GiB | Half |',
@@ -77,7 +103,12 @@ function between(text: string, name: string): string {
 }
 
 if (process.env.UPDATE === '1') {
-  const replaced = [['errors', summary()] as const, ['measurements', table()] as const].reduce(
+  const blocks = {
+    errors: summary(),
+    measurements: table(evaluated),
+    'second list': table([...second, ...third, ...fourth, ...fifth]),
+  };
+  const replaced = Object.entries(blocks).reduce(
     (text, [name, written]) =>
       text.replace(blockOf(name), () => `<!-- ${name} -->\n${written}\n<!-- end of ${name} -->`),
     readFileSync(file, 'utf8'),
@@ -110,14 +141,16 @@ test('enough measurements have an estimate', () => {
 });
 
 test('no verdict is contradicted by a measurement', () => {
-  const judged = evaluated.filter(({ verdict }) => verdict !== undefined && verdict !== null);
+  const judged = [...evaluated, ...second, ...third, ...fourth, ...fifth].filter(
+    ({ verdict }) => verdict !== undefined && verdict !== null,
+  );
   expect(judged.length).toBeGreaterThan(4);
   expect(judged.filter(({ verdict, row }) => verdict !== row.measured.fits).map(({ row }) => row.source)).toEqual([]);
 });
 
 test('servers that started are not said to need too much', () => {
   // Ollama starts on any card: it leaves layers to the CPU.
-  const started = evaluated.filter(
+  const started = [...evaluated, ...second, ...fourth, ...fifth].filter(
     ({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama',
   );
   expect(started.length).toBeGreaterThan(80);

@@ -4,6 +4,7 @@ import { fitOnCard, longestContext, sequences } from '../../server/src/memory/fi
 import { estimateServing } from '../../server/src/memory/serving.ts';
 import { servedModel } from '../../server/src/model/served-model.ts';
 import { analyse } from '../support/analyse.ts';
+import { servedWith } from '../support/serving-errors.ts';
 
 const vllm = { image: 'vllm/vllm-openai:v0.19.0', args: '[--model, Qwen/Qwen2.5-7B-Instruct]' };
 
@@ -133,13 +134,13 @@ test('a model close to the limit is not judged', () => {
 });
 
 test.each([
-  ['no shape', { ...vllm, args: '[--model, acme/llm-9b]' }, { kind: 'noShape', name: 'acme/llm-9b' }],
+  ['no shape', { ...vllm, args: '[--model, acme/llm]' }, { kind: 'noShape', name: 'acme/llm' }],
   [
     'a format',
     { ...vllm, args: '[--model, Qwen/Qwen2.5-7B-Instruct, --quantization, torchao]' },
     { kind: 'format', name: 'torchao' },
   ],
-  ['a length', { ...vllm, args: '[--model, Qwen/Qwen2.5-7B-Instruct, --max-model-len, auto]' }, { kind: 'context' }],
+  ['a length', { ...vllm, args: '[--model, Qwen/Qwen2.5-7B-Instruct, --max-model-len, long]' }, { kind: 'context' }],
   ['no name', { ...vllm, args: '[--port, "8000"]' }, { kind: 'unnamed', detail: null }],
   ['no serving', { image: 'busybox:1.36', args: '[sleep, "1"]' }, { kind: 'notServing' }],
 ])('%s has none, and a reason', (_what, container, reason) => {
@@ -167,4 +168,112 @@ spec:
   const { estimate } = containerMemory(workload, podSet, container, container.accelerators[0], {});
   expect(estimate).toMatchObject({ basis: 'size' });
   expect(estimate!.weightsGiB).toBeCloseTo((9e9 * 2) / 2 ** 30);
+});
+
+function estimated(given: Parameters<typeof servedWith>[0], card?: string) {
+  const hardware = { cardGiB: null, gpus: given.tensor ?? 1, ...(card !== undefined && { card }) };
+  return estimateServing({ model: servedWith(given), unknown: null }, hardware).estimate!;
+}
+
+test('Transformers computes a whole prompt in one step', () => {
+  const of = (context: number) => estimated({ engine: 'transformers', name: 'Qwen/Qwen2.5-14B-Instruct', context });
+  expect(of(32_768).activationsGiB / of(2048).activationsGiB).toBeCloseTo(16, 0);
+  expect(of(2048)).toMatchObject({ runtimeGiB: 0, graphsGiB: 0 });
+});
+
+test('a file of llama.cpp in 16 bits is not taken as 4 bits', () => {
+  for (const name of ['EleutherAI/pythia-2.8b-F16.gguf', 'unsloth/Qwen3-8B-GGUF:BF16'])
+    expect(estimated({ engine: 'llama-cpp', name }).format).toMatch(/float16/);
+  expect(estimated({ engine: 'llama-cpp', name: 'unsloth/Qwen3-8B-GGUF' }).format).toBe('GGUF Q4_K_M');
+});
+
+test("NVIDIA's checkpoints in 4 bits keep their cache in FP8 since vLLM 0.13", () => {
+  const of = (name: string, minor: number) =>
+    estimated({ engine: 'vllm', name, version: [0, minor], context: 8192 }).cacheGiB;
+  expect(of('nvidia/Qwen3-8B-NVFP4', 15)).toBeCloseTo(of('Qwen/Qwen3-8B', 15) / 2);
+  expect(of('nvidia/Qwen3-8B-NVFP4', 11)).toBeCloseTo(of('Qwen/Qwen3-8B', 11));
+});
+
+test('each device has the down-projections of latent attention whole', () => {
+  const of = (tensor: number) => estimated({ engine: 'vllm', name: 'deepseek-ai/DeepSeek-V2-Lite', tensor }).weightsGiB;
+  // 27 layers × 2,048 × (512 + 64) and 26 gates of 64 experts, in 16 bits.
+  const whole = (2 * 2048 * (27 * 576 + 26 * 64)) / 2 ** 30;
+  expect(of(8)).toBeCloseTo((of(1) - whole) / 8 + whole, 3);
+});
+
+test.each([
+  ['v100-32gb', 32_768],
+  ['l4', 2048],
+])('on %s, a step of vLLM 0.8 has %d tokens', (card, tokens) => {
+  const on = (batchedTokens: number | null) =>
+    estimated(
+      { engine: 'vllm', name: 'Qwen/Qwen2.5-7B-Instruct', version: [0, 8], context: 32_768, batchedTokens },
+      card,
+    );
+  expect(on(null).activationsGiB).toBeCloseTo(on(tokens).activationsGiB);
+});
+
+test('a size in a name gives the weights, and a verdict only if no format fits', () => {
+  const of = (name: string, card: string) => need({ ...vllm, args: `[--model, ${name}]`, card });
+  const small = of('acme/llm-9b', 'NVIDIA-H100-80GB-HBM3');
+  expect(small.estimate).toMatchObject({ basis: 'sizeInName', format: 'bfloat16' });
+  expect(small.estimate!.weightsGiB).toBeCloseTo((9e9 * 2) / 2 ** 30, 0);
+  expect(small.fit!.fits).toBeNull();
+  expect(of('acme/llm-30b', 'NVIDIA-L4').fit!.fits).toBeNull();
+  expect(of('acme/llm-70b', 'NVIDIA-L4').fit!.fits).toBe(false);
+  expect(of('acme/llm-9b-AWQ', 'NVIDIA-L4').estimate!.format).toBe('AWQ INT4');
+});
+
+test('a stated number of parameters also serves the rules', () => {
+  const findings = (size: string) =>
+    analyse(`apiVersion: v1
+kind: Pod
+metadata:
+  name: chat
+  annotations: {gpulint.dev/model-params: ${size}}
+spec:
+  nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+  containers:
+    - name: main
+      image: vllm/vllm-openai:v0.19.0
+      args: [--model, acme/llm-next]
+      resources: {limits: {nvidia.com/gpu: 1}}
+`).documents.flatMap((document) => document.findings.map(({ rule }) => rule));
+  expect(findings('70B')).toContain('model-does-not-fit');
+  expect(findings('9B')).not.toContain('model-does-not-fit');
+});
+
+test("publishers that keep attention in 16 bits have larger checkpoints than others' of the same model", () => {
+  const weights = (name: string) =>
+    estimateServing({ model: servedWith({ name, engine: 'vllm', tensor: 8 }), unknown: null }).estimate!.weightsGiB;
+  // 486 GB over 8 devices; all in 8 bits: 410 GB.
+  expect(weights('meta-llama/Llama-3.1-405B-Instruct-FP8')).toBeCloseTo(56.7, 0);
+  expect(weights('RedHatAI/Meta-Llama-3.1-405B-Instruct-FP8')).toBeCloseTo(47.7, 0);
+  expect(weights('nvidia/Gemma-4-31B-IT-NVFP4')).toBeGreaterThan(1.5 * weights('acme/gemma-4-31B-it-NVFP4'));
+});
+
+test('with data-parallel attention, SGLang divides experts only', () => {
+  const served = { name: 'deepseek-ai/DeepSeek-V3', engine: 'sglang', tensor: 8, data: 8 } as const;
+  const weights = (attentionReplicas: number) =>
+    estimateServing({ model: servedWith({ ...served, attentionReplicas }), unknown: null }).estimate!;
+  // Experts of 58 layers in 8 bits: 58 × 256 × 3 × 7168 × 2048 / 8 devices.
+  const experts = (58 * 256 * 3 * 7168 * 2048) / 8 / 2 ** 30;
+  expect(weights(1).weightsGiB).toBeGreaterThan(experts);
+  // 8 × less of attention (11.4 billion parameters and its copy in 16 bits) on each, and the input embedding.
+  expect(weights(8).weightsGiB - weights(1).weightsGiB).toBeGreaterThan(8);
+  expect(weights(8).layout.tensor).toBe(1);
+});
+
+test.each([
+  [[0, 12], 48],
+  [[0, 13], 24],
+  [null, 24],
+] as const)('vLLM %j keeps the tokens of Llama 4 in chunks or all of them', (version, layers) => {
+  const model = servedWith({
+    ...{ name: 'meta-llama/Llama-4-Scout-17B-16E-Instruct', engine: 'vllm', version, tensor: 8 },
+    ...{ context: 49_152, batchedTokens: 8192 },
+  });
+  // 12 of 48 layers have all tokens, the others two chunks of three: 12 + 36 × 16,384 / 49,152 = 24.
+  const { cacheGiB } = estimateServing({ model, unknown: null }).estimate!;
+  expect(cacheGiB).toBeCloseTo((layers * 49_152 * 2 * 128 * 2) / 2 ** 30, 3);
 });

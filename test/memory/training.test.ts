@@ -97,9 +97,27 @@ describe('activations', () => {
   });
 
   test('logits take 12 bytes each', () => {
-    const whole = need({}).activationsGiB ?? 0;
-    const chunked = need({ loss: 'chunked' }).activationsGiB ?? 0;
+    const whole = need({ recomputation: 'none' }).activationsGiB ?? 0;
+    const chunked = need({ recomputation: 'none', loss: 'chunked' }).activationsGiB ?? 0;
     expect(whole - chunked).toBeCloseTo((2048 * 32_000 * 12 * 15) / 16 / gib, 3);
+  });
+
+  test('logits are gone when the first layer is computed again', () => {
+    const of = (loss: 'whole' | 'chunked') => need({ recomputation: 'full', loss }).activationsGiB ?? 0;
+    const inputs = (2048 * 32 * 2 * 4096) / gib;
+    expect(of('whole')).toBeCloseTo(Math.max(of('chunked'), inputs + (2048 * 32_000 * 12) / gib), 3);
+  });
+
+  test('offloaded checkpoints leave only what is computed again', () => {
+    const of = (recomputation: 'full' | 'offloaded') => need({ recomputation }).activationsGiB ?? 0;
+    expect(of('full') - of('offloaded')).toBeCloseTo((2048 * 32 * 2 * 4096) / gib, 6);
+  });
+
+  test('quantized weights are gathered as they are stored', () => {
+    const shared = { sharded: 'parameters', engine: 'fsdp', devices: 8 } as const;
+    const adapter = { rank: 16, targets: 'all', embeddings: false } as const;
+    const of = (bits: 4 | 16) => need({ ...shared, adapter: { ...adapter, bits } });
+    expect(of(4).buffersGiB).toBeLessThan(of(16).buffersGiB);
   });
 
   test('are unknown without batch or sequence; the rest is a lower bound', () => {
@@ -125,7 +143,7 @@ test('levers are sorted by what they save, and what is in use is not one', () =>
   const settings = { ...alone, precision: 'mixed', recomputation: 'none', devices: 8, batch: 2 } as const;
   const levers = trainingLevers(mistral, settings);
   expect(new Set(levers.map(({ kind }) => kind))).toEqual(
-    new Set(['shard', 'lora', 'recompute', 'small-states', 'batch']),
+    new Set(['shard', 'lora', 'qlora', 'recompute', 'small-states', 'batch']),
   );
   expect(levers.map(({ savesGiB }) => savesGiB)).toEqual(
     [...levers.map(({ savesGiB }) => savesGiB)].sort((a, b) => b - a),

@@ -49,13 +49,14 @@ const removed = table<readonly [release: number, use: string, changed?: '*']>({
 type Operator = readonly [by: string, use: string, form?: '*' | 'recent'];
 
 const training: Operator = ['the Training Operator', 'kubeflow.org/v1'];
+const mpi: Operator = ['the MPI Operator', 'kubeflow.org/v2beta1', '*'];
 const kueue: Operator = ['Kueue', 'kueue.x-k8s.io/v1beta1', '*'];
 const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
 
 /**
  * Versions of custom resources that their operators no longer serve. `*`: the kind or the fields differ.
  * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7;
- * https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
+ * https://github.com/kubeflow/mpi-operator/releases/tag/v0.4.0, https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
  */
 const removedByOperators = table<Operator>({
   'kubeflow.org/v1alpha2/TFJob': training,
@@ -64,6 +65,7 @@ const removedByOperators = table<Operator>({
   'kubeflow.org/v1alpha2/PyTorchJob': training,
   'kubeflow.org/v1beta1/PyTorchJob': training,
   'kubeflow.org/v1beta2/PyTorchJob': training,
+  'kubeflow.org/v1alpha1/MPIJob': mpi,
   'jobset.x-k8s.io/v1alpha1/JobSet': ['JobSet', 'jobset.x-k8s.io/v1alpha2', '*'],
   'kueue.x-k8s.io/v1alpha1/ClusterQueue': kueue,
   'kueue.x-k8s.io/v1alpha1/LocalQueue': kueue,

@@ -4,12 +4,14 @@ import { table } from '../yaml/table.ts';
 // differ between versions are `*`, or in neither list of required fields.
 //
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
-// kubernetes-sigs/kueue (v1beta1, v1beta2), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
+// kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds = table<string>({
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
+  'kaito.sh/v1alpha1/Workspace': 'Workspace',
+  'kaito.sh/v1beta1/Workspace': 'Workspace',
   'kubeflow.org/v1/JAXJob': 'JAXJob',
   'kubeflow.org/v1/PaddleJob': 'PaddleJob',
   'kubeflow.org/v1/PyTorchJob': 'PyTorchJob',
@@ -73,6 +75,10 @@ export const customTypes = table<string>({
   JobSetStartup: 'startupPolicyOrder!:=AnyOrder|InOrder',
   JobSetCoordinator: 'replicatedJob! jobIndex:i podIndex:i',
   ReplicatedJob: 'name! template!:JobTemplateSpec replicas:i dependsOn:* groupName',
+  // KAITO: a Workspace has no spec.
+  Workspace: 'apiVersion kind metadata:ObjectMeta resource:KaitoResource inference:KaitoInference tuning:* status:*',
+  KaitoInference: 'preset:* template:PodTemplateSpec config adapters:*',
+  KaitoResource: 'count:i instanceType labelSelector:LabelSelector preferredNodes:[s partition:*',
   // Kubeflow
   MPIJob: object('MPIJobSpec'),
   MPIJobSpec:

@@ -1,6 +1,6 @@
 import { lazy } from '../yaml/lazy.ts';
 import { table } from '../yaml/table.ts';
-import { gpus } from './gpus.ts';
+import { gpus, gpusByLabel } from './gpus.ts';
 import type { GpuModel } from './types.ts';
 
 // The name of a card in any spelling: `NVIDIA-A100-SXM4-80GB`, `a100_pcie`, `8xH100`, `GeForce RTX 3090 Ti`, `rtx3090ti`. A name consists of a
@@ -35,6 +35,12 @@ export function gpusMentioned(text: string): readonly GpuModel[] {
     start = found.end - 1;
   }
   return [...models];
+}
+
+/** The cards that a value of a node label names: as the catalog has it or, for a value that it lacks, in any spelling. */
+export function gpusInLabel(key: string, value: string): readonly GpuModel[] {
+  const exact = gpusByLabel(key, value);
+  return exact.length > 0 ? exact : gpusNamed(value);
 }
 
 /** Longer texts are not names. */

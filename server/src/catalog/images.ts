@@ -1,4 +1,4 @@
-import { lazy } from '../yaml/lazy.ts';
+import { lazy, oncePerName } from '../yaml/lazy.ts';
 import imagesJson from './data/images.json' with { type: 'json' };
 import type { Use } from './program-records.ts';
 
@@ -25,6 +25,8 @@ const stored = imagesJson as unknown as {
   readonly words: readonly ImageWord[];
   readonly plain: readonly { readonly image: string }[];
   readonly distributed: readonly { readonly word: string }[];
+  /** Images whose own command is a shell or an interpreter. */
+  readonly shells: readonly { readonly image: string }[];
 };
 const records = stored.images;
 
@@ -76,6 +78,16 @@ export function isPlainImage(repository: string): boolean {
   return repository.length <= maxRepository && plainNames().has(repository.slice(repository.lastIndexOf('/') + 1));
 }
 
+const shellNames: () => ReadonlySet<string> = lazy(() => new Set(stored.shells.map(({ image }) => image)));
+
+/** Whether an image without a command starts a shell or an interpreter, which ends at once without a terminal. Other variants start a notebook. */
+export function startsShell(image: string): boolean {
+  const { repository, tag = '' } = imageParts(image);
+  if (repository.length > maxRepository || /jupyter|notebook/.test(tag)) return false;
+  const parts = repository.replace(/^(?:docker\.io\/)?(?:library\/)?/, '').split('/');
+  return shellNames().has(parts.slice(-2).join('/'));
+}
+
 const byPattern: () => ReadonlyMap<string, ImageRecord> = lazy(
   () => new Map(records.map((record) => [record.image, record])),
 );
@@ -84,7 +96,7 @@ const byPattern: () => ReadonlyMap<string, ImageRecord> = lazy(
 const maxRepository = 255;
 
 /** The program of an image, by its repository (without tag and digest). The most specific pattern wins. */
-export function imageOf(repository: string): ImageRecord | ImageWord | undefined {
+export const imageOf = oncePerName((repository): ImageRecord | ImageWord | undefined => {
   if (repository.length > maxRepository) return undefined;
   const parts = repository.split('/');
   const last = parts.pop() ?? '';
@@ -98,7 +110,7 @@ export function imageOf(repository: string): ImageRecord | ImageWord | undefined
     firstOf(parts.flatMap(patternsOf).map((pattern) => `${pattern}/`)) ??
     wordIn(last)
   );
-}
+});
 
 function wordIn(name: string): ImageWord | undefined {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);

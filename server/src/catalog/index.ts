@@ -10,10 +10,10 @@ export {
 } from './api-types.ts';
 export { type NotServed, notServed } from './api-versions.ts';
 export { cardLabel, hasArmHost, isCardLabel, isCurrent } from './card-labels.ts';
-export { gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
+export { gpusInLabel, gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
-export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
+export { isMachineLabel, localDisk, type MachineShape, machineLabels, physicalCount } from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { modelFromConfig } from './model-config.ts';
 export { formatOfName, modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';
@@ -28,6 +28,7 @@ export {
   meantNodeLabel,
   nodeLabelMeaning,
   nodeLabels,
+  otherCloudOfLabel,
   providerOfLabel,
   type SelectedCapacity,
   spotSelector,
@@ -46,11 +47,12 @@ export {
   pricePerDevice,
   priceSource,
   regionsOf,
+  soldModels,
 } from './prices.ts';
 export { hasNodes, providerName, providers } from './providers.ts';
 export { acceleratorResourcePrefixes, familyExamples } from './resource-families.ts';
 export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
-export { shapeWords } from './resource-shape.ts';
+export { offersDeviceFiles, shapeWords } from './resource-shape.ts';
 export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';
 export { usableGiB as usableCardGiB } from './usable-memory.ts';

@@ -16,7 +16,7 @@ export function instanceType(name: string): InstanceType | undefined {
 /** Every instance type, by provider and name. */
 export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
   storedInstances.instances.map(
-    ([provider, name, gpu, gpuCount, vcpu, memoryGiB, rdma, rdmaDevices, unsourced, date, source]) => ({
+    ([provider, name, gpu, gpuCount, vcpu, memoryGiB, rdma, rdmaDevices, unsourced, date, source, localDisk]) => ({
       provider,
       name,
       gpu,
@@ -30,6 +30,7 @@ export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
       get source() {
         return sourceText(storedInstances.sources, source);
       },
+      ...(localDisk !== undefined && { localDisk }),
     }),
   ),
 );

@@ -3,10 +3,13 @@ import type { InstanceType, Provider } from './types.ts';
 
 // Labels that a node has because of its instance type. GPU models are not among them: several spellings name one model (node-labels.ts).
 // Sources: aws/karpenter-provider-aws@1d927085:pkg/apis/v1/labels.go (2026-08-21); the EKS Auto Mode guide ("create-node-pool");
-// Azure/karpenter-provider-azure@00ae1126:pkg/apis/v1beta1/labels.go (2026-11-22); the GKE labels are unsourced.
+// docs/reference/instance-types (instance-local-nvme: in GB, and only on machines with such disks); Azure/karpenter-provider-azure@00ae1126:pkg/apis/v1beta1/labels.go (2026-11-22); the GKE labels are unsourced.
 
 /** What is known of an instance type, as far as its labels say it. */
-export type MachineShape = Pick<InstanceType, 'provider' | 'name' | 'gpu' | 'gpuCount' | 'vcpu' | 'memoryGiB'>;
+export type MachineShape = Pick<
+  InstanceType,
+  'provider' | 'name' | 'gpu' | 'gpuCount' | 'vcpu' | 'memoryGiB' | 'localDisk'
+>;
 
 const known = new WeakMap<MachineShape, ReadonlyMap<string, string | null>>();
 
@@ -23,6 +26,7 @@ function makeLabels(type: MachineShape): ReadonlyMap<string, string | null> {
   const found: [string, string | number | null | undefined][] = [
     ['node.kubernetes.io/instance-type', name],
     ['beta.kubernetes.io/instance-type', name],
+    [physicalCount, type.gpuCount],
     ...labelsOf[type.provider](type, name),
   ];
   return new Map(
@@ -34,6 +38,12 @@ function makeLabels(type: MachineShape): ReadonlyMap<string, string | null> {
 export function isMachineLabel(key: string): boolean {
   return keys().has(key);
 }
+
+/** The label of GPU feature discovery; under MIG's single strategy, it counts slices. https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery */
+export const physicalCount = 'nvidia.com/gpu.count';
+
+/** The GiB of a machine's local disks, like a label. */
+export const localDisk = 'local-disk';
 
 type LabelsOf = (type: MachineShape, name: string) => [string, string | number | null | undefined][];
 
@@ -50,18 +60,21 @@ const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
       ['size', size],
       ['cpu', type.vcpu],
       ['memory', mebibytes(type)],
+      ['local-nvme', sizeOf(type, 1)],
       [isGpu ? 'gpu-count' : 'accelerator-count', type.gpuCount],
       [isGpu ? 'gpu-manufacturer' : 'accelerator-manufacturer', isGpu ? gpuManufacturer(name) : 'aws'],
     ];
-    return facts.flatMap(([fact, value]): [string, string | number | null | undefined][] => [
+    const labels = facts.flatMap(([fact, value]): [string, string | number | null | undefined][] => [
       [`karpenter.k8s.aws/instance-${fact}`, value],
       [`eks.amazonaws.com/instance-${fact}`, value],
     ]);
+    return [...labels, [localDisk, sizeOf(type, 1e9 / 2 ** 30)]];
   },
   gcp: (type, name) => [
     ['cloud.google.com/machine-family', name.split('-')[0]],
     ['cloud.google.com/gke-accelerator-count', name.startsWith('ct') ? undefined : type.gpuCount],
     // Two machines have the same card under different labels.
+    [localDisk, sizeOf(type, 1)],
     ['cloud.google.com/gke-accelerator', /^a3-(mega|high)/.test(name) ? h100Label(name) : null],
   ],
   azure: (type, name) => [
@@ -89,6 +102,11 @@ function h100Label(name: string): string {
 /** Karpenter counts memory in MiB. */
 function mebibytes({ memoryGiB }: MachineShape): number | null {
   return memoryGiB === null ? null : memoryGiB * 1024;
+}
+
+/** A machine without local disks has no label for their size. */
+function sizeOf({ localDisk: size }: MachineShape, unit: number): number | null | undefined {
+  return size === undefined ? null : size === 0 ? undefined : size * unit;
 }
 
 function gpuManufacturer(name: string): string {

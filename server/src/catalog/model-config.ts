@@ -1,6 +1,7 @@
 import type { NamedModel } from './model-names.ts';
 import type { CacheLayers, Experts, LatentAttention, ModelShape } from './model-shape.ts';
 import { type WeightFormat, weightFormat } from './weight-formats.ts';
+import { wordSet } from './word-patterns.ts';
 
 /**
  * The shape of a model by the text of its config.json, as transformers writes it: a decoder whose layers all attend. Its number of parameters is
@@ -13,7 +14,7 @@ export function modelFromConfig(name: string, text: string): NamedModel | undefi
   const inner = fieldsOf(whole.value('text_config', 'llm_config', 'language_config')) ?? whole;
   const towers = towerParameters(whole);
   const shape = towers === undefined || isUnusual(inner) ? undefined : shapeOf(name, inner, whole, towers);
-  return shape && { shape, format: formatOf(whole), basis: 'name' };
+  return shape && { shape, format: formatOf(whole), basis: 'config' };
 }
 
 /** The fields of a mapping, by the names that different authors give them. */
@@ -52,8 +53,11 @@ function isUnusual({ value }: Fields): boolean {
 }
 
 /** The types with two matrices in the feed-forward part; all others that transformers has use three. */
-const ungated =
-  /^(?:gpt2|gptj|gpt_neox?|gpt_bigcode|opt|bloom|falcon|mpt|phi|starcoder2|nemotron|codegen|persimmon|bert|roberta|xlm-roberta)$/;
+const ungated = wordSet(
+  'gpt2 gptj gpt_neo gpt_neox gpt_bigcode codegen starcoder2',
+  'opt bloom falcon mpt phi persimmon nemotron',
+  'bert roberta xlm-roberta',
+);
 
 function shapeOf(name: string, fields: Fields, whole: Fields, towerParameters: number): ModelShape | undefined {
   const { value, count } = fields;
@@ -70,7 +74,7 @@ function shapeOf(name: string, fields: Fields, whole: Fields, towerParameters: n
   const latent = latentOf(fields);
   const headSize = latent?.value ?? count('head_dim', 'kv_channels') ?? Math.floor(hidden / heads);
   const feedForward = count('intermediate_size', 'ffn_hidden_size', 'n_inner', 'ffn_dim') ?? 4 * hidden;
-  const feedForwardMatrices = ungated.test(type) ? 2 : 3;
+  const feedForwardMatrices = ungated.has(type) ? 2 : 3;
   const tied = value('tie_word_embeddings') ?? whole.value('tie_word_embeddings');
   const tiedEmbeddings = tied === true || (tied === undefined && /^(?:gemma|gpt2|opt|bloom|falcon|cohere)/.test(type));
   const experts = expertsOf(fields, layers);
@@ -146,7 +150,7 @@ function cacheOf(
   headSize: number,
   latent: LatentAttention | null,
 ): readonly CacheLayers[] {
-  if (latent !== null) return [{ kind: 'latent', layers, width: latent.latent + latent.rope, window: null }];
+  if (latent !== null) return [{ kind: 'latent', layers, width: latent.latent + latent.rope }];
   const window = value('use_sliding_window') === false ? undefined : count('sliding_window');
   const types = value('layer_types');
   const pattern = count('sliding_window_pattern');

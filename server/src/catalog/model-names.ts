@@ -1,16 +1,19 @@
-import { lazy } from '../yaml/lazy.ts';
+import { lazy, oncePerName } from '../yaml/lazy.ts';
 import type { ModelKind, ModelShape } from './model-shape.ts';
 import { namedShapes } from './model-shapes.ts';
 import { type ModelWords, modelWords, parameterCount, plainWords, sizesOf, tuning } from './model-words.ts';
-import { ggufFormat, type WeightFormat } from './weight-formats.ts';
+import { checkpointFormat, ggufFormat, type WeightFormat } from './weight-formats.ts';
 
 /** The model that a name stands for. */
 export interface NamedModel {
   readonly shape: ModelShape;
   /** The format that the name states; null: as published; `unknown`: quantized in a way that the name leaves open (`-GGUF`). */
   readonly format: WeightFormat | 'unknown' | null;
-  /** `name`: the model, its tuned form or a copy. `family`: a derived model that is named after its base, whose shape it most likely has. */
-  readonly basis: 'name' | 'family';
+  /**
+   * `name`: the model, its tuned form or a copy. `family`: a derived model that is named after its base, whose shape it most likely has.
+   * `config`: the model's own config.json.
+   */
+  readonly basis: 'name' | 'family' | 'config';
 }
 
 /**
@@ -18,16 +21,18 @@ export interface NamedModel {
  * The name is read by its words: family with version, size, variant, format. Undefined for unknown models, adapters, drafts and names that
  * leave the size open.
  */
-export function modelByName(name: string): NamedModel | undefined {
+export const modelByName = oncePerName((name): NamedModel | undefined => {
   const ollama = ollamaName(name);
   for (const part of partsOf(name)) {
     const words = modelWords(part);
     if (words.adapter) return undefined;
     const found = bestMatch(words, ollama);
-    if (found !== undefined) return { ...found, format: formatOf(words, found.shape, ollama) };
+    const format = found && formatOf(words, found.shape, ollama);
+    if (found !== undefined && format !== undefined)
+      return { ...found, format: format === null || format === 'unknown' ? format : checkpointFormat(name, format) };
   }
   return undefined;
-}
+});
 
 /** The number of parameters that a name states (`7b`, `8x7B`, `125m`), as a range: names round, and experts share their attention layers. */
 export interface StatedParameters {

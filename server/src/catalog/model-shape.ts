@@ -35,6 +35,12 @@ export interface ModelShape extends Source {
   readonly latent: LatentAttention | null;
   /** What each part of the layers keeps of the tokens of one sequence; empty: nothing (an encoder, a pipeline). */
   readonly cache: readonly CacheLayers[];
+  /** Layers with a window divide the tokens into chunks of its size, which some servers do not use to save memory. */
+  readonly chunked?: true;
+  /** Its code for Transformers computes the logits of the last token only, also before Transformers did so itself. */
+  readonly lastLogits?: true;
+  /** Its files of GGUF are older than the support of latent attention in llama.cpp. */
+  readonly headsInGguf?: true;
   /** Layers of an encoder in front of the decoder, of the same width (T5, Whisper). */
   readonly encoderLayers: number;
   /** Parameters of vision and audio parts, which stay in 16 bits in most quantized copies. */
@@ -75,6 +81,6 @@ export type CacheLayers =
       readonly window: number | null;
     }
   /** One vector of `width` numbers per layer and token, the same on every device of a tensor-parallel group. Compressed tokens have a part of it. */
-  | { readonly kind: 'latent'; readonly layers: number; readonly width: number; readonly window: number | null }
+  | { readonly kind: 'latent'; readonly layers: number; readonly width: number }
   /** Linear attention and Mamba: `numbers` per layer, whatever the length. */
   | { readonly kind: 'state'; readonly layers: number; readonly numbers: number };

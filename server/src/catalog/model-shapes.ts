@@ -43,6 +43,9 @@ function toShape(stored: StoredModel): ModelShape {
     tiedEmbeddings: other.tied ?? false,
     experts: experts === undefined ? null : toExperts(experts),
     latent: latent === undefined ? null : toLatent(latent),
+    ...(other.chunked && { chunked: true }),
+    ...(other.lastLogits && { lastLogits: true }),
+    ...(other.headsInGguf && { headsInGguf: true }),
     cache: other.cache?.map(toCache) ?? defaultCache({ kind, layers, kvHeads, headSize, latent, window, encoder }),
     encoderLayers: encoder,
     towerParameters: tower * billion,
@@ -66,7 +69,7 @@ function toCache(stored: StoredCache): CacheLayers {
     case 'attention':
       return { kind, layers, kvHeads: stored[2], headSize: stored[3], window: stored[4] ?? null };
     case 'latent':
-      return { kind, layers, width: stored[2], window: stored[3] ?? null };
+      return { kind, layers, width: stored[2] };
     case 'state':
       return { kind, layers, numbers: stored[2] };
   }
@@ -91,7 +94,7 @@ export function defaultCache({
   readonly encoder: number;
 }): readonly CacheLayers[] {
   if (layers === 0 || !['language', 'speech'].includes(kind)) return [];
-  if (latent !== undefined) return [{ kind: 'latent', layers, width: latent[1] + latent[2], window: null }];
+  if (latent !== undefined) return [{ kind: 'latent', layers, width: latent[1] + latent[2] }];
   const attention = (count: number, tokens: number | null): CacheLayers => ({
     kind: 'attention',
     layers: count,

@@ -105,6 +105,7 @@ const spellings: readonly (readonly [RegExp, (match: RegExpExecArray) => Format 
   [/nf4|(?:bnb|bitsandbytes).*4[-_]?bits?|4[-_]?bits?.*bnb/, () => weightFormat('bnb-4bit')],
   [/(?:bnb|bitsandbytes).*8[-_]?bits?|8[-_]?bits?.*bnb/, () => weightFormat('bnb-8bit')],
   [/hqq/, (match) => (/4[-_]?bits?|int4/.test(match.input) ? weightFormat('hqq') : 'unknown')],
+  [/(?<![a-z\d])b?f(?:p|loat)?(?:16|32)(?![a-z\d])(?=.*gguf)|gguf[-_.:/]b?f(?:16|32)/, ([found]) => floatOf(found)],
   [/aqlm|quip|squeezellm|bitsandbytes|bnb|ggml|gguf|q4f16|q4f32|[23][-_]?bits?(?![a-z])/, () => 'unknown'],
   [/auto[-_]?round|int4|(?<![\d.])4[-_]?bits?/, () => weightFormat('w4a16')],
   [/int8|(?<![\d.])8[-_]?bits?/, () => weightFormat('int8')],
@@ -124,6 +125,10 @@ function splitFormat(name: string): { readonly format: Format | null; readonly r
       return { format: read(match) ?? 'unknown', rest: name.replace(match[0], ' ').replace(formatWords, ' ') };
   }
   return { format: null, rest: name };
+}
+
+function floatOf(word: string): Format | undefined {
+  return weightFormat(word.endsWith('32') ? 'fp32' : /bf/.test(word) ? 'bf16' : 'fp16');
 }
 
 function gptq(name: string): Format | undefined {

@@ -187,6 +187,24 @@ const labelOwners: readonly (readonly [prefix: string, provider: Provider])[] = 
   ['gpu.nvidia.com/model', 'coreweave'],
 ];
 
+/** Clouds without prices in the catalog, by the domain of the labels of their nodes. */
+const otherClouds: readonly (readonly [domain: string, name: string])[] = [
+  ['doks.digitalocean.com', 'DigitalOcean'],
+  ['ibm-cloud.kubernetes.io', 'IBM Cloud'],
+  ['lke.linode.com', 'Akamai'],
+  ['vke.vultr.com', 'Vultr'],
+  ['k8s.scaleway.com', 'Scaleway'],
+  ['kubernetes.civo.com', 'Civo'],
+  ['alibabacloud.com', 'Alibaba Cloud'],
+  ['tke.cloud.tencent.com', 'Tencent Cloud'],
+];
+
+/** The name of the cloud without prices whose nodes carry a label. */
+export function otherCloudOfLabel(key: string): string | undefined {
+  const domain = key.slice(0, Math.max(0, key.indexOf('/')));
+  return otherClouds.find(([known]) => domain === known || domain.endsWith(`.${known}`))?.[1];
+}
+
 /** The only provider whose nodes carry a label; null if several do (karpenter.sh/*, nvidia.com/*). */
 export function providerOfLabel(key: string): Provider | null {
   return labelOwners.find(([prefix]) => (prefix.endsWith('/') ? key.startsWith(prefix) : key === prefix))?.[1] ?? null;

@@ -41,6 +41,14 @@ export function offers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {
 /** By sheet, then by model and provider: each range asks for the same ones. */
 const offersByModel = new WeakMap<PriceSheet, Map<string, readonly Offer[]>>();
 
+/** The models that have an offer. No offers are built for it, because most sessions need those of a few models only. */
+export function soldModels(sheet: PriceSheet): ReadonlySet<string> {
+  const isSold = ([provider, instanceType, , , parts]: StoredPriceGroup) =>
+    parts.some(([, , rows]) => rows.length > 0) ||
+    sheet.prices.get(machineKey({ provider, instanceType })) !== undefined;
+  return new Set(groupsOf(sheet).flatMap((group) => (isSold(group) ? group[2] : [])));
+}
+
 function findOffers(query: OfferQuery, sheet: PriceSheet): readonly Offer[] {
   const found: Offer[] = [];
   for (const group of groupsOf(sheet)) {

@@ -55,6 +55,7 @@ export function moduleNamed(module: string): ProgramRecord | undefined {
   return undefined;
 }
 
+/** The program of a script by its file name without the extension (`train_gpt`). */
 export function scriptNamed(name: string): ProgramRecord | undefined {
   return scripts().get(name);
 }

@@ -160,6 +160,14 @@ const families: readonly ResourceFamily[] = [
     source: hami,
   },
   { prefix: 'huawei.com/Ascend', rest: /^\w*(?:-\d)?$/, example: '910', vendor: 'huawei', form: 'whole', source: hami },
+  {
+    prefix: 'huawei.com/ascend-',
+    rest: /^\d+$/,
+    example: '1980',
+    vendor: 'huawei',
+    form: 'whole',
+    source: 'https://support.huaweicloud.com/intl/en-us/usermanual-cce/cce_10_0346.html (2026-11-22)',
+  },
   // Templates such as Ascend310P-2c are parts of a card.
   {
     prefix: 'huawei.com/Ascend',

@@ -45,6 +45,7 @@ export type StoredInstance = readonly [
   unsourced: InstanceType['unsourced'],
   date: string | null,
   source: SourcePlaces,
+  localDisk?: number,
 ];
 
 export interface StoredInstances {
@@ -121,6 +122,10 @@ export interface StoredModelDetails {
   readonly latent?: readonly [query: number, latent: number, rope: number, nope: number, value: number];
   /** Layers that attend to the last tokens only. */
   readonly window?: readonly [layers: number, tokens: number];
+  /** Layers with a window divide the tokens into chunks of its size. */
+  readonly chunked?: true;
+  readonly lastLogits?: true;
+  readonly headsInGguf?: true;
   readonly cache?: readonly StoredCache[];
   readonly encoder?: number;
   readonly tower?: number;
@@ -130,7 +135,7 @@ export interface StoredModelDetails {
 
 export type StoredCache =
   | readonly [kind: 'attention', layers: number, kvHeads: number, headSize: number, window?: number]
-  | readonly [kind: 'latent', layers: number, width: number, window?: number]
+  | readonly [kind: 'latent', layers: number, width: number]
   | readonly [kind: 'state', layers: number, numbers: number];
 
 export interface StoredModels {

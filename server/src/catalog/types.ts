@@ -97,6 +97,8 @@ export interface InstanceType extends Source {
   readonly memoryGiB: number | null;
   readonly rdma: string | null;
   readonly rdmaDevices: number | null;
+  /** All local disks together, as the provider counts them: GB at AWS, GiB at Google Cloud (there the most that can be added); absent: unknown. */
+  readonly localDisk?: number;
   /** The fields without a source; ['all'] for a record without any source. */
   readonly unsourced: readonly string[];
 }

@@ -1,6 +1,7 @@
 /** How weights are stored. `gguf`, `exl2` and `mlx` have variants: `WeightFormat.name` has the one. */
 export type FormatId =
   | ('fp32' | 'bf16' | 'fp16' | 'fp8' | 'int8' | 'w8a16' | 'w4a16' | 'awq' | 'gptq' | 'bnb-8bit' | 'bnb-4bit' | 'hqq')
+  | ('fp8-feed-forward' | 'nvfp4-feed-forward')
   | ('mxfp4' | 'mxfp4-experts' | 'nvfp4' | 'fp8-mxfp4' | 'int4-experts' | 'gguf' | 'exl2' | 'mlx');
 
 /** The size of weights in one format: bits per weight with scales and zero points. */
@@ -10,6 +11,8 @@ export interface WeightFormat {
   readonly name: string;
   /** Of the matrices of the layers, without those of experts. */
   readonly layerBits: number;
+  /** Of the matrices of attention, if they differ. */
+  readonly attentionBits?: number;
   /** Of the matrices of experts. */
   readonly expertBits: number;
   /** Of embeddings, output layer, vision and audio parts: most formats leave them in 16 bits. */
@@ -20,8 +23,8 @@ export interface WeightFormat {
 const byBits = 'bits per weight + bits of scale and zero point / group size';
 const compressedTensors = 'https://github.com/vllm-project/compressed-tensors';
 
-/** id, name, bits of layers, of experts, of the rest, source. */
-type Row = readonly [FormatId, string, number, number, number, string];
+/** id, name, bits of layers, of experts, of the rest, source, bits of attention. */
+type Row = readonly [FormatId, string, number, number, number, string, number?];
 
 const rows: readonly Row[] = [
   ['fp32', 'float32', 32, 32, 32, 'IEEE 754'],
@@ -41,12 +44,35 @@ const rows: readonly Row[] = [
   ['nvfp4', 'NVFP4', 4.5, 4.5, 16, `${byBits}: 8 / 16; https://github.com/NVIDIA/TensorRT-Model-Optimizer`],
   ['fp8-mxfp4', 'FP8, experts in MXFP4', 8, 4.25, 16, 'config.json of deepseek-ai/DeepSeek-V4-Flash: expert_dtype fp4'],
   ['int4-experts', 'INT4 experts', 16, 4.5, 16, `${byBits}: 16 / 32; config.json of moonshotai/Kimi-K2-Thinking`],
+  // Not in the first and the last of 126 layers: 8 × 124 / 126 + 16 × 2 / 126.
+  ['fp8-feed-forward', 'FP8, attention in 16 bits', 8.13, 8.13, 16, 'arXiv:2407.21783, section 6.2', 16],
+  [
+    'nvfp4-feed-forward',
+    'NVFP4, attention in 16 bits',
+    4.5,
+    4.5,
+    16,
+    'config.json of nvidia/Gemma-4-31B-IT-NVFP4: ignores all self_attn',
+    16,
+  ],
 ];
 
+/** Checkpoints whose names do not say that they keep attention in 16 bits. Other publishers quantize it. */
+const withAttention: readonly (readonly [RegExp, FormatId, FormatId])[] = [
+  [/(?:^|\/)meta-llama\/[\w.-]*-405b\b/i, 'fp8', 'fp8-feed-forward'],
+  [/(?:^|\/)nvidia\/gemma-4-31b\b/i, 'nvfp4', 'nvfp4-feed-forward'],
+];
+
+/** The format of a published checkpoint, by its whole name and the format that the name states. */
+export function checkpointFormat(name: string, stated: WeightFormat): WeightFormat {
+  const own = withAttention.find(([pattern, id]) => id === stated.id && pattern.test(name));
+  return (own && weightFormat(own[2])) ?? stated;
+}
+
 const formats: ReadonlyMap<string, WeightFormat> = new Map(
-  rows.map(([id, name, layerBits, expertBits, outsideBits, source]) => [
+  rows.map(([id, name, layerBits, expertBits, outsideBits, source, attentionBits]) => [
     id,
-    { id, name, layerBits, expertBits, outsideBits, source },
+    { id, name, layerBits, expertBits, outsideBits, source, ...(attentionBits && { attentionBits }) },
   ]),
 );
 

@@ -12,11 +12,12 @@ export function activationBytes(shape: ModelShape, settings: TrainingSettings): 
   const layer = layerBytes(shape, settings, sequence);
   const input = (2 * shape.hidden) / (sequenceParallel ? tensor : 1);
   // The first stage of a pipeline holds one batch for each stage, so its share of the layers counts as often as there are stages.
-  const layers =
-    recomputation === 'full'
-      ? input * shape.layers + layer * constants.recomputed
-      : layer * shape.layers * (recomputation === 'selective' ? constants.selective : 1);
   const logits = (shape.vocabulary * logitBytes) / tensor / (loss === 'chunked' ? constants.chunks : 1);
+  // The logits are gone when the first layer is computed again.
+  const again = Math.max(layer * constants.recomputed, logits);
+  if (recomputation === 'full') return tokens * (input * shape.layers + again);
+  if (recomputation === 'offloaded') return tokens * again;
+  const layers = layer * shape.layers * (recomputation === 'selective' ? constants.selective : 1);
   return tokens * (layers + logits);
 }
 

@@ -12,18 +12,23 @@ export interface CacheLayout {
   readonly beyondWindow: number;
   /** Layers are grouped by kind, in groups of one size. */
   readonly groups: boolean;
+  /** Copies of the states of linear attention and Mamba that a sequence has: one, and that of the last cached prefix. */
+  readonly states: number;
 }
+
+/** Servers keep states in 32 bits: llama.cpp always, vLLM if the model asks for it, as Qwen3.5 does (`mamba_ssm_dtype`). */
+const stateBytes = 4;
 
 /**
  * The cache of one sequence on the device that holds most of it, in bytes. Attention: tokens × 2 × heads × head size × bytes, with at least one
  * head on each device. Latent vectors are the same on all devices of a group. States do not depend on the length.
  */
 export function cacheBytes({ cache }: ModelShape, tokens: number, layout: CacheLayout): number {
-  const { tensor, pipeline, bytes, beyondWindow } = layout;
+  const { tensor, pipeline, bytes, beyondWindow, states } = layout;
   let sum = 0;
   for (const part of cache) {
     const layers = Math.ceil(part.layers / pipeline) * paddingOf(part.layers, cache, layout);
-    if (part.kind === 'state') sum += (layers * part.numbers * 2) / tensor;
+    if (part.kind === 'state') sum += (layers * part.numbers * stateBytes * states) / tensor;
     else if (part.kind === 'latent') sum += layers * tokens * part.width * bytes;
     else {
       const kept = part.window === null ? tokens : Math.min(tokens, part.window + beyondWindow);

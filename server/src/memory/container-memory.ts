@@ -3,6 +3,7 @@ import { parametersStated, type StatedSizes } from '../model/model-params.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import { type CardFit, type Devices, fitOnCard, requestedDevices } from './fit.ts';
+import { ownChoiceOf } from './own-choices.ts';
 import { estimateServing, type MemoryEstimate, type NoMemoryEstimate } from './serving.ts';
 
 /** What a container's model needs of the devices that the container requests. */
@@ -28,12 +29,16 @@ export function containerMemory(
   const hardware = {
     ...(parameters !== undefined && { parameters }),
     ...(devices?.card !== undefined && { card: devices.card }),
+    bySizeInName: true as const,
     cardGiB: devices?.eachGiB ?? null,
     gpus: devices?.count ?? request?.count ?? podSet.accelerators[0]?.perPod ?? null,
   };
   const { estimate, unknown } = estimateServing(served, hardware);
   if (estimate === null) return { estimate, unknown, fit: null };
   const fit = devices === null ? null : fitOnCard(estimate, devices.eachGiB);
+  // The figure is that of the published format, which a server that chooses takes only if it fits.
+  const isOther = fit !== null && fit.fits === null && fit.leftGiB < 0 && ownChoiceOf(estimate.served) === 'format';
+  if (isOther) return { estimate: null, unknown: { kind: 'ownFormat', engine: estimate.served.engine }, fit: null };
   const isJudged = isCounted(estimate, hardware.gpus) && isCertain(podSet, devices?.card);
   return { estimate, unknown, fit: isJudged ? fit : fit && { ...fit, fits: null } };
 }

@@ -1,4 +1,4 @@
-import type { ModelShape } from '../catalog/index.ts';
+import { gpus, type ModelShape } from '../catalog/index.ts';
 import type { Engine } from '../command/engines.ts';
 import type { ServedModel } from '../model/served-model.ts';
 
@@ -13,8 +13,12 @@ export interface Hardware {
   readonly gpus: number | null;
   /** The catalog's id of their model. */
   readonly card?: string;
+  /** The memory of the whole card, if the process reads that but shares it: a time slice has no size of its own. */
+  readonly seenGiB?: number;
   /** The parameters of the served model, if an annotation states them. */
   readonly parameters?: number;
+  /** A model without a known shape may be sized by the number of parameters in its name. */
+  readonly bySizeInName?: true;
 }
 
 /** The settings that an engine uses if no flag sets them. */
@@ -56,24 +60,29 @@ function vllmMinor({ version }: ServedModel): number {
 }
 
 /** The engine's settings on a device; an unknown one is taken as one with less than 70 GiB. */
-export function defaultsOf(served: ServedModel, shape: ModelShape, { cardGiB, card }: Hardware): EngineDefaults {
+export function defaultsOf(
+  served: ServedModel,
+  shape: ModelShape,
+  { cardGiB, card, seenGiB = cardGiB ?? 24 }: Hardware,
+): EngineDefaults {
   // vLLM excepts A100 by its name.
-  const large = cardGiB !== null && cardGiB >= 70 && card?.startsWith('a100') !== true;
+  const large = seenGiB >= 70 && card?.startsWith('a100') !== true;
   switch (served.engine) {
     case 'vllm':
     case 'nim': {
       const minor = vllmMinor(served);
       const fraction = minor >= 20 ? 0.92 : 0.9;
-      if (minor >= 8) return { fraction, sequences: large ? 1024 : 256, batchedTokens: large ? 8192 : 2048 };
+      if (minor >= 8 && !(minor < 10 && isOld(card)))
+        return { fraction, sequences: large ? 1024 : 256, batchedTokens: large ? 8192 : 2048 };
       // Without chunked prefill, a step takes a whole request; long contexts turn it on.
       const context = served.context ?? shape.context;
       return { fraction, sequences: 256, batchedTokens: context > 32_768 ? 2048 : Math.max(context, 2048) };
     }
     case 'sglang':
       return {
-        fraction: sglangFraction(served, cardGiB ?? 24),
+        fraction: sglangFraction(served, seenGiB),
         sequences: 256,
-        batchedTokens: sglangChunk(cardGiB ?? 24),
+        batchedTokens: sglangChunk(seenGiB),
       };
     case 'tgi':
       return { fraction: null, sequences: 128, batchedTokens: 4096 };
@@ -82,9 +91,18 @@ export function defaultsOf(served: ServedModel, shape: ModelShape, { cardGiB, ca
       return { fraction: null, sequences: 1, batchedTokens: 512 };
     case 'embeddings':
       return { fraction: null, sequences: 32, batchedTokens: 16_384 };
+    case 'transformers':
+      // A prompt is one step.
+      return { fraction: null, sequences: 1, batchedTokens: served.context ?? shape.context };
     default:
       return { fraction: null, sequences: 256, batchedTokens: 8192 };
   }
+}
+
+/** Cards before Ampere, on which vLLM 0.8 and 0.9 run their first engine. https://docs.vllm.ai/en/v0.8.5/serving/usage_v1_guide.html */
+function isOld(card: string | undefined): boolean {
+  const capability = gpus.get(card ?? '')?.computeCapability ?? null;
+  return capability !== null && Number(capability) < 8;
 }
 
 /** https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/server_args.py */
@@ -137,8 +155,10 @@ export function buffersOf(
 function graphsGiB(served: ServedModel, { layers, experts }: ModelShape): number {
   if (served.engine === 'tgi') return tuned.graphsOfTgi;
   const ofExperts = experts === null ? 0 : tuned.graphsOfExperts;
-  const isOld = served.engine === 'vllm' && vllmMinor(served) < 17;
-  return ofExperts + (isOld ? tuned.graphsPerLayerBefore * layers : tuned.graphs + tuned.graphsPerLayer * layers);
+  const minor = vllmMinor(served);
+  // vLLM 0.8 to 0.11 captures as many batch sizes as since 0.17; the versions between share their memory.
+  const isSmall = served.engine === 'vllm' && (minor < 8 || (minor >= 12 && minor < 17));
+  return ofExperts + (isSmall ? tuned.graphsPerLayerBefore * layers : tuned.graphs + tuned.graphsPerLayer * layers);
 }
 
 const graphEngines: ReadonlySet<Engine> = new Set(['vllm', 'nim', 'sglang', 'tgi', 'tensorrt-llm']);
@@ -155,15 +175,25 @@ function forwardBytes(
 /** Logits of all sequences in 32 bits with what sampling derives from them, and the hidden states of the last layer. */
 function samplingBytes(
   served: ServedModel,
-  { vocabulary, hidden }: ModelShape,
+  { vocabulary, hidden, lastLogits }: ModelShape,
   { sequences, batchedTokens }: { readonly sequences: number; readonly batchedTokens: number },
 ): number {
   const states = batchedTokens * hidden * 2;
+  // Before 4.45, logits of the whole prompt were computed, and converted to 32 bits. https://github.com/huggingface/transformers/pull/31292
+  const isWhole = served.engine === 'transformers' && served.version !== null && isOlder(served.version, [4, 45]);
+  if (isWhole && lastLogits !== true) return states + batchedTokens * vocabulary * 6;
   if (served.engine !== 'vllm' && served.engine !== 'nim') return states + sequences * vocabulary * 4;
   const minor = vllmMinor(served);
   // With chunked prefill, the first engine of vLLM did not profile sampling.
   if (minor < 8 && (served.context ?? Number.POSITIVE_INFINITY) > 32_768) return states;
   return states + sequences * vocabulary * (minor >= 17 ? tuned.sampling : tuned.samplingBefore);
+}
+
+function isOlder(
+  [major, minor]: readonly [number, number],
+  [otherMajor, otherMinor]: readonly [number, number],
+): boolean {
+  return major < otherMajor || (major === otherMajor && minor < otherMinor);
 }
 
 /** The workspace of grouped experts, which is kept: tokens × experts of a token × (the wider side, and the product). */
@@ -181,6 +211,7 @@ function expertBytes(
 }
 
 function runtimeGiB(served: ServedModel, tensor: number): number {
+  if (served.engine === 'transformers') return 0;
   const isNew = (served.engine === 'vllm' || served.engine === 'nim') && vllmMinor(served) >= 17;
   if (tensor > 1) return isNew ? tuned.runtimeTensor : tuned.runtimeTensorBefore;
   return isNew ? tuned.runtimeAlone : tuned.runtimeAloneBefore;
@@ -190,11 +221,19 @@ function runtimeGiB(served: ServedModel, tensor: number): number {
  * llama.cpp's compute buffer: logits of one batch in 32 bits, or the scores of attention if they are written out (without flash attention), and
  * the context of CUDA.
  */
-function ggmlBuffers(served: ServedModel, { vocabulary, heads, hidden }: ModelShape, batch: number): EngineBuffers {
-  const logits = batch * (vocabulary + 2 * hidden) * 4;
-  const writesScores = served.flash === null ? served.engine === 'ollama' && isBefore(served, 12) : !served.flash;
-  const scores = writesScores ? batch * (served.context ?? 4096) * heads * 4 : 0;
-  return { activationsGiB: Math.max(logits, scores) / gibibyte, graphsGiB: 0, runtimeGiB: tuned.context };
+function ggmlBuffers(
+  served: ServedModel,
+  { kind, vocabulary, heads, hidden }: ModelShape,
+  batch: number,
+): EngineBuffers {
+  const logits = batch * ((kind === 'embedding' ? 0 : vocabulary) + 2 * hidden) * 4;
+  const byDefault = kind === 'embedding' || (served.engine === 'ollama' && isBefore(served, 12));
+  const writesScores = served.flash === null ? byDefault : !served.flash;
+  const context = served.context ?? 4096;
+  const scores = writesScores ? batch * context * heads * 4 : 0;
+  // The mask of attention, in 16 bits.
+  const mask = kind === 'embedding' ? 0 : batch * context * 2;
+  return { activationsGiB: (Math.max(logits, scores) + mask) / gibibyte, graphsGiB: 0, runtimeGiB: tuned.context };
 }
 
 /** Ollama turns flash attention on by default since 0.12. */

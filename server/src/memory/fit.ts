@@ -1,10 +1,11 @@
-import { gpus, migByResource, sliceGiB, usableCardGiB } from '../catalog/index.ts';
+import { type GpuModel, gpus, migByResource, sliceGiB, usableCardGiB } from '../catalog/index.ts';
 import type { Engine } from '../command/engines.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
-import type { Served } from '../model/served-model.ts';
+import type { Served, ServedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { cacheBytes, longestIn } from './cache-size.ts';
-import { tuned } from './engine-buffers.ts';
+import { type Hardware, tuned } from './engine-buffers.ts';
+import { type OwnChoice, ownChoiceOf } from './own-choices.ts';
 import { estimateServing, type MemoryEstimate } from './serving.ts';
 
 /** How a model fits into the memory of each of its devices. */
@@ -17,20 +18,49 @@ export interface Devices {
   readonly count: number;
   /** The catalog's id of their model; undefined for slices. */
   readonly card?: string;
+  /** The memory of the whole card, if they are shares without a size of their own. */
+  readonly seenGiB?: number;
+}
+
+/** Whole cards of a model; null if their memory is unknown. */
+export function wholeCards(gpu: GpuModel, count = 1): Devices | null {
+  const eachGiB = usableCardGiB(gpu);
+  return eachGiB === null ? null : { eachGiB, count, card: gpu.id };
+}
+
+/** What a model needs on devices; null if unknown. The one way to ask, so that a need has one figure. */
+export function estimateOn(model: ServedModel, devices: Devices): MemoryEstimate | null {
+  return estimateServing({ model, unknown: null }, hardwareOf(devices)).estimate;
+}
+
+function hardwareOf({ eachGiB, count, ...of }: Devices): Hardware {
+  return { cardGiB: eachGiB, gpus: count, ...of };
 }
 
 /**
  * Whether a model fits into devices with the settings of its server, and also a request of maximum length, with the headroom left free; undefined
  * if its need is unknown.
  */
-export function fitOf(served: Served, { eachGiB, count, ...of }: Devices, headroom: number): Fit | undefined {
-  const { estimate } = estimateServing(served, { cardGiB: eachGiB, gpus: count, ...of });
+export function fitOf(served: Served, devices: Devices, headroom: number): Fit | undefined {
+  const { estimate } = estimateServing(served, hardwareOf(devices));
   if (estimate === null) return undefined;
-  const { weightsGiB, overheadGiB, neededGiB, devices } = estimate;
-  const usable = usableGiB(eachGiB, headroom);
-  if (devices > count) return 'too-small';
+  const { weightsGiB, overheadGiB, neededGiB, basis } = estimate;
+  const usable = usableGiB(devices.eachGiB, headroom);
+  if (estimate.devices > devices.count) return 'too-small';
+  // Cache and buffers of a model of a stated size are those of another.
+  if (basis === 'size' || basis === 'sizeInName') return weightsGiB > usable ? 'too-small' : undefined;
   if (neededGiB <= usable) return 'fits';
   return weightsGiB + overheadGiB <= usable ? 'short-requests' : 'too-small';
+}
+
+/**
+ * Whether devices are enough for a model: it fits with the headroom left free, and certainly, by more than the error of the estimate. The one test
+ * behind each advice to use less.
+ */
+export function isEnough(model: ServedModel, devices: Devices, headroom: number): boolean {
+  if (fitOf({ model, unknown: null }, devices, headroom) !== 'fits') return false;
+  const estimate = estimateOn(model, devices);
+  return estimate !== null && fitOnCard(estimate, devices.eachGiB).fits === true;
 }
 
 /**
@@ -67,14 +97,22 @@ export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
   const inside = neededGiB - (fraction === null ? 0 : graphsGiB);
   const margin = limitGiB - inside;
   const band = 0.015 * weightsGiB + (measured.has(served.engine) ? 0.25 : 0.6) * overheadGiB + 0.01 * cacheGiB;
+  const own = ownChoiceOf(served);
   // A server that chooses the request length itself fails only if nothing is left for the cache.
-  const lacking = served.engine === 'nim' && served.context === null ? margin + cacheGiB : margin;
+  const lacking = own === null ? margin : margin + cacheGiB;
   const isCertain = served.open.length === 0 && served.extras.length === 0;
-  const fits = margin > band ? true : lacking < -band ? false : null;
-  // Of a model of a stated size, only the weights are known.
+  const fits = margin > band ? true : lacking < -band && !adapts(own, estimate, haveGiB) ? false : null;
+  const known = { haveGiB, limitGiB, leftGiB: margin + cacheGiB };
+  // Of a model of a stated size, only the weights are known; a size in a name leaves their format open.
   if (estimate.basis === 'size')
-    return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: weightsGiB > haveGiB * 1.05 ? false : null };
-  return { haveGiB, limitGiB, leftGiB: margin + cacheGiB, fits: isCertain ? fits : null };
+    return { ...known, fits: weightsGiB > haveGiB * 1.05 && own !== 'layers' ? false : null };
+  if (estimate.basis === 'sizeInName') return { ...known, fits: adapts('format', estimate, haveGiB) ? null : false };
+  return { ...known, fits: isCertain ? fits : null };
+}
+
+/** Whether a server whose weights do not fit may load less: layers stay in the node's memory, or 4 bits per parameter are enough. */
+function adapts(own: OwnChoice | null, { shape, devices }: MemoryEstimate, haveGiB: number): boolean {
+  return own === 'layers' || (own === 'format' && (shape.parameters * 0.5) / 2 ** 30 / devices <= haveGiB);
 }
 
 /** The longest request that fits on a device, in tokens; 0 if the weights do not fit; null if the length does not matter. */

@@ -1,4 +1,4 @@
-import { servedModel } from '../model/served-model.ts';
+import { knownModel, servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { estimateServing } from './serving.ts';
 import { leastWeightsGiB } from './weights.ts';
@@ -12,7 +12,10 @@ export function leastServedGiB(container: Container, workload: Workload): number
   if (served.model === null) return 0;
   const { name, open } = served.model;
   const { estimate } = estimateServing(served);
-  if (estimate !== null && open.length === 0)
+  if (estimate !== null && open.length === 0 && estimate.basis !== 'size')
     return (estimate.weightsGiB + estimate.runtimeGiB) * estimate.devices + estimate.activationsGiB;
-  return leastWeightsGiB(name) ?? 0;
+  return (
+    leastWeightsGiB(name, knownModel(served.model)) ??
+    (estimate === null ? 0 : (estimate.shape.parameters * 0.5) / 2 ** 30)
+  );
 }

@@ -2,8 +2,10 @@ import { type ModelShape, type WeightFormat, weightFormat } from '../catalog/ind
 
 /** The weights of a model by what tensor parallelism and quantization do with them. GiB. */
 export interface WeightParts {
-  /** The matrices of the layers except those of experts. */
-  readonly layersGiB: number;
+  /** The matrices of attention, and what else the layers have besides feed-forward parts. */
+  readonly attentionGiB: number;
+  /** The feed-forward matrices of all tokens, shared experts among them. */
+  readonly feedForwardGiB: number;
   readonly expertsGiB: number;
   /** Embedding and output layer. */
   readonly embeddingsGiB: number;
@@ -18,22 +20,37 @@ const gibibyte = 2 ** 30;
  * @param format null: as published
  */
 export function weightParts(shape: ModelShape, format: WeightFormat | null): WeightParts {
-  const { layerBits, expertBits, outsideBits } = format ?? publishedFormat(shape);
+  const { layerBits, expertBits, outsideBits, attentionBits } = inRows(format ?? publishedFormat(shape), shape);
   const experts = expertParameters(shape);
   const embeddings = embeddingParameters(shape);
   const towers = shape.towerParameters;
+  const layers = Math.max(0, shape.parameters - experts - embeddings - towers);
+  const feedForward = Math.min(layers, feedForwardParameters(shape));
   return {
-    layersGiB: gib(shape.parameters - experts - embeddings - towers, layerBits),
+    attentionGiB: gib(layers - feedForward, attentionBits ?? layerBits),
+    feedForwardGiB: gib(feedForward, layerBits),
     expertsGiB: gib(experts, expertBits),
     embeddingsGiB: gib(embeddings, outsideBits),
     towersGiB: gib(towers, outsideBits),
   };
 }
 
+/** Matrices of the layers that each device of a group has whole: the down-projections of latent attention, and the gates of experts in 16 bits. */
+export function replicatedGiB({ hidden, layers, latent, experts }: ModelShape, format: WeightFormat | null): number {
+  const down = latent === null ? 0 : layers * hidden * (latent.query + latent.latent + latent.rope);
+  const gates = experts === null ? 0 : experts.layers * hidden * experts.count;
+  return gib(down, format?.layerBits ?? 16) + gib(gates, 16);
+}
+
+/** The up-projections of latent attention, which servers keep a second time, in 16 bits and divided for decoding. */
+export function absorbedGiB({ layers, heads, latent }: ModelShape): number {
+  return latent === null ? 0 : gib(layers * heads * latent.latent * (latent.nope + latent.value), 16);
+}
+
 /** The sum of `weightParts`, in GiB. */
 export function weightsGiB(shape: ModelShape, format: WeightFormat | null): number {
-  const { layersGiB, expertsGiB, embeddingsGiB, towersGiB } = weightParts(shape, format);
-  return layersGiB + expertsGiB + embeddingsGiB + towersGiB;
+  const { attentionGiB, feedForwardGiB, expertsGiB, embeddingsGiB, towersGiB } = weightParts(shape, format);
+  return attentionGiB + feedForwardGiB + expertsGiB + embeddingsGiB + towersGiB;
 }
 
 /** The matrices of the experts, without shared ones: what expert parallelism divides. */
@@ -41,12 +58,32 @@ export function expertParameters({ experts, hidden, feedForwardMatrices }: Model
   return experts === null ? 0 : experts.layers * experts.count * feedForwardMatrices * hidden * experts.width;
 }
 
+/** The feed-forward matrices without those of experts that only some tokens use. */
+function feedForwardParameters({ layers, hidden, feedForward, feedForwardMatrices, experts }: ModelShape): number {
+  const ofExperts = experts?.layers ?? 0;
+  const width = (layers - ofExperts) * feedForward + ofExperts * (experts?.sharedWidth ?? 0);
+  return feedForwardMatrices * hidden * width;
+}
+
 /** Embedding and output layer, which are one matrix if they are tied. */
 export function embeddingParameters({ vocabulary, hidden, tiedEmbeddings }: ModelShape): number {
   return vocabulary * hidden * (tiedEmbeddings ? 1 : 2);
 }
 
-function publishedFormat({ format }: ModelShape): Pick<WeightFormat, 'layerBits' | 'expertBits' | 'outsideBits'> {
+/**
+ * GGUF's k-quants need rows of a multiple of 256. Other rows get the next larger format without this need: 5.5 bits instead of about 4.5, and 8.5 in
+ * the output layer. https://github.com/ggml-org/llama.cpp/blob/master/src/llama-quant.cpp
+ */
+function inRows<Format extends Pick<WeightFormat, 'layerBits' | 'outsideBits'>>(
+  format: Format,
+  shape: ModelShape,
+): Format {
+  const isOdd = 'id' in format && format.id === 'gguf' && shape.hidden % 256 !== 0;
+  const isShort = format.layerBits > 4.4 && format.layerBits < 5.2;
+  return isOdd && isShort ? { ...format, layerBits: 5.5, outsideBits: 8.5 } : format;
+}
+
+function publishedFormat({ format }: ModelShape): Omit<WeightFormat, 'id' | 'name' | 'source'> {
   return weightFormat(format) ?? { layerBits: 16, expertBits: 16, outsideBits: 16 };
 }
 

@@ -15,13 +15,9 @@ export interface ServingLever {
 const leastGiB = 0.5;
 
 /** The changes that take less memory, the largest saving first. */
-export function servingLevers(
-  estimate: MemoryEstimate,
-  hardware: Hardware,
-  card: string | null,
-): readonly ServingLever[] {
+export function servingLevers(estimate: MemoryEstimate, hardware: Hardware): readonly ServingLever[] {
   if (estimate.basis === 'size') return [];
-  return changes(estimate, card)
+  return changes(estimate, hardware.card)
     .flatMap(([kind, change]): ServingLever[] => {
       const served = { ...estimate.served, ...change };
       const after = estimateServing({ model: served, unknown: null }, hardware).estimate;
@@ -33,7 +29,10 @@ export function servingLevers(
 
 type Change = readonly [ServingLever['kind'], Partial<ServedModel>];
 
-function changes({ served, shape, format, context, tensor, pipeline }: MemoryEstimate, card: string | null): Change[] {
+function changes(
+  { served, shape, format, context, tensor, pipeline }: MemoryEstimate,
+  card: string | undefined,
+): Change[] {
   const { engine, cacheType, eager } = served;
   const isReserving = engine === 'vllm' || engine === 'sglang';
   const capability = Number(gpus.get(card ?? '')?.computeCapability ?? Number.NaN);

@@ -1,16 +1,18 @@
 import {
+  formatOfName,
   ggufFormat,
   type ModelShape,
-  modelByName,
   type NamedModel,
+  statedParameters,
   type WeightFormat,
   weightFormat,
 } from '../catalog/index.ts';
-import { reservingEngines } from '../command/engines.ts';
-import type { NoServedModel, Served, ServedModel } from '../model/served-model.ts';
+import { type Engine, reservingEngines } from '../command/engines.ts';
+import { knownModel, type NoServedModel, type Served, type ServedModel } from '../model/served-model.ts';
 import { bytesOfCacheType, type CacheLayout, cacheBytes } from './cache-size.ts';
 import { buffersOf, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
-import { weightParts } from './model-weights.ts';
+import { paddingOfExperts } from './expert-padding.ts';
+import { absorbedGiB, replicatedGiB, weightParts } from './model-weights.ts';
 import { shapeOfSize } from './sized-shape.ts';
 
 /**
@@ -22,8 +24,11 @@ export interface MemoryEstimate extends EngineBuffers {
   readonly shape: ModelShape;
   /** As in the manifest, without its organization. */
   readonly name: string;
-  /** The name is that of a model, or of one derived from it; `size`: a stated number of parameters with the shape of another model. */
-  readonly basis: NamedModel['basis'] | 'size';
+  /**
+   * The name is that of a model, or of one derived from it. `size`, `sizeInName`: a stated number of parameters, or that in the name, with the shape of
+   * another model.
+   */
+  readonly basis: NamedModel['basis'] | 'size' | 'sizeInName';
   /** The format of the weights, in words. */
   readonly format: string;
   /** Devices that share each layer, stages, and all devices of one copy of the model. */
@@ -53,6 +58,8 @@ export type NoMemoryEstimate =
   | { readonly kind: 'noShape'; readonly name: string }
   | { readonly kind: 'format'; readonly name: string }
   | { readonly kind: 'cacheType'; readonly name: string }
+  /** The server may load smaller weights than the published ones, which do not fit. */
+  | { readonly kind: 'ownFormat'; readonly engine: Engine }
   /** Weights that stay in the node's memory, by an unknown amount. */
   | { readonly kind: 'offload' }
   /** What such a model needs depends on its inputs: sizes of images. */
@@ -69,22 +76,26 @@ const noHardware: Hardware = { cardGiB: null, gpus: null };
 export function estimateServing({ model: served, unknown }: Served, hardware: Hardware = noHardware): MemoryResult {
   if (served === null) return without(unknown);
   const { name } = served;
-  const named = modelByName(name) ?? sized(name, hardware.parameters);
+  const named = knownModel(served) ?? sized(served, hardware);
   if (named === undefined) return without({ kind: 'noShape', name });
-  const { shape, basis } = named;
+  const { basis } = named;
+  const shape = asKept(named.shape, served.engine);
   if (shape.kind === 'diffusion') return without({ kind: 'inputs', name });
   const format = formatOf(served, named);
   if (format === undefined) return without({ kind: 'format', name: served.quantization ?? name });
   if (served.offloadGiB === null) return without({ kind: 'offload' });
-  const bytes = bytesOfCacheType(served.cacheType ?? served.dtype);
+  const bytes = bytesOfCacheType(served.cacheType ?? (keepsFp8(served, format) ? 'fp8' : served.dtype));
   if (bytes === undefined) return without({ kind: 'cacheType', name: served.cacheType ?? '' });
 
   const { tensor, pipeline } = parallelism(served, shape, hardware);
   const defaults = defaultsOf(served, shape, hardware);
   const step = served.batchedTokens ?? defaults.batchedTokens;
   const { context, contextFrom, slots } = contextOf(served, shape);
-  const beyondWindow = keepsWindows(served) ? Number.POSITIVE_INFINITY : step / slots;
-  const layout: CacheLayout = { tensor, pipeline, bytes, beyondWindow, groups: served.engine === 'vllm' };
+  const beyondWindow = keepsWindows(served, shape) ? Number.POSITIVE_INFINITY : step / slots;
+  const group = attentionGroup(tensor, served.attentionReplicas);
+  const groups = served.engine === 'vllm';
+  const states = groups && cachesPrefixStates(served) ? 2 : 1;
+  const layout: CacheLayout = { tensor: group, pipeline, bytes, beyondWindow, groups, states };
   const buffers = buffersOf(served, shape, {
     sequences: served.sequences ?? defaults.sequences,
     batchedTokens: step,
@@ -92,7 +103,10 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     quantizedExperts: isMxfp4(shape, format),
   });
   const share = served.gpuLayers === null ? 1 : Math.min(1, served.gpuLayers / Math.max(1, shape.layers));
-  const weightsGiB = Math.max(0, weightsOf(served, shape, format, { tensor, pipeline }) * share - served.offloadGiB);
+  const weightsGiB = Math.max(
+    0,
+    weightsOf(served, shape, format, { tensor, pipeline, card: hardware.card }) * share - served.offloadGiB,
+  );
   const cacheGiB = served.cacheGiB ?? (slots * cacheBytes(shape, context, layout) * share) / gibibyte;
   const overheadGiB = buffers.activationsGiB + buffers.graphsGiB + buffers.runtimeGiB;
   const estimate: MemoryEstimate = {
@@ -116,21 +130,33 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     fraction: reservingEngines.has(served.engine) ? (served.fraction ?? defaults.fraction) : null,
     tuned: served.tuned,
   };
-  // Ollama spreads the layers over all devices only if one is too small.
+  // Ollama spreads the layers over all devices only if one is too small, and KAITO over nodes if the weights exceed one.
   const { gpus, cardGiB } = hardware;
-  const isSpread = served.engine === 'ollama' && pipeline === 1 && (gpus ?? 1) > 1 && cardGiB !== null;
-  return isSpread && estimate.neededGiB > cardGiB
-    ? estimateServing({ model: { ...served, pipeline: gpus ?? 1 }, unknown: null }, hardware)
+  const stages = (served.engine === 'ollama' ? gpus : served.nodes) ?? 1;
+  const isSpread = pipeline === 1 && stages > 1 && cardGiB !== null;
+  return isSpread && (served.engine === 'ollama' ? estimate.neededGiB : weightsGiB) > cardGiB
+    ? estimateServing({ model: { ...served, pipeline: stages }, unknown: null }, hardware)
     : { estimate, unknown: null };
+}
+
+/** Files of GGUF from before llama.cpp knew latent attention keep keys and values of each head. https://github.com/ggml-org/llama.cpp/pull/12801 */
+function asKept(shape: ModelShape, engine: Engine): ModelShape {
+  const { latent, headsInGguf, layers, heads } = shape;
+  if (latent === null || headsInGguf !== true || !isGgml(engine)) return shape;
+  const headSize = (latent.nope + latent.rope + latent.value) / 2;
+  return { ...shape, cache: [{ kind: 'attention', layers, kvHeads: heads, headSize, window: null }] };
 }
 
 interface SizedModel extends Omit<NamedModel, 'basis'> {
   readonly basis: MemoryEstimate['basis'];
 }
 
-function sized(name: string, parameters: number | undefined): SizedModel | undefined {
-  const shape = parameters === undefined ? undefined : shapeOfSize(name, parameters);
-  return shape && { shape, format: null, basis: 'size' };
+function sized({ name, parameters }: ServedModel, hardware: Hardware): SizedModel | undefined {
+  const stated = hardware.parameters ?? parameters;
+  const inName = stated === undefined && hardware.bySizeInName ? statedParameters(name) : undefined;
+  const count = stated ?? (inName && (inName.least + inName.most) / 2);
+  const shape = count === undefined ? undefined : shapeOfSize(name, count);
+  return shape && { shape, format: inName?.format ?? null, basis: inName === undefined ? 'size' : 'sizeInName' };
 }
 
 function without(unknown: NoMemoryEstimate): MemoryResult {
@@ -145,7 +171,7 @@ function shortName(name: string): string {
 
 /** The format of the weights: the name's, else the flag's; null: as published. Undefined if the flag is unknown. */
 function formatOf(
-  { quantization, dtype, engine }: ServedModel,
+  { name, quantization, dtype, engine }: ServedModel,
   { format, shape }: SizedModel,
 ): WeightFormat | null | undefined {
   if (format !== null && format !== 'unknown') return format;
@@ -153,13 +179,23 @@ function formatOf(
   if (flag === undefined || /^(?:none|null|auto|)$/.test(flag)) {
     if (/^(?:float32|fp32|f32|float)$/i.test(dtype ?? '')) return weightFormat('fp32') ?? null;
     // Tags of Ollama and repositories without a file stand for Q4_K_M.
-    if ((engine === 'ollama' || engine === 'llama-cpp') && !isMxfp4(shape, null)) return ggufFormat('Q4_K_M');
-    if (format === 'unknown') return undefined;
+    if (isGgml(engine) && !isMxfp4(shape, null)) {
+      const stated = formatOfName(name);
+      return stated === null || stated === 'unknown' ? ggufFormat('Q4_K_M') : stated;
+    }
+    // Published MXFP4 is not quantized again, so a repository without a file has that.
+    if (format === 'unknown') return isGgml(engine) ? null : undefined;
     // Servers load weights of 32 bits in 16.
     return shape.format === 'fp32' && engine !== 'transformers' ? (weightFormat('fp16') ?? null) : null;
   }
+  // https://huggingface.co/docs/text-generation-inference/conceptual/quantization
+  if (engine === 'tgi' && flag === 'bitsandbytes') return weightFormat('int8');
   const id = quantizations.find(([pattern]) => pattern.test(flag))?.[1];
   return id === undefined ? ggufFormat(flag) : weightFormat(id);
+}
+
+function isGgml(engine: Engine): boolean {
+  return engine === 'ollama' || engine === 'llama-cpp';
 }
 
 function isMxfp4(shape: ModelShape, format: WeightFormat | null): boolean {
@@ -188,32 +224,64 @@ function parallelism(
   if (engine === 'ollama') return { tensor: 1, pipeline };
   // TGI and NIM use all devices of their container.
   const all = engine === 'tgi' || engine === 'nim' || allDevices ? gpus : null;
-  return { tensor: tensor ?? all ?? 1, pipeline };
+  // A chart may turn the GPUs of a container off.
+  return { tensor: tensor ?? (all || 1), pipeline };
 }
 
-/** vLLM before 0.8 and Ollama's first engine keep all tokens in layers with a window. */
-function keepsWindows({ engine, version }: ServedModel): boolean {
+/**
+ * NVIDIA's checkpoints in FP8 and NVFP4 ask for a cache in FP8, which vLLM follows.
+ * https://github.com/vllm-project/vllm/blob/main/vllm/utils/torch_utils.py, get_kv_cache_quant_algo_string
+ */
+function keepsFp8({ name, engine, version }: ServedModel, format: WeightFormat | null): boolean {
+  const isNew = version === null || version[0] > 0 || version[1] >= 13;
+  const isFp8 = format !== null && /^(?:nvfp4|fp8)(?:-feed-forward)?$/.test(format.id);
+  return engine === 'vllm' && isNew && isFp8 && /^(?:hf:\/\/)?nvidia\//i.test(name);
+}
+
+/**
+ * vLLM before 0.8, Ollama's first engine and TensorRT-LLM without `max_attention_window` keep all tokens in layers with a window, and vLLM before
+ * 0.13 in those with chunks. https://github.com/vllm-project/vllm/pull/21761, https://github.com/vllm-project/vllm/pull/29627,
+ * https://nvidia.github.io/TensorRT-LLM/features/kvcache.html
+ */
+function keepsWindows({ engine, version }: ServedModel, { chunked }: ModelShape): boolean {
+  if (chunked && engine === 'vllm' && version !== null && version[0] === 0 && version[1] < 13) return true;
+  if (engine === 'tensorrt-llm') return true;
   return (engine === 'vllm' || engine === 'ollama') && version !== null && version[0] === 0 && version[1] < 7;
+}
+
+/** vLLM since 0.20 keeps states at the end of cached prefixes. https://docs.vllm.ai/en/latest/design/hybrid_kv_cache_manager/ */
+function cachesPrefixStates({ version }: ServedModel): boolean {
+  return version === null || version[0] > 0 || version[1] >= 20;
 }
 
 /** Weights on the most loaded device. Experts are divided over all devices of a data-parallel group. */
 function weightsOf(
-  { data, engine, expert }: ServedModel,
+  { data, engine, attentionReplicas }: ServedModel,
   shape: ModelShape,
   format: WeightFormat | null,
-  { tensor, pipeline }: { readonly tensor: number; readonly pipeline: number },
+  { tensor, pipeline, card }: { readonly tensor: number; readonly pipeline: number; readonly card: string | undefined },
 ): number {
-  const { layersGiB, expertsGiB, embeddingsGiB, towersGiB } = weightParts(shape, format);
-  const isGgml = engine === 'llama-cpp' || engine === 'ollama';
+  const { attentionGiB, feedForwardGiB, expertsGiB, embeddingsGiB, towersGiB } = weightParts(shape, format);
+  const group = attentionGroup(tensor, attentionReplicas);
+  const whole = group > 1 ? replicatedGiB(shape, format) : 0;
   // llama.cpp leaves the input embedding in the node's memory.
-  const embeddings = (isGgml || pipeline > 1) && !shape.tiedEmbeddings ? embeddingsGiB / 2 : embeddingsGiB;
+  const embeddings = (isGgml(engine) || pipeline > 1) && !shape.tiedEmbeddings ? embeddingsGiB / 2 : embeddingsGiB;
   // Its files for vision are in 16 bits.
-  const towers = isGgml ? (shape.towerParameters * 2) / gibibyte : towersGiB;
-  const spread = engine === 'vllm' || expert ? tensor * data : tensor;
-  // vLLM's kernels for MXFP4 pad the hidden state to a multiple of 256.
-  const isPadded = engine === 'vllm' && isMxfp4(shape, format);
-  const padding = isPadded ? (Math.ceil(shape.hidden / 256) * 256) / shape.hidden : 1;
-  return (layersGiB / tensor + (expertsGiB * padding) / spread) / pipeline + (embeddings + towers) / tensor;
+  const towers = isGgml(engine) ? (shape.towerParameters * 2) / gibibyte : towersGiB;
+  const spread = engine === 'vllm' ? tensor * data : tensor;
+  const padding = isMxfp4(shape, format) ? paddingOfExperts(shape, engine, tensor, card) : 1;
+  const layers = (attentionGiB - whole + absorbedGiB(shape)) / group + whole + feedForwardGiB / tensor;
+  // Each replica of attention has the whole input embedding.
+  const copied = group < tensor ? embeddings / (shape.tiedEmbeddings ? 1 : 2) : 0;
+  return (layers + (expertsGiB * padding) / spread) / pipeline + copied + (embeddings - copied + towers) / tensor;
+}
+
+/**
+ * The devices that share the heads of a layer.
+ * https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/layers/dp_attention.py
+ */
+function attentionGroup(tensor: number, replicas: number): number {
+  return Math.max(1, Math.floor(tensor / replicas));
 }
 
 function contextOf(

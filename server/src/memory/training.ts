@@ -33,7 +33,7 @@ export function estimateTraining(shape: ModelShape, settings: TrainingSettings):
     (settings.devices > 1 ? constants.communicationGiB : 0) +
     (isQuantized ? constants.quantizedGiB : 0);
   // The optimizer's step begins when the activations are gone.
-  const peak = Math.max((activationsGiB ?? 0) + bytes.buffers / gibibyte, bytes.step / gibibyte);
+  const peak = Math.max((activationsGiB ?? 0) * constants.fragmented + bytes.buffers / gibibyte, bytes.step / gibibyte);
   const fixedGiB = weightsGiB + gradientsGiB + optimizerGiB;
   return {
     weightsGiB,
@@ -50,7 +50,13 @@ export function estimateTraining(shape: ModelShape, settings: TrainingSettings):
 const gibibyte = 2 ** 30;
 
 /** GiB per device, from half of the measurements in docs/memory.md. */
-const constants = { contextGiB: 0.8, communicationGiB: 1.2, quantizedGiB: 1.2 };
+const constants = {
+  contextGiB: 0.8,
+  communicationGiB: 1.2,
+  quantizedGiB: 1.2,
+  /** What the allocator holds for each GiB of activations. */
+  fragmented: 1.05,
+};
 
 /**
  * Whether training fits a device: `unknown` within the error of the estimate. 19 of 20 published peaks are at most 1.8 times the estimate, and
@@ -127,7 +133,9 @@ function stateBytes(shape: ModelShape, settings: TrainingSettings) {
   const states = statesOf[settings.optimizer];
   const state = precision === 'half' && adapter === null ? 2 : 4;
   const layer = ((own.layers + own.experts) * pipeline) / shape.layers;
-  const gathered = sharded === 'parameters' && group > 1 ? (2 * layer + own.embeddings) * computed : 0;
+  // Quantized weights are gathered as they are stored.
+  const ofLayer = adapter === null || adapter.bits === 16 ? computed : quantizedBytes(adapter);
+  const gathered = sharded === 'parameters' && group > 1 ? 2 * layer * ofLayer + own.embeddings * computed : 0;
   const reduced = sharded === 'nothing' || adapter !== null ? 0 : layer * gradient;
   const buckets = engine === 'deepspeed' ? Math.min(1e9, count * 2) : 0;
   const step = stepInBackward || offload !== 'nothing' ? 0 : share('optimizer');
@@ -175,10 +183,14 @@ const statesOf = {
 /** Frozen weights: quantized are the matrices of the layers; embeddings and output layer keep 16 bits. */
 function frozenBytes(
   { layers, experts, embeddings }: ReturnType<typeof parametersPerDevice>,
-  { bits }: Adapter,
+  adapter: Adapter,
   bytes: number,
 ): number {
-  if (bits === 16) return (layers + experts + embeddings) * bytes;
-  // 4 bits and 32 bits for each 64 weights.
-  return (layers + experts) * (bits === 4 ? 0.5625 : 1.03) + embeddings * 2;
+  if (adapter.bits === 16) return (layers + experts + embeddings) * bytes;
+  return (layers + experts) * quantizedBytes(adapter) + embeddings * 2;
+}
+
+/** Bytes per weight: 4 bits and 32 bits for each 64 weights. */
+function quantizedBytes({ bits }: Adapter): number {
+  return bits === 4 ? 0.5625 : 1.03;
 }

@@ -39,8 +39,8 @@ function isAbout(stated: number, parameters: number): boolean {
 }
 
 /** The least size of a model's weights in GiB by its name: in 4 bits, the smallest format of NIM's profiles. */
-export function leastWeightsGiB(name: string): number | undefined {
-  const parameters = modelByName(name)?.shape.parameters ?? statedParameters(name)?.least;
+export function leastWeightsGiB(name: string, known = modelByName(name)): number | undefined {
+  const parameters = known?.shape.parameters ?? statedParameters(name)?.least;
   return parameters === undefined ? undefined : (parameters * 0.5) / gibibyte;
 }
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { catalogPrices, type FetchedPrice, type PriceSheet, priceSheet, providers } from '../catalog/index.ts';
 import type { PricesInUse } from '../config.ts';
+import { cacheFolder } from '../process/cache-folder.ts';
 import { own } from '../yaml/table.ts';
 import { parsedJson } from './json.ts';
 
@@ -54,13 +54,6 @@ export function sheetPath(env: Environment, platform: string = process.platform)
   if (named === 'none') return null;
   if (named) return path.resolve(named);
   return path.join(cacheFolder(env, platform), 'gpulint', 'prices.json');
-}
-
-function cacheFolder(env: Environment, platform: string): string {
-  // The XDG specification says to ignore relative paths.
-  if (env.XDG_CACHE_HOME && path.isAbsolute(env.XDG_CACHE_HOME)) return env.XDG_CACHE_HOME;
-  if (platform === 'win32') return env.LOCALAPPDATA ?? path.join(os.homedir(), 'AppData', 'Local');
-  return platform === 'darwin' ? path.join(os.homedir(), 'Library', 'Caches') : path.join(os.homedir(), '.cache');
 }
 
 /** Reads the price sheet. Never throws. */

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { modelByName } from '../../server/src/catalog/index.ts';
+import { versionOf } from '../../server/src/command/engines.ts';
+import { paddingOfExperts } from '../../server/src/memory/expert-padding.ts';
+import { estimateServing, type MemoryEstimate } from '../../server/src/memory/serving.ts';
+import type { ServedModel } from '../../server/src/model/served-model.ts';
+import { servedWith } from '../support/serving-errors.ts';
+
+type Given = Partial<Omit<ServedModel, 'open' | 'extras'>> & Pick<ServedModel, 'name' | 'engine'>;
+
+function need(given: Given): MemoryEstimate {
+  const { estimate } = estimateServing({ model: servedWith(given), unknown: null });
+  if (estimate === null) throw new Error(`${given.name} has no estimate`);
+  return estimate;
+}
+
+const ratio = (given: Given, other: Partial<Given>, of: 'weightsGiB' | 'cacheGiB' | 'activationsGiB' | 'graphsGiB') =>
+  need({ ...given, ...other })[of] / need(given)[of];
+
+describe('experts in MXFP4 are padded as the kernels need it', () => {
+  const shape = modelByName('openai/gpt-oss-120b')!.shape;
+  const ofHidden = 3072 / 2880;
+
+  test.each([
+    ['vllm', 1, 'h100-80gb-sxm', ofHidden],
+    ['vllm', 1, 'a100-80gb-sxm', (ofHidden * 2944) / 2880],
+    ['vllm', 4, 'a100-80gb-sxm', (ofHidden * 768) / 720],
+    ['vllm', 2, 'h100-80gb-sxm', (ofHidden * 1472) / 1440],
+    ['sglang', 1, 'b200', ofHidden * ofHidden],
+    ['tensorrt-llm', 1, 'gb10', (2944 / 2880) ** 2],
+    ['llama-cpp', 1, 'rtx-5090', 1],
+  ] as const)('%s on %i × %s', (engine, tensor, card, expected) => {
+    expect(paddingOfExperts(shape, engine, tensor, card)).toBeCloseTo(expected, 6);
+  });
+
+  test('models without experts are not', () => {
+    expect(paddingOfExperts(modelByName('Qwen/Qwen3-8B')!.shape, 'vllm', 1, 'b200')).toBe(1);
+  });
+});
+
+test('TensorRT-LLM keeps all tokens in layers with a window', () => {
+  const windowed = { name: 'openai/gpt-oss-120b', engine: 'sglang', context: 131072 } as const;
+  expect(ratio(windowed, { engine: 'tensorrt-llm' }, 'cacheGiB')).toBeGreaterThan(1.8);
+});
+
+test('a repository of GGUF files of a model in MXFP4 has the published format', () => {
+  const weights = (name: string) => need({ name, engine: 'llama-cpp' }).weightsGiB;
+  expect(weights('ggml-org/gpt-oss-120b-GGUF')).toBe(weights('openai/gpt-oss-120b'));
+});
+
+describe('the cache of latent attention', () => {
+  const lite = { name: 'deepseek-ai/DeepSeek-V2-Lite', engine: 'vllm', context: 16384 } as const;
+
+  test('has keys and values of each head in old files of GGUF', () => {
+    // 27 layers × 16 heads × (192 + 128) numbers × 2 bytes
+    const { cacheGiB } = need({ ...lite, name: 'DeepSeek-V2-Lite-Q4_0.gguf', engine: 'llama-cpp' });
+    expect(cacheGiB).toBeCloseTo((16384 * 27 * 16 * 320 * 2) / 2 ** 30, 6);
+  });
+
+  test('has one vector per token elsewhere', () => {
+    expect(need(lite).cacheGiB).toBeCloseTo((16384 * 27 * 576 * 2) / 2 ** 30, 6);
+  });
+});
+
+describe('states of linear attention', () => {
+  const states = (given: Partial<Given>) => {
+    const at = (context: number) => need({ name: 'Qwen/Qwen3.5-9B', engine: 'sglang', ...given, context }).cacheGiB;
+    return 2 * at(1024) - at(2048);
+  };
+
+  test('have 32 bits', () => {
+    expect(states({})).toBeCloseTo((24 * 548_864 * 4) / 2 ** 30, 6);
+  });
+
+  test('exist twice if vLLM caches prefixes', () => {
+    const since = (version: string) => states({ engine: 'vllm', version: versionOf(version) }) / states({});
+    expect(since('v0.24.0')).toBeCloseTo(2, 6);
+    expect(since('v0.11.0')).toBeCloseTo(1, 6);
+  });
+});
+
+test('the mask of attention counts for llama.cpp', () => {
+  const at = (context: number) => need({ name: 'Qwen/Qwen3-8B', engine: 'llama-cpp', flash: true, context });
+  const grown = at(262_144).activationsGiB - at(131_072).activationsGiB;
+  expect(grown).toBeCloseTo((131_072 * 512 * 2) / 2 ** 30, 6);
+});
+
+test('old Transformers compute the logits of a whole prompt, except by code of the model', () => {
+  const older = (name: string) => {
+    const given = { name, engine: 'transformers', context: 32_000 } as const;
+    return ratio({ ...given, version: [4, 50] }, { version: [4, 40] }, 'activationsGiB');
+  };
+  expect(older('Qwen/Qwen2-7B-Instruct')).toBeGreaterThan(3);
+  expect(older('THUDM/glm-4-9b-chat')).toBe(1);
+});
+
+test('vLLM 0.12 to 0.16 shares the memory of its graphs', () => {
+  const graphs = (version: string) =>
+    need({ name: 'Qwen/Qwen2-7B-Instruct', engine: 'vllm', version: versionOf(version) }).graphsGiB;
+  expect(graphs('v0.10.1')).toBe(graphs('v0.19.0'));
+  expect(graphs('v0.12.0')).toBeLessThan(graphs('v0.10.1') / 2);
+  expect(graphs('v0.7.2')).toBe(graphs('v0.12.0'));
+});
+
+test('`bitsandbytes` is 8 bits in TGI and 4 elsewhere', () => {
+  const model = { name: 'meta-llama/Llama-2-7b-hf', quantization: 'bitsandbytes' } as const;
+  expect(need({ ...model, engine: 'tgi' }).format).toBe('INT8');
+  expect(need({ ...model, engine: 'vllm' }).format).toBe('bitsandbytes 4-bit');
+});
