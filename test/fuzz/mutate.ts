@@ -114,6 +114,17 @@ const mutators = {
     const depth = choice % 300;
     return `${indentOf(line)}x: ${(choice % 2 === 0 ? '[' : '{a: ').repeat(depth)}${(choice % 2 === 0 ? ']' : '}').repeat(depth)}\n${line}`;
   }),
+  conflict: onBlock((block) => ['<<<<<<< HEAD\n', ...block, '=======\n', ...block.slice(1), '>>>>>>> topic\n']),
+  looseFlow: (text, { choice }) => {
+    // As people write JSON by hand: no space after the colon, no comma at the end of the line, no quotes.
+    const [from, to] = [
+      [/: (?=[[{])/g, ':'],
+      [/,[ \t]*$/gm, ''],
+      [/"([\w/-]+)":/g, '$1:'],
+      [/\{(?=[^\r\n])/g, '{ // c\n'],
+    ][choice % 4] as [RegExp, string];
+    return text.replace(from, to);
+  },
   splice: (text, { at, choice, other }) => {
     const [mine, theirs] = [linesOf(text), linesOf(other)];
     const [cut, from] = [Math.floor((at / scale) * mine.length), Math.floor((choice / scale) * theirs.length)];

@@ -80,6 +80,16 @@ describe('documents', () => {
     expect(doc.comments).toEqual([{ text: '# c', span: { start: 12, end: 15 }, ownLine: false }]);
   });
 
+  test.each(['\r', '\u0085', '\u2028', '\u2029'])('may have %j as line ends', (end) => {
+    const text = 'a: 1 # one\nb:\n  - x\n  - |\n    y\nc: z\n'.replaceAll('\n', end);
+    expect(model(text)).toEqual({ a: 1, b: ['x', 'y\n'], c: 'z' });
+    expect(problems(text)).toEqual([]);
+  });
+
+  test('DEL may be in JSON, as in any string of it', () => {
+    expect(problems('{"a": "\x7f"}\n')).toEqual([]);
+  });
+
   test('JSON may be indented with tabs', () => {
     expect(model('{\n\t"a": {"b": [1, {}]},\n\t"c": null\n}')).toEqual({ a: { b: [1, {}] }, c: null });
   });
@@ -146,6 +156,11 @@ describe('one problem for one fault, at its place', () => {
     ['a:\n  b: 1\n c: 2\n', '3:2 The indentation matches no line above; align the line with the lines around it [c:]'],
     ['a: "x\nb: 1\nc: 2\n', '1:4 Unclosed quote; add the closing quote ["x]'],
     ["a: 'x\n", "1:4 Unclosed quote; add the closing quote ['x]"],
+    [
+      'a:\n  b:\n    - |\n      run "\nimport os\nprint(1)\n"\n',
+      '5:1 This line is indented less than the block of text above and ends it; indent it like the lines of the block [import os]',
+    ],
+    ['a:\n  b: |\n    run\n  image x/y:1\nc: 2\n', '4:3 Missing colon after this key [image x/y:1]'],
     ['a: [1, 2\nb: 3\n', '1:4 Unclosed bracket; add the closing ] [[]'],
     ['a: {x: 1\nb: 3\n', '1:4 Unclosed bracket; add the closing } [{]'],
     ['a: 1\nfoo\nb: 2\n', '2:1 Not a `key: value` pair; add the missing colon, or indent or quote the text [foo]'],
@@ -153,13 +168,18 @@ describe('one problem for one fault, at its place', () => {
     ['a: @x\n', '1:4 A plain value cannot start with @; quote it [@x]'],
     ['a: "x" y\n', '1:8 Unexpected text after the value; quote the whole value or move it [y]'],
     ['a: 1\n]\nb: 2\n', '2:1 Unexpected ]; remove it or quote the text []]'],
+    ['a: 1\n\fb: 2\n', '2:1 YAML must not contain the control character U+000C; remove it [\f]'],
+    ['a: "\x7f"\n b: [\n', '1:5 YAML must not contain the control character U+007F; remove it [\x7f]'],
+    ['{"a": "\x01"}\n', '1:8 YAML must not contain the control character U+0001; remove it [\x01]'],
+    ['a: 1 # one\u2028two\nb: 2\n', "1:11 U+2028 ends this line for Kubernetes' parser; remove it [\u2028]"],
+    ['a: b\u0085c\nb: 2\n', "1:5 U+0085 ends this line for Kubernetes' parser; remove it [\u0085]"],
   ])('%j', (text, expected) => {
     expect(problems(text)).toEqual([expected]);
   });
 });
 
 describe('what is not read says why', () => {
-  const nested = 'The document is nested 10000 levels deep; the limit is 200.';
+  const nested = 'The document is nested 10,000 levels deep; the limit is 200.';
   test.each<[string, string, string]>([
     ['a large file', 'a: b\n'.repeat(1_100_000), 'The file has 5.5 MB of text; the limit is 5 MB.'],
     ['a binary', 'a\0b', 'The file is binary: it contains a NUL character at offset 1.'],
@@ -169,7 +189,7 @@ describe('what is not read says why', () => {
     [
       'indentation',
       Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
-      nested.replace('10000', '2000'),
+      nested.replace('10,000', '2,000'),
     ],
     [
       'an alias bomb',

@@ -3,6 +3,7 @@ import { type DraftMap, type DraftScalar, type DraftSeq, emptyScalar } from './d
 import { aliasReason, MAX_ALIASED } from './limits.ts';
 import type { YamlEntry, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
+import { keyProblem } from './problems.ts';
 import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
 import { type Mask, restoreMasked, touchesAction } from './template.ts';
@@ -139,6 +140,8 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   let hasDuplicate = false;
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = convertKey(walk, pair.key, end);
+    const wrong = walk.mask === undefined ? keyProblem(walk.text, key, flow) : undefined;
+    if (wrong !== undefined) walk.problems.push(wrong);
     const afterKey = pair.value === null ? key.span.end : colonEnd(walk.text, key.span.end);
     const built = convert(walk, pair.value, afterKey);
     weight += built.weight;
@@ -173,6 +176,8 @@ export function duplicateKey(key: string, span: Span): YamlProblem {
 interface Key {
   readonly text: string;
   readonly span: Span;
+  /** Written without quotes. */
+  readonly plain: boolean;
   readonly merge: boolean;
   readonly templated: boolean;
 }
@@ -185,11 +190,11 @@ function convertKey(walk: Walk, key: unknown, fallback: number): Key {
     const message = 'A mapping key must be plain text; replace this value with text';
     if (!walk.mask)
       walk.problems.push({ message, span: { start: span.start, end: Math.min(span.end, span.start + 1) } });
-    return { text: walk.text.slice(span.start, span.end), span, merge: false, templated: false };
+    return { text: walk.text.slice(span.start, span.end), span, plain: false, merge: false, templated: false };
   }
   const span = isAlias(key) ? spanFrom(key.range, fallback) : node.span;
-  const merges = node.style === 'plain' && node.source === '<<' && !isAlias(key);
-  return { text: node.source, span, merge: merges, templated: node.templated };
+  const plain = node.style === 'plain' && !isAlias(key);
+  return { text: node.source, span, plain, merge: plain && node.source === '<<', templated: node.templated };
 }
 
 function checkMerge(walk: Walk, { node, shared }: Built, span: Span): void {

@@ -1,4 +1,5 @@
 import { Lexer } from 'yaml';
+import { SCALAR_LEXEME } from './problems.ts';
 
 /** The parts of the library's lexer that decide where a value ends. Its version is pinned, and `test/yaml/lenient.test.ts` fails if they change. */
 interface LexerState {
@@ -26,4 +27,18 @@ export function lenientLexer(): Lexer {
     };
   }
   return lexer;
+}
+
+/** Whether every bracket closes if lines need no indentation. Without that, no other reading of the text is worth its time. */
+export function closesAll(text: string): boolean {
+  let open = 0;
+  let scalar = false;
+  for (const lexeme of lenientLexer().lex(text)) {
+    if (!scalar) {
+      if (lexeme === '[' || lexeme === '{') open++;
+      else if (lexeme === ']' || lexeme === '}') open--;
+    }
+    scalar = lexeme === SCALAR_LEXEME;
+  }
+  return open === 0;
 }

@@ -30,7 +30,9 @@ export function checkLimits(text: string): string | null {
 /** Why a document is not read, or null: its brackets or indentation are nested deeper than the limit. */
 export function nestingReason(text: string): string | null {
   const depth = Math.max(indentDepth(text), bracketDepth(text));
-  return depth > MAX_DEPTH ? `The document is nested ${depth} levels deep; the limit is ${MAX_DEPTH}.` : null;
+  return depth > MAX_DEPTH
+    ? `The document is nested ${depth.toLocaleString('en')} levels deep; the limit is ${MAX_DEPTH}.`
+    : null;
 }
 
 /** Why a file with this many documents and list items is not read, or null. */

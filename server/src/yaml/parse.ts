@@ -1,9 +1,11 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
+import { illegalCharacter, separatorBefore, withLineFeeds } from './characters.ts';
 import { convertTree } from './convert.ts';
-import { lenientLexer } from './lenient-lexer.ts';
+import { mergeConflict } from './foreign-lines.ts';
+import { closesAll, lenientLexer } from './lenient-lexer.ts';
 import { checkLimits, intricateReason, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
-import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
+import { CONTROL_LEXEMES, FLOW_END_LEXEME, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { readQuick } from './quick.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, splitDocuments } from './split.ts';
@@ -45,6 +47,19 @@ export function parsePart({ base, text, item }: DocumentText): YamlDocument {
  * @param quick the reader of simple texts; omitted by a test that compares it with the library
  */
 export function parseDocument(text: string, base: number, quick = readQuick): YamlDocument {
+  const source = withLineFeeds(text);
+  const document = readDocument(source, base, quick);
+  const read = source === text ? document : { ...document, text, problems: document.problems.map(explained) };
+  const illegal = read.template || read.skipped !== null ? undefined : illegalCharacter(text);
+  // What follows from it is no error of its own.
+  return illegal === undefined ? read : { ...read, problems: [...problemsBefore(illegal, read.problems), illegal] };
+
+  function explained(problem: YamlProblem): YamlProblem {
+    return problem.readable === true ? problem : (separatorBefore(text, problem) ?? problem);
+  }
+}
+
+function readDocument(text: string, base: number, quick: typeof readQuick): YamlDocument {
   try {
     const mask = maskTemplates(text);
     const read = quick(text, mask);
@@ -62,6 +77,10 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
   }
 }
 
+function problemsBefore({ span: { start } }: YamlProblem, problems: readonly YamlProblem[]): readonly YamlProblem[] {
+  return problems.filter(({ span }) => span.end <= start);
+}
+
 function readPlain(text: string, base: number): YamlDocument {
   const read = compose(text);
   if (read.errors.length > 0) {
@@ -77,7 +96,7 @@ function readPlain(text: string, base: number): YamlDocument {
   const first = firstProblem(read.errors, text);
   // After a syntax error the library guesses; only problems before it are certain.
   const kept = first
-    ? [...problems.filter(({ span }) => span.end <= first.span.start), first]
+    ? [...problemsBefore(first, problems), first]
     : [
         ...problems,
         ...(read.tab ? [{ message: 'Tab at the start of a line; remove it or use spaces', span: read.tab }] : []),
@@ -96,7 +115,9 @@ function readTemplate(text: string, base: number, mask: Mask): YamlDocument {
         ? { base, text, root, comments: plain.comments, problems: [], template: true, skipped: null }
         : unread(text, base, skipped);
     }
-    return { base, text, root: null, comments: read.comments, problems: [], template: true, skipped: null };
+    const conflict = mergeConflict(text);
+    const problems = conflict === undefined ? [] : [conflict];
+    return { base, text, root: null, comments: read.comments, problems, template: true, skipped: null };
   }
   const { root, problems, skipped } = convertTree(read.tree, text, mask);
   if (skipped !== null) return unread(text, base, skipped);
@@ -110,6 +131,8 @@ interface Composed {
   readonly comments: readonly YamlComment[];
   /** The first tab at the start of a line outside brackets and quotes. The library skips it on blank lines; libyaml rejects it on all. */
   readonly tab: Span | undefined;
+  /** A bracket or a quote ended before its closing character. */
+  readonly cutShort: boolean;
 }
 
 /** Reads a text by YAML 1.2 and, if it has errors, as libyaml does. If that also fails, the errors of the first reading are closer to their cause. */
@@ -121,6 +144,8 @@ function compose(text: string): Composed {
   try {
     const strict = composeText(text, new Lexer());
     if (strict.errors.length === 0) return strict;
+    // Only a bracket or quote that ended at its indentation can be read otherwise.
+    if (!strict.cutShort || !closesAll(text)) return strict;
     const lenient = composeText(text, lenientLexer());
     return lenient.errors.length === 0 ? lenient : strict;
   } finally {
@@ -152,10 +177,12 @@ function composeText(text: string, lexer: Lexer): Composed {
   let ownLine = true;
   let brackets = 0;
   let tab: Span | undefined;
+  let cutShort = false;
   for (const lexeme of lexer.lex(text)) {
     if (errorCount > ENOUGH_ERRORS) break;
     if (CONTROL_LEXEMES.has(lexeme)) {
       scalar = lexeme === SCALAR_LEXEME;
+      cutShort ||= lexeme === FLOW_END_LEXEME;
     } else {
       if (!scalar && lexeme.charCodeAt(0) === 0x23) {
         comments.push({ text: lexeme, span: { start: at, end: at + lexeme.length }, ownLine });
@@ -176,7 +203,8 @@ function composeText(text: string, lexer: Lexer): Composed {
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
   // The text was split at its markers, so more than one document means that the first one ended at a syntax error.
   const errors = documents.flatMap((document) => document.errors).filter(({ message }) => !isAccepted(message));
-  return { tree: documents[0]?.contents, errors, comments, tab };
+  cutShort ||= errors.some(({ message }) => /^Missing closing ['"]quote/.test(message));
+  return { tree: documents[0]?.contents, errors, comments, tab, cutShort };
 }
 
 /** Whether libyaml accepts what the library reports: a comment may follow a quote or a bracket without a space. */

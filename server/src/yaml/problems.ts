@@ -1,4 +1,6 @@
 import { Lexer, type YAMLError } from 'yaml';
+import { lineOutsideBlock } from './block-end.ts';
+import { foreignLine, lookalike } from './foreign-lines.ts';
 import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 
@@ -16,8 +18,16 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   const shift = code === 'BAD_INDENT' ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
   const span = placeOf([pos[0] + shift, Math.max(pos[0] + shift, pos[1])], text);
 
-  const shell = heredoc(text, pos[0]);
-  if (shell !== undefined) return shell;
+  const foreign = foreignLine(text, pos[0]);
+  if (foreign !== undefined) return foreign;
+  const outside = lineOutsideBlock(
+    text,
+    real.reduce((last, error) => Math.max(last, error.pos[0]), pos[0]),
+  );
+  if (outside) {
+    const is = 'This line is indented less than the block of text above and ends it';
+    return { message: `${is}; indent it like the lines of the block`, span: outside };
+  }
   if (real.some((error) => /^Missing closing ['"]quote/.test(error.message))) {
     const quote = unclosedQuote(text);
     if (quote) return { message: 'Unclosed quote; add the closing quote', span: quote };
@@ -33,10 +43,11 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (code === 'TAB_AS_INDENT' || tab) {
     return { message: 'Tab in the indentation; use spaces', span: tab ?? span };
   }
-  if (/^[ \t]*\u00a0/.test(lineAt(text, span.start))) {
-    // It looks like a space, so "align the line" would not help anyone.
-    return { message: 'Non-breaking space (U+00A0) in the indentation; use plain spaces', span };
-  }
+  // "Align the line" would not help anyone who sees it aligned.
+  const looks = lookalike(text, span);
+  if (looks !== undefined) return looks;
+  const comma = missingComma(real, text);
+  if (comma !== undefined) return comma;
   const colon = code === 'BLOCK_AS_IMPLICIT_KEY' ? lastColon(text, span) : undefined;
   if (colon) return { message: 'Second colon on one line; remove it or quote the value', span: colon };
   const deeper = code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, span) : undefined;
@@ -45,23 +56,23 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   return { message: sentence(code, message, text, span), span };
 }
 
-/** `cat <<EOF | kubectl apply -f -` before the YAML: a shell block copied from a page. */
-function heredoc(text: string, errorStart: number): YamlProblem | undefined {
-  const found =
-    /^[ \t]*(?:\$ )?(?:sudo )?(?:cat|kubectl|oc|tee|envsubst|helm|k)\b[^\r\n]*<<-?[ \t]*['"]?(\w{1,40})['"]?[^\r\n]*/m.exec(
-      text.slice(0, 4000),
-    );
-  if (found?.[1] === undefined || found.index > errorStart) return undefined;
-  const start = found.index + (/^[ \t]*/.exec(found[0])?.[0].length ?? 0);
-  const message = `This is a shell command that contains YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
-  return { message, span: { start, end: found.index + found[0].trimEnd().length } };
-}
-
 /** A colon after a value, as in `name: chat:`: the lines below become the value of a second key. */
 function lastColon(text: string, { start }: Span): Span | undefined {
   const line = /^[^\r\n#]*/.exec(text.slice(start, start + 1000))?.[0].trimEnd() ?? '';
   const end = start + line.length;
   return line.endsWith(':') ? { start: end - 1, end } : undefined;
+}
+
+/** The value in brackets that a comma should follow, as in `{a: 1 b: 2}`: with the next key, it reads as a mapping in block style. */
+function missingComma(errors: readonly YAMLError[], text: string): YamlProblem | undefined {
+  const inner = errors.find(({ code }) => code === 'BLOCK_IN_FLOW');
+  if (inner === undefined) return undefined;
+  const [start] = inner.pos;
+  const isValue = /[:,[] *$/.test(text.slice(Math.max(0, start - 100), start));
+  // In `{a: b: c}`, the colon is the mistake.
+  const isFollowed = /^(?:"[^"\r\n]*"|'[^'\r\n]*'|[^\s:"']+)\s+[^\s:]/.test(text.slice(start, start + 1000));
+  if (!isValue || !isFollowed) return undefined;
+  return { message: 'Missing comma after this value', span: placeOf([start, start], text) };
 }
 
 /** A key on the line below a plain value and indented deeper: it continues the value, though it was meant as the next key. */
@@ -114,9 +125,9 @@ function missing(message: string): string {
   if (message.startsWith('Missing space after :')) return 'Missing space after the colon';
   if (message.startsWith('Comments must')) return 'Missing space before the #';
   if (message.startsWith('Tags and anchors')) return 'Missing space after the tag or anchor';
-  if (message.includes('directives-end')) return 'Missing `---` line after the % directives';
   if (message.startsWith('Block collection cannot start'))
     return 'The document must start on the line below `---`; move it there';
+  if (message.includes('directives-end')) return 'Missing `---` line after the % directives';
   return 'Incomplete YAML; check colons, quotes and brackets';
 }
 
@@ -131,6 +142,34 @@ function unexpected(message: string, text: string, span: Span): string {
 
 function isUnclosedBracket(message: string): boolean {
   return /must (?:be sufficiently indented and )?end with a [}\]]$/.test(message);
+}
+
+/**
+ * What Kubernetes' parser rejects about a key, though YAML 1.2 allows it.
+ * @param plain the key has no quotes
+ * @param flow the key is in brackets
+ */
+export function keyProblem(
+  text: string,
+  { span, plain }: { readonly span: Span; readonly plain: boolean },
+  flow: boolean,
+): YamlProblem | undefined {
+  if (span.start === span.end) {
+    const at = text.indexOf(':', span.start);
+    return at === -1 ? undefined : { message: 'Missing key before the colon', span: { start: at, end: at + 1 } };
+  }
+  if (!flow) return undefined;
+  const key = text.slice(span.start, span.end);
+  if (/[\r\n]/.test(key) && !/\?\s*$/.test(text.slice(Math.max(0, span.start - 100), span.start))) {
+    const [line = ''] = /^[^\r\n]*/.exec(key) ?? [];
+    const message = /^\/[/*]/.test(key)
+      ? 'YAML has no such comment; start it with #'
+      : 'This key continues on the next line; add the missing comma or colon, or write it on one line';
+    return { message, span: { start: span.start, end: span.start + line.trimEnd().length } };
+  }
+  return plain && /^:[[{]/.test(text.slice(span.end, span.end + 2))
+    ? { message: 'Missing space after the colon', span: { start: span.end, end: span.end + 1 } }
+    : undefined;
 }
 
 /** The library's position, limited to its line and never empty where there is a character to underline. */
@@ -154,11 +193,6 @@ function tabInIndent(text: string, at: number): Span | undefined {
   if (!found || text.slice(from, from + found.index).split('\n').length > 3) return undefined;
   const start = from + found.index + found[0].indexOf('\t');
   return { start, end: from + found.index + found[0].length };
-}
-
-function lineAt(text: string, at: number): string {
-  const start = text.lastIndexOf('\n', at - 1) + 1;
-  return text.slice(start, start + 200);
 }
 
 function unclosedQuote(text: string): Span | undefined {
@@ -196,5 +230,5 @@ function unclosedBracket(text: string): Span | undefined {
 
 /** Markers that the lexer emits between the pieces of the text; they take no space in it. */
 export const SCALAR_LEXEME = '\u001f';
-const FLOW_END_LEXEME = '\u0018';
+export const FLOW_END_LEXEME = '\u0018';
 export const CONTROL_LEXEMES: ReadonlySet<string> = new Set(['\u0002', FLOW_END_LEXEME, SCALAR_LEXEME]);

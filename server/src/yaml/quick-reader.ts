@@ -37,7 +37,10 @@ export function meetVariable(): never {
 /** Undefined for texts whose line ends or first character need a closer look. */
 export function createReader(text: string, mask: Mask | undefined): Reader | undefined {
   const source = mask?.text ?? text;
-  if (/\uFEFF|\r(?!\n)|\n *\t/.test(source)) return undefined;
+  // Searching for one character is many times faster, and nearly all texts have none of these.
+  if (source.includes('\uFEFF')) return undefined;
+  if (source.includes('\r') && /\r(?!\n)/.test(source)) return undefined;
+  if (source.includes('\t') && /\n *\t/.test(source)) return undefined;
   return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0, depth: 0 };
 }
 

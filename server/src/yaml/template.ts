@@ -118,7 +118,7 @@ export function maskStandIns(text: string): Mask | undefined {
 const VARIABLE = /\$\{[A-Za-z_]\w*(?::?-[^{}\n]*)?\}/g;
 
 /** Three dots at the start of a line end a document, so only indented ones stand for omitted lines. */
-const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]+\.{3,}|\.{4,}|[ \t]*…)[ \t]*$/gm;
+const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]+\.{3,}|\.{4,}|[ \t]*\u2026)[ \t]*$/gm;
 
 /** Whether the span contains part of a template action. */
 export function touchesAction(mask: Mask, span: Span): boolean {

@@ -1,0 +1,93 @@
+import type { YamlProblem } from './node.ts';
+import type { Span } from './span.ts';
+
+/**
+ * A line that is not YAML and explains the syntax error of its text, wherever the reader gave up: the marker of a merge conflict, the fence of
+ * a Markdown page, the header of a diff, or a shell command around the YAML.
+ */
+export function foreignLine(text: string, errorStart: number): YamlProblem | undefined {
+  return mergeConflict(text) ?? heredoc(text, errorStart) ?? lineOf(text, diffHeader) ?? lineOf(text, fence);
+}
+
+/** The first marker that a merge left, at the start of a line. It is an error in a template, too. */
+export function mergeConflict(text: string): YamlProblem | undefined {
+  return lineOf(text, conflict);
+}
+
+interface Foreign {
+  /** With the flag m; matches at the start of a line. */
+  readonly line: RegExp;
+  readonly message: string;
+}
+
+const conflict: Foreign = {
+  line: /^(?:(?:<{7}|\|{7}|>{7})(?: [^\r\n]*)?|={7})$/m,
+  message: 'Unresolved merge conflict; choose one side and remove the marker lines',
+};
+const diffHeader: Foreign = {
+  line: /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@[^\r\n]*$/m,
+  message: 'This is a diff, not YAML; apply it to the manifest with `git apply`',
+};
+const fence: Foreign = {
+  line: /^(?:```|~~~)[^\r\n]*$/m,
+  message: 'Markdown fence around the YAML; keep only the lines between the fences',
+};
+
+function lineOf(text: string, { line, message }: Foreign): YamlProblem | undefined {
+  const found = line.exec(text.includes('\r') ? text.replaceAll('\r', '\n') : text);
+  return found === null ? undefined : { message, span: { start: found.index, end: found.index + found[0].length } };
+}
+
+/** `cat <<EOF | kubectl apply -f -` before the YAML: a shell block copied from a page. */
+function heredoc(text: string, errorStart: number): YamlProblem | undefined {
+  const found =
+    /^[ \t]*(?:\$ )?(?:sudo )?(?:cat|kubectl|oc|tee|envsubst|helm|k)\b[^\r\n]*<<-?[ \t]*['"]?(\w{1,40})['"]?[^\r\n]*/m.exec(
+      text.slice(0, 4000),
+    );
+  if (found?.[1] === undefined || found.index > errorStart) return undefined;
+  const start = found.index + (/^[ \t]*/.exec(found[0])?.[0].length ?? 0);
+  const message = `This is a shell command that contains YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
+  return { message, span: { start, end: found.index + found[0].trimEnd().length } };
+}
+
+/** A mark on the line of an error that looks like YAML's own: a separator that is not `---`, an invisible character, a dash without a space. */
+export function lookalike(text: string, { start }: Span): YamlProblem | undefined {
+  const from = Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
+  const line = /^[^\r\n]*/.exec(text.slice(from, from + 500))?.[0] ?? '';
+  for (const { mark, message } of lookalikes) {
+    const found = mark.exec(line);
+    if (found === null) continue;
+    const [all, before = '', marked = ''] = found;
+    const at = from + found.index + before.length;
+    return { message: message(marked), span: { start: at, end: at + (marked.length || all.length) } };
+  }
+  return undefined;
+}
+
+interface Lookalike {
+  /** Its groups: what precedes the mark, and the mark. */
+  readonly mark: RegExp;
+  readonly message: (mark: string) => string;
+}
+
+const lookalikes: readonly Lookalike[] = [
+  {
+    mark: /^([ \t]*)(-{2,}[- ]*|-*[\u2010-\u2015][-\u2010-\u2015 ]*)$/,
+    message: () => 'Documents are separated by a line of three hyphens without indentation: ---',
+  },
+  {
+    mark: /^([ \t-]*)([\u00a0\u2000-\u200a\u202f\u3000])/,
+    message: (mark) => `${nameOf(mark)} in the indentation; use plain spaces`,
+  },
+  {
+    mark: /([:-])([\u00a0\u2000-\u200a\u202f\u3000])/,
+    message: (mark) => `${nameOf(mark)} after a colon or dash; use a plain space`,
+  },
+  { mark: /([^\s"'])(\uff1a)/, message: () => 'Full-width colon (U+FF1A); use a plain colon and a space' },
+  { mark: /^([ \t]*)(-)(?=[A-Za-z"'][^\s:]*:(?:\s|$))/, message: () => 'A list item starts with `- `; add the space' },
+];
+
+function nameOf(mark: string): string {
+  const code = mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  return code === '00A0' ? 'Non-breaking space (U+00A0)' : `Space character U+${code}`;
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { parseYaml } from '../../server/src/yaml/parse.ts';
+import { modelOf } from './every-edit.ts';
+
+/** The problems of a text as `line message [text]`. */
+function problems(text: string): string[] {
+  return parseYaml(text).documents.flatMap(({ base, text: own, problems: found }) =>
+    found.map(({ message, span }) => {
+      const line = text.slice(0, base + span.start).split('\n').length;
+      return `${line} ${message} [${own.slice(span.start, span.end)}]`;
+    }),
+  );
+}
+
+const conflict = 'Unresolved merge conflict; choose one side and remove the marker lines';
+const fence = 'Markdown fence around the YAML; keep only the lines between the fences';
+const separator = 'Documents are separated by a line of three hyphens without indentation: ---';
+
+describe('a line that is not YAML is named, wherever the reader gives up', () => {
+  test.each([
+    ['a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> topic\n', `2 ${conflict} [<<<<<<< HEAD]`],
+    ['a: 1\r\n=======\r\nb: 2\r\n>>>>>>> topic\r\n', `2 ${conflict} [=======]`],
+    ['{{- if .Values.a }}\nb: 1\n<<<<<<< HEAD\n{{- end }}\n', `3 ${conflict} [<<<<<<< HEAD]`],
+    ['Apply this: it works\n\n```yaml\na: 1\n```\n', `3 ${fence} [\`\`\`yaml]`],
+    [
+      'diff --git a/x b/x\n@@ -1,2 +1,3 @@ spec\n a: 1\n+b: 2\n',
+      '2 This is a diff, not YAML; apply it to the manifest with `git apply` [@@ -1,2 +1,3 @@ spec]',
+    ],
+    ['a: 1\n----\nb: 1\n', `2 ${separator} [----]`],
+    ['a: 1\n\u2013\u2013\nb: 1\n', `2 ${separator} [\u2013\u2013]`],
+    ['a:\u00a01\nb: 1\n', '1 Non-breaking space (U+00A0) after a colon or dash; use a plain space [\u00a0]'],
+    ['a: 1\n\u3000b\n', '2 Space character U+3000 in the indentation; use plain spaces [\u3000]'],
+    ['a\uff1a1\nb: 1\n', '1 Full-width colon (U+FF1A); use a plain colon and a space [\uff1a]'],
+    ['a:\n  -name: x\n   image: y\n', '2 A list item starts with `- `; add the space [-]'],
+    ['--- a: 1\n', '1 The document must start on the line below `---`; move it there [a:]'],
+    ['a: {"x": 1\n  "y": 2}\n', '1 Missing comma after this value [1]'],
+    ['a: [{x: b y: 2}]\n', '1 Missing comma after this value [b]'],
+  ])('%j', (text, problem) => {
+    expect(problems(text)).toEqual([problem]);
+  });
+
+  test.each([
+    'a: |\n  <<<<<<< HEAD\n  =======\n  ```\nb: 1\n',
+    'a: x\u00a0y\nb: "\uff1a"\n',
+    'a:\n- - 1\n  - -x\n',
+    'a: 1 # ----\n',
+    'a: {b: {c: 1}, "d":{e: 1}}\n',
+  ])('others are text: %j', (text) => {
+    expect(problems(text)).toEqual([]);
+  });
+});
+
+describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
+  test.each([
+    ['{ // all\n "a": 1}\n', '1 YAML has no such comment; start it with # [// all]'],
+    [
+      'a: {b\n  c: 1}\n',
+      '1 This key continues on the next line; add the missing comma or colon, or write it on one line [b]',
+    ],
+    ['a: {b:{c: 1}}\n', '1 Missing space after the colon [:]'],
+    ['a: 1\n: 2\n', '2 Missing key before the colon [:]'],
+    ['a: {: 2}\n', '1 Missing key before the colon [:]'],
+    [
+      'a:\n  b: 1\n\ufeff  c: 2\n',
+      '3 Byte order mark (U+FEFF) inside the document; remove this invisible character [\ufeff]',
+    ],
+  ])('%j', (text, problem) => {
+    expect(problems(text)).toEqual([problem]);
+  });
+
+  test('a byte order mark does not indent its line', () => {
+    const text = '\ufeff  a: 1\n  b: {c: 2}\n';
+    const [document] = parseYaml(text).documents;
+    expect(problems(text)).toEqual([]);
+    expect(modelOf(document?.root ?? null)).toEqual({ a: 1, b: { c: 2 } });
+  });
+
+  test.each(['---\n\ufeffa: 1\n', '\ufeff---\na: 1\n', '{? a\n  b : c}\n'])('others are silent: %j', (text) => {
+    expect(problems(text)).toEqual([]);
+  });
+});
