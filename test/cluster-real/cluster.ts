@@ -36,7 +36,11 @@ export function throwawayNamespaces(admin: Admin): Namespaces {
     create,
     ensure: (name) => created.get(name) ?? create(name),
     async remove() {
-      for (const name of created.keys()) await admin.remove(`/api/v1/namespaces/${name}`);
+      for (const name of created.keys()) {
+        // Where no controller runs, the namespace stays, and with it what it has.
+        await admin.remove(`/api/v1/namespaces/${name}/pods`);
+        await admin.remove(`/api/v1/namespaces/${name}`);
+      }
     },
   };
 }

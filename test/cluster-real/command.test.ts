@@ -46,7 +46,8 @@ describe('gpulint cluster', () => {
     const view: unknown = JSON.parse(output.stdout);
     const [pool] = list(at(view, 'pools'));
     expect([at(pool, 'name'), at(pool, 'devices', 'total'), at(pool, 'devices', 'free')]).toEqual(['h100', 8, 5]);
-    expect(list(at(view, 'pending')).map((pod) => at(pod, 'name'))).toEqual(['waits']);
+    const own = list(at(view, 'pending')).filter((pod) => at(pod, 'namespace') === namespace);
+    expect(own.map((pod) => at(pod, 'name'))).toEqual(['waits']);
     expect(list(at(view, 'coverage')).filter((each) => at(each, 'state') === 'forbidden')).toEqual([]);
   });
 

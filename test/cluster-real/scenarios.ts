@@ -8,6 +8,7 @@ export interface Scenario {
   readonly nodes: readonly TestNode[];
   /** Pods that have a node. */
   readonly bound: readonly TestPod[];
+  readonly budgets?: readonly TestBudget[];
   readonly cases: readonly TestPod[];
 }
 
@@ -20,6 +21,15 @@ export interface TestNode {
 export interface TestPod {
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
   readonly spec: { readonly nodeName?: string; readonly [field: string]: unknown };
+  /** It has been deleted, and takes its time. */
+  readonly terminating?: boolean;
+}
+
+/** A PodDisruptionBudget as its controller, which does not run here, would leave it. */
+export interface TestBudget {
+  readonly name: string;
+  readonly labels: object;
+  readonly allowed: number;
 }
 
 export function scenariosOf(seed: number, count: number, minor: number): readonly Scenario[] {
@@ -29,6 +39,7 @@ export function scenariosOf(seed: number, count: number, minor: number): readonl
 const gpu = 'nvidia.com/gpu';
 const products = ['NVIDIA-H100-80GB-HBM3', 'NVIDIA-A100-SXM4-40GB', 'NVIDIA-L4'];
 const zones = ['a', 'b', 'c'];
+const topologyKeys = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'] as const;
 const apps = ['train', 'serve', 'batch'];
 
 function scenario(id: string, seed: number, minor: number): Scenario {
@@ -115,13 +126,15 @@ function testPod(name: string, random: ReturnType<typeof sequence>, minor: numbe
     ...(chance(0.15) && { podAffinity: podTerms(random, { app: pick(apps) }) }),
     ...(chance(0.2) && { podAntiAffinity: podTerms(random, { app: pick(apps) }) }),
   };
+  const selector = chance(0.15) && { nodeSelector: { 'nvidia.com/gpu.product': pick([...products, 'NVIDIA-B200']) } };
+  const keys = spreadKeys(topologyKeys, { affinity, ...selector }, minor);
   return {
     metadata: { name, labels: { app } },
     spec: {
       tolerations,
       affinity,
-      ...(chance(0.15) && { nodeSelector: { 'nvidia.com/gpu.product': pick([...products, 'NVIDIA-B200']) } }),
-      ...(chance(0.35) && { topologySpreadConstraints: [spread(random, minor)] }),
+      ...selector,
+      ...(chance(0.35) && { topologySpreadConstraints: [spread(keys, random, minor)] }),
       ...(chance(0.15) && { priorityClassName: pick(['high', 'low', 'never']) }),
       ...(minor >= 27 && chance(0.05) && { schedulingGates: [{ name: 'test.gpulint.example/gate' }] }),
       ...(chance(0.05) && { initContainers: [{ ...container({ cpu: '30', [gpu]: '2' }), name: 'init' }] }),
@@ -133,6 +146,19 @@ function testPod(name: string, random: ReturnType<typeof sequence>, minor: numbe
       ],
     },
   };
+}
+
+/**
+ * The keys by which a pod can spread with the same result in all versions. Until 1.25, a domain also counts pods on those of its nodes that the pod's own
+ * affinity excludes.
+ */
+export function spreadKeys<T extends string>(
+  keys: readonly [T, ...T[]],
+  { affinity, nodeSelector }: Readonly<Record<string, unknown>>,
+  minor: number,
+): readonly [T, ...T[]] {
+  const isLimited = nodeSelector !== undefined || JSON.stringify(affinity).includes('nodeAffinity');
+  return minor < 26 && isLimited ? [keys[0]] : keys;
 }
 
 function container(limits: object) {
@@ -155,15 +181,15 @@ function nodeAffinity({ pick, chance }: ReturnType<typeof sequence>) {
 }
 
 function podTerms({ pick, chance }: ReturnType<typeof sequence>, matchLabels: object) {
-  const topologyKey = pick(['kubernetes.io/hostname', 'topology.kubernetes.io/zone']);
+  const topologyKey = pick(topologyKeys);
   const labelSelector = chance(0.8) ? { matchLabels } : { matchExpressions: [{ key: 'app', operator: 'Exists' }] };
   return { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector }] };
 }
 
-function spread({ pick, chance }: ReturnType<typeof sequence>, minor: number) {
+function spread(keys: readonly string[], { pick, chance }: ReturnType<typeof sequence>, minor: number) {
   return {
     maxSkew: pick([1, 2]),
-    topologyKey: pick(['kubernetes.io/hostname', 'topology.kubernetes.io/zone']),
+    topologyKey: pick(keys),
     whenUnsatisfiable: chance(0.8) ? 'DoNotSchedule' : 'ScheduleAnyway',
     labelSelector: { matchLabels: { app: pick(apps) } },
     ...(minor >= 30 && chance(0.3) && { nodeTaintsPolicy: 'Honor' }),

@@ -191,7 +191,7 @@ describe('a connection', () => {
     await lab.until(() => isLive() && lab.server.watches(nodes) === 1);
     lab.connect({ context: 'gone' });
     await lab.until(() => lab.status()?.state === 'failed' && lab.server.watches(nodes) === 0);
-    expect(lab.status()?.message).toBe('The kubeconfig has no context gone');
+    expect(lab.status()?.message).toBe('The kubeconfig has no context gone; it has test');
   });
 });
 

@@ -32,6 +32,20 @@ describe('tokens', () => {
     await lab.until(isLive);
   });
 
+  test('an expired one stays such a state while gpulint tries again', async () => {
+    lab = await startClusterLab();
+    lab.server.tokens = new Set(['second']);
+    lab.connect();
+    const lists = () => lab.server.requests.filter((url) => url.startsWith('/api/v1/nodes')).length;
+    lab.clock.hurry();
+    await lab.until(() => lists() > 8);
+    expect(lab.states()).toEqual(['connecting', 'unauthorized']);
+    lab.writeConfig({ token: 'second' });
+    await lab.until(isLive);
+    expect(lab.states().slice(0, 2)).toEqual(['connecting', 'unauthorized']);
+    expect(lab.states().filter((state) => state === 'unauthorized')).toHaveLength(1);
+  });
+
   test('a kubeconfig that disappears meanwhile is such a state', async () => {
     lab = await startClusterLab();
     lab.server.tokens = new Set(['second']);

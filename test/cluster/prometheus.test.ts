@@ -1,46 +1,83 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
+import type http from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { measureUsage } from '../../server/src/cluster/prometheus.ts';
+import { measureUsage, type PrometheusSource, type PrometheusToken } from '../../server/src/cluster/prometheus.ts';
+import { devicePods } from '../../server/src/fleet/usage-labels.ts';
 import { authority, startApiServer } from '../support/api-server/server.ts';
 import { adminOf } from '../support/control-plane/admin.ts';
+import {
+  dcgmDevice,
+  dcgmLabels,
+  startPrometheus,
+  success,
+  type TestPrometheus,
+  vectorOf,
+} from '../support/prometheus-server.ts';
 
 const never = new AbortController().signal;
-const labels = 'UUID="GPU-1",exported_namespace="ml",exported_pod="train-0",namespace="monitoring",pod="dcgm-x"';
+const labels = dcgmLabels('ml', 'train-0', 'GPU-1');
+const device = dcgmDevice(labels, { busy: 0.02, used: 11 });
+const pods = devicePods([{ namespace: 'ml', name: 'train-0', node: 'n1' }]);
 const measured = {
   kind: 'measured',
-  hours: 6,
   pods: [
     {
       namespace: 'ml',
       pod: 'train-0',
       devices: 1,
-      busy: { p50: 0.02, p95: 0.02, max: 0.4 },
+      busy: { mean: 0.02, p95: 0.02 },
       memory: { used: 11 * 2 ** 30, total: 80 * 2 ** 30 },
-      watts: null,
+      allMemory: { used: 11 * 2 ** 30, total: 80 * 2 ** 30 },
+      watts: 90,
       profile: null,
       isWhole: true,
+      seconds: 21_600,
+      isShared: false,
     },
   ],
 };
 
+function addressed(url: string, token: PrometheusToken = null): PrometheusSource {
+  return { kind: 'url', url, token };
+}
+
+/** A Service behind an API server. */
+function serviceOf(server: string): PrometheusSource {
+  const config = new KubeConfig();
+  const cluster = { name: 'test', server, caData: authority.toString('base64'), skipTLSVerify: false };
+  config.loadFromClusterAndUser(cluster, { name: 'test' });
+  const api = adminOf(config).reader();
+  return { kind: 'service', api, namespace: 'monitoring', name: 'prometheus', port: 'web' };
+}
+
+async function serve(): Promise<TestPrometheus> {
+  const server = await startPrometheus([device]);
+  onTestFinished(() => server.close());
+  return server;
+}
+
 describe('a server that answers as Prometheus', () => {
   test('is asked only about metrics that it has', async () => {
-    const { url, queries } = await serve((query) => vectorOf(query));
-    expect(await measureUsage({ kind: 'url', url: `${url}/behind/a/proxy/` }, 6, never)).toEqual(measured);
-    expect(queries.slice(1).every((query) => /DCGM_FI_(PROF_GR_ENGINE_ACTIVE|DEV_FB_)/.test(query))).toBe(true);
-    expect(queries).toHaveLength(1 + 4 + 2);
+    const { url, queries } = await serve();
+    expect(await measureUsage(addressed(`${url}/behind/a/proxy/`), 6, pods, never)).toEqual(measured);
+    expect(queries.slice(1).every((query) => /DCGM_FI_(PROF_GR_ENGINE_ACTIVE|DEV_(FB|POWER)_)/.test(query))).toBe(true);
+    expect(queries).toHaveLength(1 + 4 + 2 + 1);
   });
 
   test('without metrics of accelerators, nothing is asked about them', async () => {
-    const { url, queries } = await serve(() => []);
-    expect(await measureUsage({ kind: 'url', url }, 6, never)).toEqual({ kind: 'no-metrics' });
-    expect(queries).toHaveLength(1);
+    const server = await serve();
+    server.devices = [];
+    const message = `Prometheus at ${server.url} has no metrics of GPUs; usage is not shown`;
+    expect(await measureUsage(addressed(server.url), 6, pods, never)).toEqual({
+      kind: 'no-metrics',
+      message,
+    });
+    expect(server.queries).toHaveLength(1);
   });
 
   test('is reached through the API server', async () => {
@@ -50,65 +87,155 @@ describe('a server that answers as Prometheus', () => {
       const address = new URL(request.url ?? '', 'https://localhost');
       if (!address.pathname.startsWith('/api/v1/namespaces/monitoring/services/prometheus:web/proxy/api/v1/query'))
         return false;
-      response.end(success(vectorOf(address.searchParams.get('query') ?? '')));
+      response.end(success(vectorOf(address.searchParams.get('query') ?? '', [device])));
       return true;
     };
-    const config = new KubeConfig();
-    const cluster = { name: 'test', server: api.url, caData: authority.toString('base64'), skipTLSVerify: false };
-    config.loadFromClusterAndUser(cluster, { name: 'test' });
-    const place = { namespace: 'monitoring', name: 'prometheus', port: 'web' };
-    expect(await measureUsage({ kind: 'service', api: adminOf(config).reader(), ...place }, 6, never)).toEqual(
-      measured,
-    );
+    expect(await measureUsage(serviceOf(api.url), 6, pods, never)).toEqual(measured);
   });
 
+  const chunk = ' '.repeat(2 ** 20);
   test.each<readonly [string, http.RequestListener, RegExp]>([
     [
       'redirects',
       (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
-      /302 \(redirects are not followed\)/,
+      / answered 302 \(redirects are not followed\);/,
     ],
-    ['has another page', (_, response) => response.end('<html>'), /status 200/],
+    ['is behind a proxy that has no server', (_, response) => response.writeHead(503).end('<html>'), / answered 503;/],
+    ['has another page', (_, response) => response.end('<html>'), / answered 200: the answer is not that of a Prom/],
     [
       'rejects the query',
-      (_, response) => response.writeHead(400).end('{"status":"error","error":"parse error"}'),
-      /parse error/,
+      (_, response) => response.writeHead(400).end('{"status":"error","error":"parse error\\nmore"}'),
+      / answered 400: parse error;/,
     ],
-    ['breaks off', (_, response) => response.destroy(), /closed|hang up/],
-  ])('a server that %s is a problem in words', async (_, listener, message) => {
-    const url = await listen(http.createServer(listener));
-    const result = await measureUsage({ kind: 'url', url }, 6, never);
-    expect(result.kind === 'problem' && result.message).toMatch(message);
-  });
-
-  test('an answer that does not end is cut off', async () => {
-    const chunk = ' '.repeat(2 ** 20);
-    const url = await listen(
-      http.createServer((_, response) => {
+    ['hangs up', (_, response) => response.destroy(), /: (?:the connection to the server was closed|socket hang up);/],
+    [
+      'breaks off',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('{');
+        setImmediate(() => response.destroy());
+      },
+      /: (?:the connection to the server was closed|aborted);/,
+    ],
+    [
+      'does not end',
+      (_, response) => {
         const more = () => {
           while (!response.destroyed && response.write(chunk));
         };
         response.on('drain', more);
         more();
-      }),
-    );
-    expect(await measureUsage({ kind: 'url', url }, 6, never)).toEqual({
+      },
+      / sent an answer that is too long;/,
+    ],
+  ])('a server that %s is a problem in words', async (_, listener, message) => {
+    const server = await serve();
+    server.fault = (request, response) => {
+      listener(request, response);
+      return true;
+    };
+    const result = await measureUsage(addressed(server.url), 6, pods, never);
+    if (result.kind !== 'problem') throw new Error(result.kind);
+    expect(result.message).toMatch(message);
+    expect(result.message).toMatch(new RegExp(`^Prometheus at ${server.url}.*; usage is not shown$`));
+  });
+
+  test.each([
+    ['file:///etc/passwd', 'Prometheus at this address cannot be asked: it must start with http:// or https://'],
+    ['prometheus', 'Prometheus at this address cannot be asked: it must start with http:// or https://'],
+    ['http://127.0.0.1:1', 'Prometheus at http://127.0.0.1:1: the server accepts no connections'],
+  ])('the address %s is a problem in words', async (url, words) => {
+    const message = `${words}; usage is not shown`;
+    expect(await measureUsage(addressed(url), 6, pods, never)).toEqual({ kind: 'problem', message });
+  });
+
+  test('a server that does not answer before the time is over is a problem in words', async () => {
+    const server = await serve();
+    const stop = new AbortController();
+    server.fault = () => {
+      stop.abort();
+      return true;
+    };
+    const message = `Prometheus at ${server.url} does not answer; usage is not shown`;
+    expect(await measureUsage(addressed(server.url), 6, pods, stop.signal)).toEqual({
       kind: 'problem',
-      message: 'Prometheus: the answer is too long',
+      message,
     });
   });
 
   test('a password in the address is sent, and never shown', async () => {
+    const server = await serve();
     let sent: string | undefined;
-    const url = await listen(
-      http.createServer((request, response) => {
-        sent = request.headers.authorization;
-        response.writeHead(401).end('no');
-      }),
-    );
-    const result = await measureUsage({ kind: 'url', url: url.replace('//', '//me:secret@') }, 6, never);
+    server.fault = (request, response) => {
+      sent = request.headers.authorization;
+      response.writeHead(401).end('no');
+      return true;
+    };
+    const result = await measureUsage(addressed(server.url.replace('//', '//me:secret@')), 6, pods, never);
     expect(sent).toBe(`Basic ${btoa('me:secret')}`);
     expect(JSON.stringify(result)).not.toContain('secret');
+  });
+
+  test('a token is sent, as it now stands in its file, and never shown', async () => {
+    const server = await serve();
+    const folder = mkdtempSync(path.join(tmpdir(), 'gpulint-token-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 'token');
+    const sent = new Set<string | undefined>();
+    server.fault = ({ headers }) => !sent.add(headers.authorization);
+    for (const token of ['secret-1', 'secret-2\n']) {
+      writeFileSync(file, token);
+      expect(await measureUsage(addressed(server.url, { file }), 6, pods, never)).toEqual(measured);
+    }
+    await measureUsage(addressed(server.url, { value: 'secret-3' }), 6, pods, never);
+    expect([...sent]).toEqual(['Bearer secret-1', 'Bearer secret-2', 'Bearer secret-3']);
+
+    server.fault = (_, response) => response.writeHead(401).end('no') !== undefined;
+    const refused = await measureUsage(addressed(server.url, { file }), 6, pods, never);
+    expect(refused).toMatchObject({ message: `Prometheus at ${server.url} answered 401; usage is not shown` });
+  });
+
+  test.each([
+    ['http://prometheus.example', { value: 'secret' }, 'gets no token over http: the address must start with https://'],
+    ['http://127.0.0.1.example', { value: 'secret' }, 'gets no token over http: the address must start with https://'],
+    ['https://prometheus.example', { file: '/secret' }, 'is not asked: the file of its token cannot be read'],
+    ['https://prometheus.example', { file: import.meta.dirname }, 'is not asked: the file of its token cannot be read'],
+    ['https://prometheus.example', { value: 'secret\r\nx: y' }, 'is not asked: its token is not one word of ASCII'],
+  ])('%s is not asked with the token %o', async (url, token, reason) => {
+    const message = `Prometheus at ${url} ${reason}; usage is not shown`;
+    expect(await measureUsage(addressed(url, token), 6, pods, never)).toEqual({ kind: 'problem', message });
+  });
+
+  test('behind the API server, a port that expects TLS gets it, and no token', async () => {
+    const api = await startApiServer();
+    onTestFinished(() => api.close());
+    const asked: string[] = [];
+    api.fault = ({ url = '' }, response) => {
+      const service = /\/services\/([^/]+)\/proxy\//.exec(url)?.[1];
+      if (service === undefined) return false;
+      asked.push(service);
+      const query = new URL(url, 'https://localhost').searchParams.get('query') ?? '';
+      if (service.startsWith('https:')) response.end(success(vectorOf(query, [device])));
+      else response.writeHead(400).end('Client sent an HTTP request to an HTTPS server.\n');
+      return true;
+    };
+    const source = serviceOf(api.url);
+    expect(await measureUsage(source, 6, pods, never)).toEqual(measured);
+    expect(asked.slice(0, 3)).toEqual(['prometheus:web', 'https:prometheus:web', 'https:prometheus:web']);
+    expect(asked.filter((service) => service === 'prometheus:web')).toHaveLength(1);
+  });
+
+  test('the exporter of AMD may have a prefix', async () => {
+    const server = await serve();
+    const values = {
+      amd_gpu_gfx_activity: { mean: 25, p95: 50, steps: 36, before: 25 },
+      amd_gpu_used_vram: 64 * 1024,
+      amd_gpu_total_vram: 192 * 1024,
+      amd_gpu_package_power: 300,
+    };
+    server.devices = [{ labels: { namespace: 'ml', pod: 'train-0', hostname: 'n1', gpu_id: '0' }, values }];
+    expect(await measureUsage(addressed(server.url), 6, pods, never)).toMatchObject({
+      pods: [{ devices: 1, busy: { mean: 0.25, p95: 0.5 }, memory: { used: 2 ** 36, total: 3 * 2 ** 36 }, watts: 300 }],
+    });
   });
 });
 
@@ -153,77 +280,52 @@ describe.skipIf(!program)(`Prometheus itself${program ? '' : ' (skipped: apt-get
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('measures what the exporter has said', async () => {
-    expect(await measureUsage({ kind: 'url', url }, 6, never)).toEqual(measured);
+  test('measures what the exporter has said of the devices that the pod has now', async () => {
+    const result = await measureUsage(addressed(url), 6, pods, never);
+    if (result.kind !== 'measured') throw new Error(result.message);
+    const [pod] = result.pods;
+    expect(pod).toMatchObject({ devices: 1, busy: { p95: 0.02 }, memory: { used: 11 * 2 ** 30 }, watts: 90 });
+    expect(pod?.busy?.mean).toBeCloseTo(0.021, 3);
+    expect(pod?.isWhole).toBe(true);
+    expect(Math.abs((pod?.seconds ?? 0) - 21_600)).toBeLessThanOrEqual(600);
   });
 
-  test('a window that begins before the metrics is not whole', async () => {
-    const result = await measureUsage({ kind: 'url', url }, 24, never);
-    expect(result.kind === 'measured' && result.pods.map(({ isWhole }) => isWhole)).toEqual([false]);
+  test('a window with a gap, or that begins before the metrics, is not whole', async () => {
+    const both = devicePods(['train-0', 'train-1'].map((name) => ({ namespace: 'ml', name, node: 'n1' })));
+    const whole = async (hours: number) => {
+      const result = await measureUsage(addressed(url), hours, both, never);
+      return result.kind === 'measured' ? result.pods.map(({ isWhole }) => isWhole) : result.message;
+    };
+    expect(await whole(6)).toEqual([true, false]);
+    expect(await whole(24)).toEqual([false, false]);
   });
 });
 
-/** What dcgm-exporter has said each minute for 7 hours: busy at 2%, once at 40%. */
+/**
+ * What dcgm-exporter has said each minute for 7 hours: busy at 2%, once at 40%. Until an hour ago, another device belonged to a pod of the same name,
+ * and the metrics of the second pod have a gap of 4 hours.
+ */
 function history(now: number): string {
-  const minutes = Array.from({ length: 421 }, (_, minute) => now - 60 * (420 - minute));
-  const series = (name: string, valueAt: (index: number) => number) => [
+  const minutes = Array.from({ length: 421 }, (_, minute) => ({ time: now - 60 * (420 - minute), minute }));
+  const gone = dcgmLabels('ml', 'train-0', 'GPU-9');
+  const gaps = dcgmLabels('ml', 'train-1', 'GPU-2');
+  const line = (name: string, of: Readonly<Record<string, string>>, value: number, time: number) =>
+    `${name}{${Object.entries(of).map(([label, text]) => `${label}="${text}"`)}} ${value} ${time}`;
+  const series = (name: string, valueAt: (minute: number) => number) => [
     `# TYPE ${name} gauge`,
-    ...minutes.map((time, index) => `${name}{${labels}} ${valueAt(index)} ${time}`),
+    ...minutes.map(({ time, minute }) => line(name, labels, valueAt(minute), time)),
+    ...minutes.filter(({ minute }) => minute < 360).map(({ time }) => line(name, gone, 100, time)),
+    ...minutes
+      .filter(({ minute }) => minute < 120 || minute > 360)
+      .map(({ time, minute }) => line(name, gaps, valueAt(minute), time)),
   ];
   return [
-    ...series('DCGM_FI_PROF_GR_ENGINE_ACTIVE', (index) => (index === 300 ? 0.4 : 0.02)),
+    ...series('DCGM_FI_PROF_GR_ENGINE_ACTIVE', (minute) => (minute === 300 ? 0.4 : 0.02)),
     ...series('DCGM_FI_DEV_FB_USED', () => 11 * 1024),
     ...series('DCGM_FI_DEV_FB_FREE', () => 69 * 1024),
+    ...series('DCGM_FI_DEV_POWER_USAGE', () => 90),
     '# EOF\n',
   ].join('\n');
-}
-
-/** The same as an instant vector. */
-function vectorOf(query: string): readonly object[] {
-  const own = Object.fromEntries(labels.split(',').map((pair) => pair.replaceAll('"', '').split('=')));
-  const metric = /DCGM_FI_PROF_GR_ENGINE_ACTIVE|DCGM_FI_DEV_FB_USED|DCGM_FI_DEV_FB_FREE/;
-  if (query.startsWith('count'))
-    return ['DCGM_FI_PROF_GR_ENGINE_ACTIVE', 'DCGM_FI_DEV_FB_USED', 'DCGM_FI_DEV_FB_FREE'].map((__name__) =>
-      element({ __name__ }, 1),
-    );
-  const name = metric.exec(query)?.[0] ?? '';
-  const value = name.endsWith('USED')
-    ? 11 * 1024
-    : name.endsWith('FREE')
-      ? 69 * 1024
-      : query.startsWith('max')
-        ? 0.4
-        : 0.02;
-  return [element(own, value)];
-}
-
-function element(metric: object, value: number) {
-  return { metric, value: [1_780_000_000, String(value)] };
-}
-
-function success(result: readonly object[]): string {
-  return JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
-}
-
-async function serve(answer: (query: string) => readonly object[]) {
-  const queries: string[] = [];
-  const url = await listen(
-    http.createServer((request, response) => {
-      const query = new URL(request.url ?? '', 'http://localhost').searchParams.get('query') ?? '';
-      queries.push(query);
-      response.end(success(answer(query)));
-    }),
-  );
-  return { url, queries };
-}
-
-async function listen(server: http.Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function freePort(): Promise<number> {

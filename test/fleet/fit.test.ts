@@ -56,6 +56,20 @@ describe('would pods run', () => {
     ]);
   });
 
+  test('the ephemeral storage that nodes report counts', () => {
+    const spec = { containers: [{ resources: { limits: { 'nvidia.com/gpu': 2, 'ephemeral-storage': '200Gi' } } }] };
+    const sized = (storage: string) =>
+      nodes.slice(-1).map((one) => {
+        const allocatable = { ...one.status.allocatable, 'ephemeral-storage': storage };
+        return { ...one, status: { allocatable } };
+      });
+    const answers = ['190Gi', '210Gi'].map((storage) =>
+      put({ groups: [{ name: 'main', count: 1, template: { ...pod('', { gpus: 2 }), spec } }] }, sized(storage)),
+    );
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['never', 'fits']);
+    expect(answers[0]?.groups[0]?.words).toContain('1 Insufficient ephemeral-storage');
+  });
+
   test.each([
     ['some of them', { gpus: 2, count: 10 }, 'fits-some', '8 of 10 pods fit now in pool l4 (16 free)'],
     ['all or none', { gpus: 2, count: 10, together: true }, 'waits', 'waits: only 8 of 10 pods fit at once'],
@@ -127,7 +141,7 @@ describe('would pods run', () => {
       asOf: 0,
       gaps: ['pods of other namespaces'],
     });
-    expect(answer.line).toBe('fits now in pool l4 (16 free), as far as its objects are readable');
+    expect(answer.line).toBe('fits now in pool l4 (at most 16 free), but not all objects are readable');
   });
 
   test('another scheduler is named, and the nodes are still checked', () => {
@@ -203,6 +217,78 @@ describe('new nodes', () => {
     expect(answer.growth).toEqual([{ pool: 'g6', by: 'Karpenter', nodes: null, blocked }]);
     expect(answer.outcome).toBe(blocked === null ? 'grows' : 'never');
     expect(ask({ gpus: 16, selector }, [...base, pool]).growth).toEqual([]);
+  });
+
+  const computeClass = (spec: object) => ({
+    apiVersion: 'cloud.google.com/v1',
+    kind: 'ComputeClass',
+    metadata: { name: 'l4' },
+    spec: {
+      priorities: [
+        { machineType: 'g2-standard-24', spot: true },
+        { machineFamily: 'g2', gpu: { type: 'nvidia-l4', count: 4 } },
+        { nodepools: ['by-hand'] },
+      ],
+      ...spec,
+    },
+  });
+  const creating = { nodePoolAutoCreation: { enabled: true } };
+  const ofClass = { 'cloud.google.com/compute-class': 'l4' };
+
+  test.each([
+    ['with as many GPUs as one of its priorities', { gpus: 4, selector: ofClass }, creating, 'grows'],
+    ['not with more than its machines have', { gpus: 8, selector: ofClass }, creating, 'never'],
+    ['not with more memory', { gpus: 1, selector: ofClass, memory: '800Gi' }, creating, 'never'],
+    [
+      'not for pods of another class',
+      { gpus: 4, selector: { 'cloud.google.com/compute-class': 'h100' } },
+      creating,
+      'never',
+    ],
+    [
+      'on spot as the first says',
+      { gpus: 2, selector: { ...ofClass, 'cloud.google.com/gke-spot': 'true' } },
+      creating,
+      'grows',
+    ],
+    [
+      'not on spot as the second says',
+      { gpus: 4, selector: { ...ofClass, 'cloud.google.com/gke-spot': 'true' } },
+      creating,
+      'never',
+    ],
+    ['in Autopilot', { gpus: 4, selector: ofClass }, { autopilot: { enabled: true } }, 'grows'],
+    ['not if that is off', { gpus: 4, selector: ofClass }, { nodePoolAutoCreation: { enabled: false } }, 'never'],
+    ['maybe if it does not say so', { gpus: 4, selector: ofClass }, {}, 'unknown'],
+    [
+      'not on a tainted node',
+      { gpus: 4, selector: ofClass },
+      { ...creating, nodePoolConfig: { taints: [{ key: 'team', value: 'a', effect: 'NoSchedule' }] } },
+      'never',
+    ],
+    [
+      'not from pools that exist',
+      { gpus: 4, selector: ofClass },
+      { ...creating, priorities: [{ nodepools: ['by-hand'] }] },
+      'never',
+    ],
+  ] as const)('a ComputeClass of GKE %s', (_, wants, spec, outcome) => {
+    const answer = ask(wants, [...base, computeClass(spec)]);
+    expect(answer.outcome).toBe(outcome);
+    const grows = { pool: 'l4', by: 'ComputeClass', nodes: null, blocked: null };
+    expect(answer.growth).toEqual(outcome === 'grows' ? [grows] : []);
+    expect(answer.gaps).toEqual(
+      outcome === 'unknown' ? ['nodes that the ComputeClass l4 would add if GKE creates node pools for it'] : [],
+    );
+  });
+
+  test('the pools that a ComputeClass created can grow, and admit its pods', () => {
+    const taint = { key: 'cloud.google.com/compute-class', value: 'l4', effect: 'NoSchedule' };
+    const labels = { 'cloud.google.com/gke-nodepool': 'nap-l4', ...ofClass };
+    const objects = [node('gke-nap-l4-1', '', 1, [taint], labels), computeClass(creating)];
+    expect(ask({ gpus: 1, selector: ofClass }, objects).line).toBe('fits now in pool nap-l4 (1 free)');
+    const answer = ask({ gpus: 1, count: 3, selector: ofClass }, objects);
+    expect(answer.growth).toEqual([{ pool: 'nap-l4', by: 'ComputeClass', nodes: 2, blocked: null }]);
   });
 });
 

@@ -1,147 +1,199 @@
 import { describe, expect, test } from 'vitest';
-import { idleWords, isIdle, type PodUsage, podUsage, smallerSlice, usageWords } from '../../server/src/fleet/usage.ts';
+import type { PodUsage } from '../../server/src/fleet/device-usage.ts';
+import { isIdle, podUsage, smallerSlice } from '../../server/src/fleet/usage.ts';
+import { devicePods, podFinder } from '../../server/src/fleet/usage-labels.ts';
 import {
   availableMetrics,
-  type MetricName,
+  availableQuery,
   readVector,
-  type Statistic,
   type UsageAnswer,
   usageQueries,
 } from '../../server/src/fleet/usage-metrics.ts';
+import { dcgmDevice, dcgmLabels, type ExportedDevice, vectorOf } from '../support/prometheus-server.ts';
 
-type LabelTable = Readonly<Record<string, string>>;
+const GiB = 2 ** 30;
+const pods = devicePods(
+  [
+    ['ml', 'train-0', 'n1'],
+    ['ml', 'train-1', 'n1'],
+    ['dev', 'train-1', 'n2'],
+  ].map(([namespace = '', name = '', node = '']) => ({ namespace, name, node })),
+);
 
-const trainer = {
-  exported_namespace: 'ml',
-  exported_pod: 'train-0',
-  namespace: 'monitoring',
-  pod: 'dcgm-exporter-x',
-  UUID: 'GPU-1',
-};
+/** What the exporters have said, as Prometheus answers. */
+function answersOf(devices: readonly ExportedDevice[]): readonly UsageAnswer[] {
+  const read = (query: string) => {
+    const result = readVector({ status: 'success', data: { resultType: 'vector', result: vectorOf(query, devices) } });
+    if ('problem' in result) throw new Error(result.problem);
+    return result;
+  };
+  return usageQueries(availableMetrics(read(availableQuery)), 6).map(({ query, ...asked }) => ({
+    ...asked,
+    series: read(query),
+  }));
+}
+
+const usageOf = (...devices: readonly ExportedDevice[]) => podUsage(answersOf(devices), pods, 6);
+const labels = dcgmLabels('ml', 'train-0', 'GPU-1');
+const light = { busy: 0.07, used: 11 };
 
 describe('usage by pod', () => {
-  test('takes the pod that the exporter names, not the exporter', () => {
-    const [pod, ...others] = podUsage(whole(trainer));
-    expect(pod).toEqual({
-      namespace: 'ml',
-      pod: 'train-0',
-      devices: 1,
-      busy: { p50: 0.02, p95: 0.07, max: 0.4 },
-      memory: { used: 11 * 2 ** 30, total: 80 * 2 ** 30 },
-      watts: 90,
-      profile: null,
-      isWhole: true,
-    });
-    expect(others).toEqual([]);
-  });
-
-  test('leaves out idle devices of an exporter whose labels were renamed', () => {
-    const idle = { namespace: 'monitoring', pod: 'dcgm-exporter-x', UUID: 'GPU-2' };
-    expect(podUsage([...whole(trainer), ...whole(idle)]).map(({ pod }) => pod)).toEqual(['train-0']);
-  });
-
-  test('reads pods without a prefix where the exporter’s labels are honored', () => {
-    expect(podUsage(whole({ namespace: 'ml', pod: 'train-0', UUID: 'GPU-1' })).map(({ pod }) => pod)).toEqual([
-      'train-0',
+  test('has busy time, memory and power over the window', () => {
+    expect(usageOf(dcgmDevice(labels, light))).toEqual([
+      {
+        namespace: 'ml',
+        pod: 'train-0',
+        devices: 1,
+        busy: { mean: 0.07, p95: 0.07 },
+        memory: { used: 11 * GiB, total: 80 * GiB },
+        allMemory: { used: 11 * GiB, total: 80 * GiB },
+        watts: 90,
+        profile: null,
+        isWhole: true,
+        seconds: 21_600,
+        isShared: false,
+      },
     ]);
   });
 
-  test('of several devices the busiest and the fullest count, and watts are added', () => {
-    const [pod] = podUsage([...whole(trainer), ...whole({ ...trainer, UUID: 'GPU-2' }, 3)]);
-    expect(pod).toMatchObject({ devices: 2, busy: { p95: 0.21 }, memory: { used: 33 * 2 ** 30 }, watts: 360 });
+  test('of several devices the busiest and the fullest decide, and the rest is added', () => {
+    const second = dcgmDevice(dcgmLabels('ml', 'train-0', 'GPU-2'), { busy: 0.21, used: 33 });
+    const [pod] = usageOf(dcgmDevice(labels, light), second);
+    expect(pod).toMatchObject({ devices: 2, memory: { used: 33 * GiB }, allMemory: { used: 44 * GiB }, watts: 180 });
+    expect(pod?.busy?.p95).toBe(0.21);
+    expect(pod?.busy?.mean).toBeCloseTo(0.14);
   });
 
-  test('slices of one card are devices of their own', () => {
-    const slice = (id: string) => ({ ...trainer, GPU_I_ID: id, GPU_I_PROFILE: '1g.10gb' });
-    expect(podUsage([...whole(slice('7')), ...whole(slice('8'))])).toMatchObject([{ devices: 2, profile: '1g.10gb' }]);
+  test('slices of one card are devices of their own, without power', () => {
+    const slice = (id: string) => dcgmDevice({ ...labels, GPU_I_ID: id, GPU_I_PROFILE: '1g.10gb' }, light);
+    expect(usageOf(slice('7'), slice('8'))).toMatchObject([{ devices: 2, profile: '1g.10gb', watts: null }]);
+  });
+
+  test('the figure that is 0 for every slice is not its busy time', () => {
+    const slice = { ...labels, GPU_I_ID: '7', GPU_I_PROFILE: '1g.10gb' };
+    const values = { DCGM_FI_DEV_GPU_UTIL: 0, DCGM_FI_DEV_FB_USED: 1, DCGM_FI_DEV_FB_FREE: 1 };
+    expect(usageOf({ labels: slice, values })).toMatchObject([{ busy: null, isWhole: false }]);
   });
 
   test('the engine’s activity takes precedence over the older figure', () => {
-    const answers = [
-      answer('DCGM_FI_PROF_GR_ENGINE_ACTIVE', 'p95', trainer, 0.07),
-      answer('DCGM_FI_DEV_GPU_UTIL', 'p95', trainer, 100),
-    ];
-    const rest = [
-      answer('DCGM_FI_DEV_GPU_UTIL', 'p50', trainer, 2),
-      answer('DCGM_FI_DEV_GPU_UTIL', 'max', trainer, 40),
-    ];
-    expect(podUsage([...answers, ...rest])[0]?.busy).toEqual({ p50: 0.02, p95: 0.07, max: 0.4 });
+    const device = dcgmDevice(labels, light);
+    const both = { ...device, values: { ...device.values, DCGM_FI_DEV_GPU_UTIL: 100 } };
+    expect(usageOf(both)[0]?.busy).toEqual({ mean: 0.07, p95: 0.07 });
+    expect(usageOf({ labels, values: { DCGM_FI_DEV_GPU_UTIL: 30 } })[0]?.busy?.mean).toBeCloseTo(0.3);
+  });
+
+  test('of copies of a series, the one with the most use counts', () => {
+    const copy = (replica: string, busy: number) => dcgmDevice({ ...labels, replica }, { busy, used: busy * 10 });
+    expect(usageOf(copy('a', 0.01), copy('b', 0.5))).toMatchObject([
+      { devices: 1, busy: { p95: 0.5 }, memory: { used: 5 * GiB } },
+    ]);
+  });
+
+  test('pods with series of the same device share it', () => {
+    const copy = (pod: string, vgpu: string) => dcgmDevice({ ...dcgmLabels('ml', pod, 'GPU-1'), vgpu }, light);
+    expect(usageOf(copy('train-0', '0'), copy('train-1', '1')).map(({ isShared }) => isShared)).toEqual([true, true]);
   });
 
   test('a device without a metric makes the amount of its pod unknown', () => {
-    const [pod] = podUsage([
-      ...whole(trainer),
-      answer('DCGM_FI_DEV_POWER_USAGE', 'mean', { ...trainer, UUID: 'GPU-2' }, 50),
-    ]);
+    const other = { labels: dcgmLabels('ml', 'train-0', 'GPU-2'), values: { DCGM_FI_DEV_POWER_USAGE: 50 } };
+    const [pod] = usageOf(dcgmDevice(labels, light), other);
     expect(pod).toMatchObject({ devices: 2, busy: null, memory: null, watts: 140, isWhole: false });
   });
 
+  test.each([
+    ['samples are missing', { steps: 20, before: 0 }],
+    ['it began after the window', { steps: 36 }],
+    ['nobody knows its samples', { before: 0 }],
+  ])('it is not whole if %s', (_, of) => {
+    const values = { DCGM_FI_PROF_GR_ENGINE_ACTIVE: { mean: 0, p95: 0, ...of } };
+    expect(usageOf({ labels, values })).toMatchObject([{ isWhole: false, busy: { p95: 0 } }]);
+  });
+
   test('reads AMD and Neuron metrics', () => {
-    const amd = { namespace: 'ml', pod: 'amd-0', gpu_uuid: 'a', hostname: 'n' };
-    const neuron = { namespace: 'ml', pod: 'trn-0', neuroncore: '0' };
-    const answers = [
-      ...(['p50', 'p95', 'max', 'before'] as const).flatMap((each) => [
-        answer('gpu_gfx_activity', each, amd, 30),
-        answer('neuroncore_utilization_ratio', each, neuron, 0.5),
-      ]),
-      answer('gpu_used_vram', 'max', amd, 1024),
-      answer('gpu_total_vram', 'max', amd, 196_608),
-    ];
-    expect(podUsage(answers)).toMatchObject([
-      { pod: 'amd-0', busy: { p95: 0.3 }, memory: { used: 2 ** 30, total: 192 * 2 ** 30 }, isWhole: true },
-      { pod: 'trn-0', busy: { p95: 0.5 }, memory: null, isWhole: true },
-    ]);
+    const amd = { namespace: 'ml', pod: 'train-0', gpu_uuid: 'a', hostname: 'n1' };
+    const neuron = { pod_name: 'train-1', namespace: 'ml', neuroncore: '0' };
+    const values = { gpu_gfx_activity: 30, gpu_used_vram: 1024, gpu_total_vram: 196_608 };
+    const [one, two] = usageOf(
+      { labels: amd, values },
+      { labels: neuron, values: { neuroncore_utilization_ratio: 0.5 } },
+    );
+    expect(one).toMatchObject({ busy: { p95: 0.3 }, memory: { used: GiB, total: 192 * GiB }, isWhole: true });
+    expect(two).toMatchObject({ pod: 'train-1', busy: { p95: 0.5 }, memory: null, isWhole: true });
   });
 
   test('values that are not numbers are not measurements', () => {
-    expect(podUsage([answer('DCGM_FI_DEV_GPU_UTIL', 'p95', trainer, Number.NaN)])).toEqual([]);
+    const values = { DCGM_FI_DEV_GPU_UTIL: Number.NaN };
+    expect(usageOf({ labels, values })).toMatchObject([{ busy: null, isWhole: false }]);
   });
 });
 
-describe('in words', () => {
-  const pod: PodUsage = {
-    ...{ namespace: 'ml', pod: 'train-0', devices: 1, profile: null, watts: null, isWhole: true },
-    ...{ busy: { p50: 0.02, p95: 0.07, max: 0.4 }, memory: { used: 11 * 2 ** 30, total: 80 * 2 ** 30 } },
-  };
-
-  test('a pod that a slice would hold', () => {
-    expect(usageWords(pod, 'h100-80gb-sxm')).toBe('uses 11 of 80 GiB, 7% busy: 1g.20gb would hold it');
+describe('the pod of a series', () => {
+  test.each([
+    ['renamed by the scrape', { exported_namespace: 'ml', exported_pod: 'train-0', namespace: 'mon', pod: 'dcgm-x' }],
+    ['as the exporter says', { namespace: 'ml', pod: 'train-0' }],
+    ['renamed by a user', { pod_namespace: 'ml', pod_name: 'train-0', namespace: 'mon', pod: 'dcgm-x' }],
+    ['from OpenTelemetry', { k8s_namespace_name: 'ml', k8s_pod_name: 'train-0' }],
+    ['of cAdvisor', { kubernetes_namespace: 'ml', kubernetes_pod_name: 'train-0', namespace: 'mon' }],
+    ['without a namespace, if only one pod has the name', { pod: 'train-0' }],
+    ['on its node', { namespace: 'ml', pod: 'train-0', Hostname: 'N1.example.com', node: 'n1' }],
+    ['by an exporter that gives its own host', { namespace: 'ml', pod: 'train-0', Hostname: 'dcgm-exporter-abc' }],
+  ])('is found: %s', (_, written) => {
+    expect(podFinder(pods)(new Map(Object.entries(written)))).toEqual({ namespace: 'ml', name: 'train-0', node: 'n1' });
   });
 
   test.each([
-    ['the card is unknown', pod, undefined],
-    ['it is too busy for one', { ...pod, busy: { p50: 0.9, p95: 0.95, max: 1 } }, 'h100-80gb-sxm'],
-    ['its memory is too large', { ...pod, memory: { used: 70 * 2 ** 30, total: 80 * 2 ** 30 } }, 'h100-80gb-sxm'],
-    ['the window is not complete', { ...pod, isWhole: false }, 'h100-80gb-sxm'],
-    ['it uses several devices', { ...pod, devices: 2 }, 'h100-80gb-sxm'],
-    ['it has a slice', { ...pod, profile: '1g.10gb' }, 'h100-80gb-sxm'],
-    ['the card has no MIG', pod, 'l4'],
-  ])('no slice is named if %s', (_, usage, gpu) => {
-    expect(usageWords(usage, gpu)).not.toContain('would hold');
+    ['the exporter', { namespace: 'mon', pod: 'dcgm-x' }],
+    ['a pod of another namespace', { namespace: 'mon', pod: 'train-0' }],
+    ['a name that two pods have', { pod: 'train-1' }],
+    ['a pod of another cluster', { namespace: 'ml', pod: 'train-0', Hostname: 'other-node' }],
+    ['a value of another label', { namespace: 'ml', container: 'train-0', pod_uid: 'train-0' }],
+    ['two pods', { namespace: 'ml', pod: 'train-0', pod_name: 'train-1' }],
+  ])('is not found: %s', (_, written) => {
+    expect(podFinder(pods)(new Map(Object.entries(written)))).toBeUndefined();
+  });
+});
+
+describe('advice', () => {
+  const pod: PodUsage = {
+    ...{ namespace: 'ml', pod: 'train-0', devices: 1, profile: null, watts: null, isWhole: true },
+    ...{ busy: { mean: 0.02, p95: 0.07 }, memory: { used: 11 * GiB, total: 80 * GiB }, allMemory: null },
+    ...{ seconds: 21_600, isShared: false },
+  };
+
+  test.each([
+    ['the smallest that holds it', pod, '1g.20gb'],
+    ['one with more compute where more is needed', { ...pod, busy: { mean: 0.2, p95: 0.4 } }, '3g.40gb'],
+    ['none if it is too busy', { ...pod, busy: { mean: 0.9, p95: 0.95 } }, undefined],
+    ['none if its memory is too large', { ...pod, memory: { used: 70 * GiB, total: 80 * GiB } }, undefined],
+    ['none if the window is not complete', { ...pod, isWhole: false }, undefined],
+    ['none if it uses several devices', { ...pod, devices: 2 }, undefined],
+    ['none if it has a slice', { ...pod, profile: '1g.10gb' }, undefined],
+    ['none if others use the device', { ...pod, isShared: true }, undefined],
+  ])('names a slice: %s', (_, usage, slice) => {
+    expect(smallerSlice(usage, 'h100-80gb-sxm')?.name).toBe(slice);
   });
 
-  test('a slice with more compute where more is needed', () => {
-    expect(smallerSlice({ ...pod, busy: { p50: 0.2, p95: 0.4, max: 1 } }, 'h100-80gb-sxm')?.name).toBe('3g.40gb');
+  test('a card without MIG has no slices', () => {
+    expect(smallerSlice(pod, 'l4')).toBeUndefined();
   });
 
-  test('idle pods, and what they cost', () => {
-    const idle = [8, 8, 8].map((devices) => ({ ...pod, devices, busy: { p50: 0, p95: 0.01, max: 0.9 } }));
-    expect(idle.every((each) => isIdle(each, 0.05))).toBe(true);
-    expect(idleWords(idle, 0.05, 6, '$165/h')).toBe('3 pods hold 24 GPUs under 5% for 6 h: $165/h');
-    expect(idleWords(idle.slice(0, 1), 0.05, 1, null)).toBe('1 pod holds 8 GPUs under 5% for 1 h');
-    expect(idleWords([], 0.05, 6, null)).toBeUndefined();
-  });
-
-  test('a pod that has not run for the whole window is not idle', () => {
-    expect(isIdle({ ...pod, busy: { p50: 0, p95: 0, max: 0 }, isWhole: false }, 0.05)).toBe(false);
-    expect(isIdle({ ...pod, busy: null }, 0.05)).toBe(false);
+  test('a pod is idle only if it was measured for the whole window', () => {
+    const idle = { ...pod, busy: { mean: 0, p95: 0.01 } };
+    expect([idle, pod, { ...idle, isWhole: false }, { ...idle, busy: null }].map(isIdle)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 
 describe('the answers of Prometheus', () => {
-  test('only metrics that are there are asked for', () => {
+  test('only metrics that are there are asked for, of series that are there', () => {
     const found = availableMetrics([{ labels: new Map([['__name__', 'DCGM_FI_DEV_FB_USED']]), value: 1 }]);
-    expect(usageQueries(found, 6).map(({ query }) => query)).toEqual(['max_over_time(DCGM_FI_DEV_FB_USED[21600s])']);
+    expect(usageQueries(found, 6).map(({ query }) => query)).toEqual([
+      'max_over_time(DCGM_FI_DEV_FB_USED[21600s]) and DCGM_FI_DEV_FB_USED',
+    ]);
   });
 
   test('an error is a problem in words', () => {
@@ -152,21 +204,3 @@ describe('the answers of Prometheus', () => {
     });
   });
 });
-
-function answer(metric: MetricName, statistic: Statistic, labels: LabelTable, value: number): UsageAnswer {
-  return { metric, statistic, series: [{ labels: new Map(Object.entries(labels)), value }] };
-}
-
-/** A device that used 11 of 80 GiB and was 7% busy, or so many times as much. */
-function whole(labels: LabelTable, times = 1): readonly UsageAnswer[] {
-  const used = 11 * 1024 * times;
-  return [
-    answer('DCGM_FI_PROF_GR_ENGINE_ACTIVE', 'p50', labels, 0.02 * times),
-    answer('DCGM_FI_PROF_GR_ENGINE_ACTIVE', 'p95', labels, Math.round(7 * times) / 100),
-    answer('DCGM_FI_PROF_GR_ENGINE_ACTIVE', 'max', labels, 0.4),
-    answer('DCGM_FI_PROF_GR_ENGINE_ACTIVE', 'before', labels, 0.1),
-    answer('DCGM_FI_DEV_FB_USED', 'max', labels, used),
-    answer('DCGM_FI_DEV_FB_FREE', 'min', labels, 80 * 1024 - used),
-    answer('DCGM_FI_DEV_POWER_USAGE', 'mean', labels, 90 * times),
-  ];
-}

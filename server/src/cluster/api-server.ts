@@ -9,6 +9,8 @@ export interface ApiResponse {
   readonly status: number;
   /** The whole body. Rejects if it stalls. */
   readonly text: () => Promise<string>;
+  /** The body as it arrives. Rejects if it stalls or breaks off. */
+  readonly parts: () => AsyncIterable<unknown>;
   /** The body as it arrives, line by line; it ends with the connection, also when that drops. */
   readonly lines: () => AsyncIterable<string>;
 }
@@ -118,6 +120,7 @@ function request(url: URL, options: https.RequestOptions): Promise<ApiResponse> 
           for await (const part of response) parts.push(String(part));
           return parts.join('');
         },
+        parts: () => response,
         lines() {
           sent.setTimeout(watchMilliseconds);
           return createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY });

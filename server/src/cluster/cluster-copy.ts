@@ -115,6 +115,7 @@ export function followCluster(
     events: collect(resources.events),
     autoscaler: collect(resources.autoscaler),
     priorityClasses: collect(resources.priorityClasses),
+    budgets: collect(resources.budgets),
     runtimeClasses: collect(resources.runtimeClasses),
     slices: collect(resources.slices),
     deviceClasses: collect(resources.deviceClasses),
@@ -124,6 +125,7 @@ export function followCluster(
     localQueues: collect(resources.localQueues),
     flavors: collect(resources.flavors),
     karpenter: collect(resources.karpenter),
+    computeClasses: collect(resources.computeClasses),
     machineAutoscalers: collect(resources.machineAutoscalers),
   };
   const all = Object.values(copy);
@@ -177,6 +179,7 @@ export function followCluster(
       pods: pods(copy.pods.values(), copy.events.values()),
       namespaces: namespaces(copy.namespaces.values()),
       priorityClasses: priorityClasses(copy.priorityClasses.values()),
+      budgets: copy.budgets.values(),
       runtimeClasses: runtimeClasses(copy.runtimeClasses.values()),
       devices: slices.isComplete()
         ? devices(slices.values(), deviceClasses.values(), claims.values(), templates.values())
@@ -187,7 +190,12 @@ export function followCluster(
         clusterQueues: clusterQueues.values(),
         flavors: flavors.values(),
       },
-      growing: [...copy.karpenter.values(), ...copy.machineAutoscalers.values(), ...copy.autoscaler.values().flat()],
+      growing: [
+        ...copy.karpenter.values(),
+        ...copy.computeClasses.values(),
+        ...copy.machineAutoscalers.values(),
+        ...copy.autoscaler.values().flat(),
+      ],
     };
   }
 

@@ -61,9 +61,11 @@ export function createCollection<T>(read: (object: unknown) => T | undefined): C
     switch (change.kind) {
       case 'list-start':
         listed = new Set();
-        state = 'listing';
+        // Trying again is no success: the failure lasts until an object or the end of the list arrives.
+        if (!isFailure(state)) state = 'listing';
         return false;
       case 'object':
+        if (listed !== undefined) state = 'listing';
         return put(change.object);
       case 'list-end':
         return endList();
@@ -91,6 +93,10 @@ export function createCollection<T>(read: (object: unknown) => T | undefined): C
       return changed;
     },
   };
+}
+
+function isFailure(state: CopyState): boolean {
+  return state === 'unauthorized' || state === 'unreachable' || state === 'forbidden';
 }
 
 function keyOf(object: unknown): string {

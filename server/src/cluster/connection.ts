@@ -1,6 +1,9 @@
+import { workloadUsageWords } from '../features/cluster/device-usage-words.ts';
 import { drawCluster } from '../features/cluster/drawing.ts';
 import type { ClusterDrawing, ClusterDrawn } from '../features/cluster/drawn.ts';
 import type { ClusterState, ClusterView, PublishedView } from '../fleet/cluster-view.ts';
+import { type MeasuredView, podsWithDevices, withUsage } from '../fleet/measured-view.ts';
+import { devicePods } from '../fleet/usage-labels.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { type Clock, watchSleep } from './clock.ts';
 import { type ClusterCopy, followCluster } from './cluster-copy.ts';
@@ -17,6 +20,7 @@ import {
 } from './messages.ts';
 import { paced } from './pacer.ts';
 import { stateOf } from './status.ts';
+import { followUsage, noUsage, usageHours } from './usage.ts';
 
 /** One connection to a cluster. */
 export interface Connection {
@@ -56,9 +60,11 @@ export function connect(
   /** When the server was last heard. */
   let heard = clock.now();
   let computed: Computed | undefined;
+  let shown: MeasuredView | undefined;
   let moment: Moment | undefined;
   let posted = '';
   let isOutdated = true;
+  let isMeasured = false;
 
   let first: ReturnType<typeof loadContext>;
   try {
@@ -86,11 +92,18 @@ export function connect(
     moment = momentOf(state, message);
     if (wasLive && isOutdated) {
       isOutdated = false;
+      const isFirst = computed === undefined;
       computed = engine.compute(copy.objects(), moment);
+      isMeasured = true;
+      if (isFirst) usage.start();
+    }
+    if (isMeasured && computed !== undefined) {
+      isMeasured = false;
+      shown = withUsage(computed, usage.current());
       answerAll();
     }
     const listed = { nodes: copy.nodes.count(), pods: copy.pods.count() };
-    const whole = computed === undefined ? null : { ...computed.view, ...moment };
+    const whole = shown === undefined ? null : { ...shown.view, ...moment };
     const status: ClusterStatus = {
       state,
       message,
@@ -136,7 +149,12 @@ export function connect(
     const answers = keys.flatMap((key) => {
       const asked = questions.get(key);
       if (asked === undefined || moment === undefined) return [];
-      const found = engine.answer(asked.question, moment);
+      const { namespace, owner } = asked.question;
+      const used = owner && shown?.usageOf(namespace, owner.kind, owner.name);
+      const found = {
+        ...engine.answer(asked.question, moment),
+        usage: used === undefined ? null : workloadUsageWords(used, usageHours),
+      };
       const text = JSON.stringify({ ...found, asOf: null });
       if (text === asked.answered) return [];
       asked.answered = text;
@@ -155,6 +173,14 @@ export function connect(
       publish();
     },
   );
+  const pods = () => (computed === undefined ? devicePods([]) : podsWithDevices(computed));
+  const usage =
+    settings.prometheus === null
+      ? noUsage
+      : followUsage(settings.prometheus, api, clock, signal, pods, () => {
+          isMeasured = true;
+          publish();
+        });
   publish();
   void watchSleep(clock, signal, () => {
     api.reset();
@@ -166,10 +192,10 @@ export function connect(
   });
 
   return {
-    nodes: (pool) => computed?.nodesOf(pool) ?? [],
+    nodes: (pool) => shown?.nodesOf(pool) ?? [],
     draw(drawing) {
-      if (computed === undefined || moment === undefined) return undefined;
-      const { view, nodesOf } = computed;
+      if (shown === undefined || moment === undefined) return undefined;
+      const { view, nodesOf } = shown;
       const now = clock.now();
       // Without news, what is followed is as it was.
       const asOf = moment.state.kind === 'current' ? now : moment.asOf;
@@ -186,7 +212,14 @@ export function connect(
   };
 }
 
-function published({ owners: _o, pending: _p, problems: _s, leaked: _l, ...view }: ClusterView): PublishedView {
+function published({
+  owners: _o,
+  pending: _p,
+  problems: _s,
+  leaked: _l,
+  idlePods: _i,
+  ...view
+}: ClusterView): PublishedView {
   return view;
 }
 

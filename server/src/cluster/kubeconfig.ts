@@ -4,6 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { CredentialError } from './connection-words.ts';
 import { useExecPlugin } from './exec-plugin.ts';
 import type { ClusterContext } from './messages.ts';
+import { isUsual, ownPath } from './own-file.ts';
 
 // What a kubeconfig says. Its content never occurs in a message: it has tokens and keys.
 // https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
@@ -22,7 +23,6 @@ export interface Machine {
   readonly home: string;
 }
 
-const maxBytes = 5_000_000;
 const accountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 /**
@@ -35,7 +35,8 @@ export function loadContext(choice: KubeconfigChoice, machine: Machine, signal: 
   const name = choice.context ?? config.getCurrentContext();
   if (!name) throw new CredentialError('the kubeconfig has no current context; choose one');
   config.setCurrentContext(name);
-  if (config.getContextObject(name) === null) throw new CredentialError(`the kubeconfig has no context ${name}`);
+  if (config.getContextObject(name) === null)
+    throw new CredentialError(`the kubeconfig has no context ${name}${namesOf(config)}`);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new CredentialError(`the kubeconfig does not define the cluster of the context ${name}`);
   if (config.getCurrentUser() === null)
@@ -44,6 +45,13 @@ export function loadContext(choice: KubeconfigChoice, machine: Machine, signal: 
     throw new CredentialError(`the server of the context ${name} must be an https address`);
   useExecPlugin(config, folder, signal);
   return config;
+}
+
+/** `; it has prod, test and 2 more`. */
+function namesOf(config: KubeConfig): string {
+  const names = config.getContexts().map(({ name }) => name);
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
+  return names.length === 0 ? '' : `; it has ${names.slice(0, 3).join(', ')}${more}`;
 }
 
 /** @throws {CredentialError} as `loadContext` */
@@ -64,7 +72,7 @@ interface Loaded {
 }
 
 function load({ kubeconfig: file }: KubeconfigChoice, { env, home }: Machine): Loaded {
-  if (file !== null) return read(file.replace(/^~(?=[/\\]|$)/, home));
+  if (file !== null) return read(ownPath(file, home));
   const named = (env.KUBECONFIG ?? '').split(path.delimiter).filter((name) => name !== '');
   const files = named.length > 0 ? named : [path.join(home, '.kube', 'config')];
   const present = files.filter((name) => fs.existsSync(name));
@@ -88,8 +96,7 @@ function read(file: string): Loaded {
   let content: string;
   try {
     // Opening a pipe would never end.
-    const { size } = fs.statSync(file);
-    if (!fs.statSync(file).isFile() || size > maxBytes) throw new CredentialError(`${file} is not a kubeconfig`);
+    if (!isUsual(fs.statSync(file))) throw new CredentialError(`${file} is not a kubeconfig`);
     content = fs.readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof CredentialError) throw error;

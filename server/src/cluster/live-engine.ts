@@ -46,4 +46,5 @@ const gapNames: ReadonlyMap<string, string> = new Map([
   ['clusterqueues.kueue.x-k8s.io', 'queues of Kueue'],
   ['localqueues.kueue.x-k8s.io', 'local queues of Kueue'],
   ['nodepools.karpenter.sh', 'node pools of Karpenter'],
+  ['computeclasses.cloud.google.com', 'ComputeClasses of GKE'],
 ]);

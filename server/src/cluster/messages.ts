@@ -1,6 +1,7 @@
 import type { ClusterDrawing, ClusterDrawn } from '../features/cluster/drawn.ts';
 import type { LiveNode, PublishedView } from '../fleet/cluster-view.ts';
 import type { FitAnswer, FitQuestion } from '../fleet/fit-question.ts';
+import type { PrometheusSettings } from './usage.ts';
 
 // What the thread that follows a cluster and the rest of gpulint exchange: plain data that passes by structured clone.
 
@@ -14,6 +15,8 @@ export interface ClusterSettings {
   readonly namespace: string | null;
   /** The project's own prices, by `ownPricesText`; an empty text if there are none. */
   readonly prices: string;
+  /** null: no Prometheus is asked. */
+  readonly prometheus: PrometheusSettings | null;
 }
 
 export type ToCluster =

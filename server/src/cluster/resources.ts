@@ -1,8 +1,20 @@
 import { type DeviceClaim, readClaim, readDeviceClass, readSlice } from '../fleet/devices.ts';
-import { readAutoscalerStatus, readKarpenterPool, readMachineAutoscaler } from '../fleet/growth-read.ts';
-import { at, list, text, textMap } from '../fleet/json.ts';
+import {
+  readAutoscalerStatus,
+  readComputeClass,
+  readKarpenterPool,
+  readMachineAutoscaler,
+} from '../fleet/growth-read.ts';
+import { at, list, text, textMap, timeOf } from '../fleet/json.ts';
 import { readClusterQueue, readFlavor, readLocalQueue } from '../fleet/kueue-read.ts';
-import { readClusterNode, readClusterPod, readQuota, readRuntimeClass, timeOf } from '../fleet/live-read.ts';
+import {
+  keptWords,
+  readBudget,
+  readClusterNode,
+  readClusterPod,
+  readQuota,
+  readRuntimeClass,
+} from '../fleet/live-read.ts';
 
 // What is read of a cluster: which collections, and the least of each object. docs/cluster.md lists the same for the ClusterRole.
 
@@ -55,6 +67,7 @@ export const resources = {
     fieldSelector: 'metadata.name=cluster-autoscaler-status',
   },
   priorityClasses: other('priorityclasses', 'scheduling.k8s.io', ['v1'], false, leastPriorityClass),
+  budgets: other('poddisruptionbudgets', 'policy', ['v1'], true, readBudget),
   runtimeClasses: other('runtimeclasses', 'node.k8s.io', ['v1', 'v1beta1'], false, readRuntimeClass),
   slices: other('resourceslices', 'resource.k8s.io', draVersions, false, readSlice),
   deviceClasses: other('deviceclasses', 'resource.k8s.io', draVersions, false, readDeviceClass),
@@ -68,6 +81,7 @@ export const resources = {
   localQueues: other('localqueues', kueue, kueueVersions, true, readLocalQueue),
   flavors: other('resourceflavors', kueue, kueueVersions, false, readFlavor),
   karpenter: other('nodepools', 'karpenter.sh', ['v1', 'v1beta1'], false, readKarpenterPool),
+  computeClasses: other('computeclasses', 'cloud.google.com', ['v1'], false, readComputeClass),
   machineAutoscalers: other(
     'machineautoscalers',
     'autoscaling.openshift.io',
@@ -116,8 +130,8 @@ function namedClaim(object: unknown, spec: unknown): NamedClaim {
 
 function readEvent(object: unknown): PodEvent | undefined {
   const pod = text(at(object, 'involvedObject', 'name'));
-  const message = text(at(object, 'message'));
-  if (pod === undefined || message === undefined) return undefined;
+  const message = keptWords(at(object, 'message'));
+  if (pod === undefined || message === '') return undefined;
   const time = timeOf(at(object, 'series', 'lastObservedTime')) ?? timeOf(at(object, 'lastTimestamp'));
   const namespace = text(at(object, 'metadata', 'namespace')) ?? '';
   return { pod: `${namespace}/${pod}`, message, time: time ?? timeOf(at(object, 'eventTime')) ?? 0 };

@@ -36,9 +36,11 @@ function unauthorized(context: string, reason: string): string {
 }
 
 function partial(pods: Followed): string | null {
-  if (pods.state() === 'forbidden')
-    return 'Pods may not be listed: what is free is unknown; bind the ClusterRole in docs/cluster.md';
   const namespace = pods.namespace();
+  if (pods.state() === 'forbidden') {
+    const tried = namespace === null ? '' : `, not even those of the namespace ${namespace}`;
+    return `Pods may not be listed${tried}: what is free is unknown; name another namespace or bind the ClusterRole in docs/cluster.md`;
+  }
   return namespace === null
     ? null
     : `Only pods of the namespace ${namespace} are readable: devices of other pods look free`;

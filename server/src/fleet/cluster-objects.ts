@@ -1,7 +1,16 @@
 import type { DeviceMatcher } from './device-allocation.ts';
 import type { DeviceSupply } from './devices.ts';
 import type { PriorityClasses } from './read.ts';
-import type { Amounts, FleetNode, FleetPod, Labels, NodeSelectorTerm, Taint, Toleration } from './types.ts';
+import type {
+  Amounts,
+  DisruptionBudget,
+  FleetNode,
+  FleetPod,
+  Labels,
+  NodeSelectorTerm,
+  Taint,
+  Toleration,
+} from './types.ts';
 
 // The objects of a cluster as far as the view and its answers need them. `live-read.ts` makes them from API objects, one by one; whoever follows
 // the cluster keeps them by uid and replaces an object that has changed, because results are remembered by identity.
@@ -14,6 +23,7 @@ export interface ClusterObjects {
   /** Labels by name; empty if namespaces may not be read. */
   readonly namespaces: ReadonlyMap<string, Labels>;
   readonly priorityClasses: PriorityClasses;
+  readonly budgets: readonly DisruptionBudget[];
   readonly runtimeClasses: ReadonlyMap<string, RuntimeClass>;
   /** Undefined if the cluster does not serve dynamic resource allocation. */
   readonly devices: ClusterDevicesData | undefined;
@@ -109,14 +119,16 @@ export interface ResourceFlavor {
   readonly tolerations: readonly Toleration[];
 }
 
-/** A pool to which an autoscaler can add nodes: a Karpenter NodePool, or a node group of the cluster autoscaler. */
+/** A pool to which an autoscaler can add nodes: a Karpenter NodePool, a ComputeClass of GKE, or a node group of the cluster autoscaler. */
 export interface GrowingPool {
-  readonly by: 'karpenter' | 'cluster-autoscaler' | 'machine-autoscaler';
+  readonly by: 'karpenter' | 'compute-class' | 'cluster-autoscaler' | 'machine-autoscaler';
+  /** It creates nodes although it has none: what they are follows from its own fields. Null: it depends on the cluster. */
+  readonly creates: boolean | null;
   readonly name: string;
   /** Labels of the nodes that it adds, as far as they are known. */
   readonly labels: Labels;
   readonly taints: readonly Taint[];
-  /** Requirements on the labels of its nodes. */
+  /** Requirements on the labels of its nodes, which meet one of them. */
   readonly terms: readonly NodeSelectorTerm[];
   readonly min: number | null;
   readonly max: number | null;

@@ -1,4 +1,8 @@
 import type { PoolManager } from '../catalog/index.ts';
+import type { DeviceCount, MoneyRange, PodOwner } from './amounts.ts';
+import type { ClusterUsage, IdlePod, PodUsage, UsageSum } from './device-usage.ts';
+
+export type { DeviceCount, MoneyRange, PodOwner } from './amounts.ts';
 
 // What a connected cluster offers, and whether pods would run there, as plain data: it passes between threads by structured clone, and is printed
 // as JSON. So it has no maps, functions or undefined values; names from the cluster are values, never keys. Times are milliseconds since the epoch,
@@ -26,10 +30,14 @@ export interface ClusterView {
   /** Claims that hold devices although no pod uses them, and devices without a node. */
   readonly leaked: readonly LeakedClaim[];
   readonly problems: readonly NodeProblem[];
+  /** null: no Prometheus is known. */
+  readonly usage: ClusterUsage | null;
+  /** Those that cost most first. */
+  readonly idlePods: readonly IdlePod[];
 }
 
 /** What analyses see of a view. The rest can be megabytes with each change; it is drawn where the cluster is known. */
-export type PublishedView = Omit<ClusterView, 'owners' | 'pending' | 'problems' | 'leaked'>;
+export type PublishedView = Omit<ClusterView, 'owners' | 'pending' | 'problems' | 'leaked' | 'idlePods'>;
 
 /** How current the objects are. A view with an old `asOf` shows the last known objects in every state but `loading`. */
 export type ClusterState =
@@ -50,10 +58,10 @@ export interface ClusterTotals {
 /** Physical accelerators. A MIG slice, a time slice or a core counts as its part of the device. */
 export interface DeviceSum {
   readonly total: number;
-  /** Not requested by any pod, on nodes that are ready and not cordoned. */
-  readonly free: number;
-  /** Requested by pods. */
-  readonly used: number;
+  /** Not requested by any pod, on nodes that are ready and not cordoned; null if pods may not be read. */
+  readonly free: number | null;
+  /** Requested by pods; null if they may not be read. */
+  readonly used: number | null;
   /** Neither free nor used: their nodes are cordoned or not ready, or the device plugin does not offer them. */
   readonly unavailable: number;
   /** Nodes whose number of devices is unknown; they count as 0. */
@@ -71,12 +79,6 @@ export interface LiveCost {
   readonly basis: readonly string[];
   /** Why prices are unknown: `instance type unknown`. */
   readonly because: readonly string[];
-}
-
-/** Equal bounds are one figure. */
-export interface MoneyRange {
-  readonly min: number;
-  readonly max: number;
 }
 
 /** Who manages a pool. */
@@ -125,6 +127,7 @@ export interface LivePool {
   readonly growth: PoolGrowth | null;
   /** The platform adds tolerations for the resources that a pod requests. */
   readonly toleratesRequested: boolean;
+  readonly usage: UsageSum | null;
 }
 
 export type LiveCapacity = 'spot' | 'on-demand' | 'reserved' | 'flex';
@@ -182,24 +185,19 @@ export interface DeviceCounts {
   readonly resource: string;
   readonly capacity: number;
   readonly allocatable: number;
-  readonly requested: number;
+  /** By pods; null if they may not be read, as below. */
+  readonly requested: number | null;
   /** What a pod can get now: 0 on nodes that are cordoned or not ready. */
-  readonly free: number;
+  readonly free: number | null;
   /** The part of a device that one unit is; null: unknown. */
   readonly share: number | null;
-}
-
-/** Units of one resource; devices of dynamic resource allocation count under the name of their driver. */
-export interface DeviceCount {
-  readonly resource: string;
-  readonly count: number;
 }
 
 export interface MigLayout {
   readonly strategy: 'single' | 'mixed';
   /** The value of nvidia.com/mig.config; null: unknown. */
   readonly config: string | null;
-  readonly profiles: readonly { readonly profile: string; readonly total: number; readonly free: number }[];
+  readonly profiles: readonly { readonly profile: string; readonly total: number; readonly free: number | null }[];
 }
 
 export interface DeviceSharingState {
@@ -225,12 +223,8 @@ export interface LivePod {
   readonly created: number | null;
   readonly state: 'running' | 'starting' | 'terminating';
   readonly priority: number;
-}
-
-/** The workload that a pod belongs to, as a manifest names it: the Deployment, not its ReplicaSet. */
-export interface PodOwner {
-  readonly kind: string;
-  readonly name: string;
+  /** null: not measured. */
+  readonly usage: PodUsage | null;
 }
 
 /** The pods of one workload with their accelerators. */
@@ -248,6 +242,7 @@ export interface OwnerUse {
   readonly pools: readonly string[];
   /** Its part of the price of its nodes; null if one of them is unknown. */
   readonly hourly: MoneyRange | null;
+  readonly usage: UsageSum | null;
 }
 
 export interface LargestFit {

@@ -28,6 +28,12 @@ export function deviceRequests(requests: Amounts): readonly DeviceCount[] {
 /** Thousands of pods have the same requests. */
 const known = new WeakMap<Amounts, readonly DeviceCount[]>();
 
+/** Where the pods of a node are known. */
+export interface KnownCounts extends DeviceCounts {
+  readonly requested: number;
+  readonly free: number;
+}
+
 /**
  * The accelerator resources of a node, as the scheduler counts them. What is free is free for a pod: nothing on a node that takes none.
  * @param requested by all pods of the node
@@ -38,7 +44,7 @@ export function countDevices(
   { model }: Machine,
   requested: Amounts,
   isOpen: boolean,
-): readonly DeviceCounts[] {
+): readonly KnownCounts[] {
   const value = (key: string) => labels.get(key);
   const sharing = sharingByLabels(value, null);
   const models = model?.id == null ? [] : [model.id];
@@ -70,15 +76,15 @@ const aliases = ['aws.amazon.com/neuron', 'aws.amazon.com/neurondevice', 'aws.am
  * The physical devices behind the resources of a node.
  * @param known the number of devices by the labels of the node or its instance type; null: unknown
  */
-export function sumDevices(counts: readonly DeviceCounts[], known: number | null, isOpen: boolean): DeviceSum {
+export function sumDevices(counts: readonly KnownCounts[], known: number | null, isOpen: boolean): DeviceSum {
   const alias = aliases.find((name) => counts.some(({ resource }) => resource === name));
   const offered = counts.filter(({ resource }) => resource === alias || !aliases.includes(resource));
   if (offered.length === 0) return unavailable(known);
   const isOne = offered.length === 1;
   // A single resource needs no share if the number of devices is known.
-  const share = ({ share: each, capacity }: DeviceCounts) =>
+  const share = ({ share: each, capacity }: KnownCounts) =>
     each ?? (isOne && known !== null && capacity > 0 ? known / capacity : Number.NaN);
-  const sum = (amount: (one: DeviceCounts) => number) =>
+  const sum = (amount: (one: KnownCounts) => number) =>
     offered.reduce((total, one) => total + amount(one) * share(one), 0);
   const capacity = sum((one) => one.capacity);
   if (!Number.isFinite(capacity)) return unavailable(known);
@@ -111,13 +117,20 @@ function unavailable(known: number | null): DeviceSum {
 /** The devices of several nodes or pools together. */
 export function addDevices(sums: readonly DeviceSum[]): DeviceSum {
   const add = (amount: (one: DeviceSum) => number) => rounded(sums.reduce((total, one) => total + amount(one), 0));
+  // What is unknown of one is unknown of all.
+  const addKnown = (amount: (one: DeviceSum) => number | null) =>
+    sums.some((one) => amount(one) === null) ? null : add((one) => amount(one) ?? 0);
   return {
     total: add(({ total }) => total),
-    free: add(({ free }) => free),
-    used: add(({ used }) => used),
+    free: addKnown(({ free }) => free),
+    used: addKnown(({ used }) => used),
     unavailable: add(({ unavailable: amount }) => amount),
     uncountedNodes: add(({ uncountedNodes }) => uncountedNodes),
   };
+}
+
+function plus(left: number | null, right: number | null): number | null {
+  return left === null || right === null ? null : left + right;
 }
 
 /** The units of several nodes together, by resource. A share that differs is unknown. */
@@ -133,8 +146,8 @@ export function addCounts(lists: readonly (readonly DeviceCounts[])[]): readonly
             resource: one.resource,
             capacity: before.capacity + one.capacity,
             allocatable: before.allocatable + one.allocatable,
-            requested: before.requested + one.requested,
-            free: before.free + one.free,
+            requested: plus(before.requested, one.requested),
+            free: plus(before.free, one.free),
             share: before.share === one.share ? one.share : null,
           },
     );

@@ -49,7 +49,13 @@ export function outcomeOf(input: OutcomeInput): FitOutcome {
   if (growth.some(({ blocked }) => blocked === null)) return 'grows';
   const couldFit = found.every(({ gang, count }) => gang !== undefined && fitsEmpty(gang, input.pools) >= count);
   if (couldFit) return 'waits';
-  return unknownGrowth(input.pools, input.growing).length > 0 ? 'unknown' : 'never';
+  return unknownGrowth(
+    input.pools,
+    input.growing,
+    found.map(({ pod }) => pod),
+  ).length > 0
+    ? 'unknown'
+    : 'never';
 }
 
 /** Pods that would fit if no others were there, on the nodes that admit them. */

@@ -1,9 +1,10 @@
 import type { ClusterObjects, ResourceFlavor } from './cluster-objects.ts';
 import { deviceRequests } from './device-counts.ts';
 import { type DeviceClaim, type DeviceSupply, readClaim } from './devices.ts';
+import { computeClassLabel } from './growth-read.ts';
 import { at, list, text } from './json.ts';
 import type { ClusterDevices } from './pod-devices.ts';
-import { toleratesRequested } from './pools.ts';
+import { classesOf, toleratesRequested } from './pools.ts';
 import { readPod } from './read.ts';
 import { sum } from './requests.ts';
 import type { FleetPod, Labels, Toleration } from './types.ts';
@@ -22,6 +23,7 @@ export function admitTemplate(template: unknown, namespace: string, objects: Clu
   const className = text(at(spec, 'runtimeClassName'));
   const runtime = className === undefined ? undefined : objects.runtimeClasses.get(className);
   const added = objects.nodes.some(toleratesRequested) ? deviceRequests(pod.requests).map(tolerationOf) : [];
+  const classes = objects.growing.some(({ by }) => by === 'compute-class') ? classesOf(pod).map(tolerationOfClass) : [];
   const gaps = [
     ...(pod.schedulerName === 'default-scheduler' ? [] : [`scheduler ${pod.schedulerName} decides`]),
     ...(pod.gates.length === 0 ? [] : [`held back by the scheduling gate ${pod.gates[0]}`]),
@@ -37,7 +39,7 @@ export function admitTemplate(template: unknown, namespace: string, objects: Clu
       nodeName: '',
       schedulerName: 'default-scheduler',
       gates: [],
-      tolerations: [...pod.tolerations, ...(runtime?.tolerations ?? []), ...added],
+      tolerations: [...pod.tolerations, ...(runtime?.tolerations ?? []), ...added, ...classes],
       nodeSelector: merge(pod.nodeSelector, runtime?.nodeSelector),
       requests: runtime === undefined ? pod.requests : sum(pod.requests, runtime.overhead),
     },
@@ -52,6 +54,11 @@ function isBound(volume: unknown): boolean {
 /** https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration */
 function tolerationOf({ resource }: { readonly resource: string }): Toleration {
   return { key: resource, operator: 'Exists', value: '', effect: 'NoSchedule' };
+}
+
+/** GKE lets the pods of a class on its nodes: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes */
+function tolerationOfClass(value: string): Toleration {
+  return { key: computeClassLabel, operator: 'Equal', value, effect: 'NoSchedule' };
 }
 
 function merge(labels: Labels, more: Labels | undefined): Labels {

@@ -57,6 +57,8 @@ export interface FitAnswer {
   readonly wayOut: string | null;
   /** Pods of the workload that have a node now. */
   readonly running: number;
+  /** Its pods that wait for one. */
+  readonly waiting: number;
   /** Pods that fit at once, and all of them. */
   readonly fitting: number;
   readonly pods: number;
@@ -67,10 +69,12 @@ export interface FitAnswer {
   readonly quotas: readonly QuotaState[];
   /** What could not be taken into account: `the pods of other namespaces are not readable`. */
   readonly gaps: readonly string[];
+  /** What its pods do with their devices, in words; null: not measured. */
+  readonly usage: string | null;
 }
 
 /** What an answer says, before it is put in words. */
-export type FitResult = Omit<FitFacts, 'line' | 'wayOut'>;
+export type FitResult = Omit<FitFacts, 'line' | 'wayOut' | 'usage'>;
 
 /** An answer without its time, so that equal answers are equal. */
 export type FitFacts = Omit<FitAnswer, 'asOf'>;

@@ -6,7 +6,8 @@ import type { FitResult, GroupFit, PoolFit } from './fit-question.ts';
 /** `fits now in pool a100 (6 free)`, `waits: …`, for all pods of the question together. */
 export function fitLine(answer: FitResult, about: LineContext): string {
   const line = lineOf(answer, about);
-  return about.isPartial && /^(?:fits|\d)/.test(line) ? `${line}, as far as its objects are readable` : line;
+  if (!about.isPartial || !/^(?:fits|\d)/.test(line)) return line;
+  return `${line.replace(/\((\d+ free)\)/, '(at most $1)')}, but not all objects are readable`;
 }
 
 /** What the line says besides the answer. */
@@ -82,6 +83,9 @@ export function wayOut(answer: FitResult): string | null {
   }
   const [reserved] = admitting;
   if (reserved !== undefined) return admit(reserved.pool);
+  const [wanted] = answer.groups.flatMap(({ devices }) => devices);
+  if (pools.length === 0 && wanted !== undefined)
+    return `nodes that offer ${wanted.resource}: add some, or install its device plugin`;
   const tooLarge = pools.find(({ pool }) => pool.missing === null && (pool.free ?? 0) > 0);
   return tooLarge === undefined ? null : 'smaller requests: no node is large enough';
 }

@@ -22,6 +22,7 @@ import { placeTogether } from './gang.ts';
 import type { Gang } from './gang-group.ts';
 import { growthFor, unknownGrowth } from './growth.ts';
 import { type ClusterDevices, podDevices } from './pod-devices.ts';
+import { bestEviction } from './preemption.ts';
 import { type Asked, queueVerdict, resourceQuotas } from './quota.ts';
 import { sum } from './requests.ts';
 import { untolerated } from './tolerations.ts';
@@ -59,6 +60,7 @@ export function answerFit(question: FitQuestion, objects: ClusterObjects, input:
       ...input,
       isPartial: input.gaps.length > 0,
       running,
+      waiting: [...own].filter(({ state }) => state === 'pending').length,
       gaps: [...input.gaps, ...admitted.flatMap((each) => each.gaps)],
       devices: devicesWith(objects, claims, namespace),
       together,
@@ -74,6 +76,8 @@ export interface PlacingInput extends FitInput {
   readonly isPartial: boolean;
   /** Pods of the workload that have a node; they are not among the objects. */
   readonly running: readonly ClusterPod[];
+  /** How many of its pods have none. */
+  readonly waiting: number;
   readonly devices: ClusterDevices | undefined;
   readonly together: boolean;
   readonly quotas: readonly QuotaState[];
@@ -83,13 +87,13 @@ export interface PlacingInput extends FitInput {
 
 /** The same for pods that have been admitted. */
 export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, input: PlacingInput): FitAnswer {
-  const { context, asOf, devices, together, quotas, stopped, running, isPartial } = input;
+  const { context, asOf, devices, together, quotas, stopped, running, waiting, isPartial } = input;
   const states = statesOf(objects);
   const pools = fitPoolsOf(objects, states);
   const found = groups.map((group): FoundPods => {
     const { pod, count } = group;
     const needed = podDevices(pod, devices);
-    const verdict = verdictOn(pod, states, objects.namespaces, devices);
+    const verdict = verdictOn(pod, states, objects.namespaces, devices, objects.budgets);
     if ('kind' in needed) return { ...group, verdict, gang: undefined };
     const state = filterState(pod, states, objects.namespaces, needed);
     return { ...group, verdict, gang: { pod, count, devices: needed, state } };
@@ -107,7 +111,13 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
   const gaps = [
     ...input.gaps,
     ...(exact ? [] : ['not all ways to place the pods were tried']),
-    ...(fitting === pods ? [] : unknownGrowth(pools, objects.growing)),
+    ...(fitting === pods
+      ? []
+      : unknownGrowth(
+          pools,
+          objects.growing,
+          groups.map(({ pod }) => pod),
+        )),
     ...(stopped === null ? [] : [stopped]),
   ];
   const result: FitResult = {
@@ -129,6 +139,7 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
             growing: objects.growing,
           }),
     running: running.length,
+    waiting,
     fitting: together && fitting < pods ? 0 : fitting,
     pods,
     groups: found.map((one) => groupFit(one, pools, objects)),
@@ -144,6 +155,7 @@ export function fitPods(groups: readonly PodsToFit[], objects: ClusterObjects, i
     asOf,
     line: fitLine(result, { isPartial, used: used.map(({ name }) => name.name) }),
     wayOut: wayOut(result),
+    usage: null,
   };
 }
 
@@ -189,18 +201,11 @@ function devicesOf({ requests }: FleetPod): number {
 function preemptedBy(found: readonly FoundPods[]): readonly PreemptedPod[] {
   for (const { verdict } of found) {
     if (verdict.kind !== 'refused') continue;
-    // The scheduler prefers the node with the least important and then the fewest victims.
-    const [best] = [...verdict.evictions].sort(
-      (a, b) => highest(a.victims) - highest(b.victims) || a.victims.length - b.victims.length,
-    );
+    const best = bestEviction(verdict.evictions);
     if (best === undefined) continue;
     return best.victims.map(({ namespace, name, priority }) => ({ namespace, name, node: best.node, priority }));
   }
   return [];
-}
-
-function highest(victims: readonly FleetPod[]): number {
-  return Math.max(...victims.map(({ priority }) => priority));
 }
 
 function groupFit(

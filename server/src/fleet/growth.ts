@@ -1,4 +1,4 @@
-import { allInstanceTypes } from '../catalog/index.ts';
+import { allInstanceTypes, type MachineShape } from '../catalog/index.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { inBoth, type NodeRequirement, type NodeTerm } from '../model/node-terms.ts';
 import type { ClusterNodeState } from './cluster-index.ts';
@@ -9,7 +9,7 @@ import type { Growth } from './fit-question.ts';
 import type { Gang } from './gang-group.ts';
 import { selects } from './labels.ts';
 import { isStateTaint } from './live-node.ts';
-import { growersOf, type PoolName } from './pools.ts';
+import { classesOf, growersOf, type PoolName } from './pools.ts';
 import { untolerated } from './tolerations.ts';
 import type { Amounts, FleetPod, NodeSelectorTerm } from './types.ts';
 
@@ -35,30 +35,37 @@ export function growthFor(
     if (example === undefined) continue;
     const each = podsOnEmpty(gang, example);
     if (each === 0) {
-      // Karpenter may add other machines than it has.
-      for (const group of groups) if (group.by === 'karpenter') used.delete(group);
+      // It may add other machines than it has.
+      for (const group of groups) if (group.creates === true) used.delete(group);
       continue;
     }
     const nodes = Math.ceil(missing / each);
     found.push(growthOf(name.name, groups, example.node, nodes));
   }
-  // A NodePool of Karpenter can start from nothing.
   for (const group of growing) {
-    if (used.has(group) || group.by !== 'karpenter' || !admitsPod(group, gang.pod)) continue;
+    if (used.has(group) || group.creates !== true || !admitsPod(group, gang.pod)) continue;
     const blocked = limitOf(group, timesOf(gang.pod.requests, missing)) ?? (group.ready ? null : 'not ready');
-    found.push({ pool: group.name, by: 'Karpenter', nodes: null, blocked });
+    found.push({ pool: group.name, by: growerNames[group.by], nodes: null, blocked });
   }
   return found.sort((a, b) => Number(a.blocked !== null) - Number(b.blocked !== null));
 }
 
-/** Groups that have no nodes, so that what they would add is not known; in words. */
-export function unknownGrowth(pools: readonly GrowablePool[], growing: readonly GrowingPool[]): readonly string[] {
+/** Groups that have no nodes, and classes of which it is unknown whether they create any, so that what they would add is not known; in words. */
+export function unknownGrowth(
+  pools: readonly GrowablePool[],
+  growing: readonly GrowingPool[],
+  pods: readonly FleetPod[],
+): readonly string[] {
   const known = new Set(pools.flatMap(({ name, states }) => growersOf(name, states, growing)));
-  const empty = growing.filter((group) => group.by !== 'karpenter' && group.max !== 0 && !known.has(group));
-  const [first] = empty;
-  if (first === undefined) return [];
+  const empty = growing.filter((group) => group.creates === false && group.max !== 0 && !known.has(group));
+  const classes = growing.filter((group) => group.creates === null && pods.some((pod) => admitsPod(group, pod)));
+  const [group, one] = [empty[0], classes[0]];
+  const groups = empty.length === 1 ? `the empty node group ${group?.name}` : `${empty.length} empty node groups`;
   return [
-    `nodes that ${empty.length === 1 ? `the empty node group ${first.name}` : `${empty.length} empty node groups`} would add`,
+    ...(group === undefined ? [] : [`nodes that ${groups} would add`]),
+    ...(one === undefined
+      ? []
+      : [`nodes that the ComputeClass ${one.name} would add if GKE creates node pools for it`]),
   ];
 }
 
@@ -88,7 +95,7 @@ function podsOnEmpty({ pod, state, count }: Gang, on: ClusterNodeState): number 
 }
 
 function growthOf(pool: string, groups: readonly GrowingPool[], node: ClusterNode, nodes: number): Growth {
-  const by = groups[0]?.by === 'karpenter' ? 'Karpenter' : 'cluster autoscaler';
+  const by = growerNames[groups[0]?.by ?? 'cluster-autoscaler'];
   const left = groups.map((group) => roomOf(group));
   const room = left.reduce((sum, one) => sum + one, 0);
   const limits = groups.flatMap((group) => limitOf(group, timesOf(node.allocatable, nodes)) ?? []);
@@ -129,27 +136,43 @@ function timesOf(amounts: Amounts, times: number): Amounts {
   return new Map([...amounts].map(([name, amount]) => [name, amount * times]));
 }
 
-/** Whether nodes of a NodePool without nodes could run the pod, as far as its labels, taints and requirements and the known machines say. */
+const growerNames = {
+  karpenter: 'Karpenter',
+  'compute-class': 'ComputeClass',
+  'cluster-autoscaler': 'cluster autoscaler',
+  'machine-autoscaler': 'cluster autoscaler',
+} as const;
+
+/** Whether nodes of a pool without nodes could run the pod, as far as its labels, taints and requirements and the known machines say. */
 function admitsPod(pool: GrowingPool, pod: FleetPod): boolean {
+  // GKE creates nodes of a class only for pods that select it.
+  if (pool.by === 'compute-class' && !classesOf(pod).includes(pool.name)) return false;
   if (untolerated(pod.tolerations, { ...emptyNode, taints: pool.taints }) !== undefined) return false;
   const devices = deviceRequests(pod.requests);
-  const own = termOf(pool);
-  const terms = inBoth([own], termsOf(pod));
-  const reachable = terms.filter((term) => term.every((requirement) => fitsLabels(requirement, pool, own)));
+  const reachable = termsOfNodes(pool).flatMap((own) =>
+    inBoth([own], termsOf(pod)).filter((term) => term.every((requirement) => fitsLabels(requirement, pool, own))),
+  );
   if (reachable.length === 0) return false;
   return allInstanceTypes().some(
     (machine) =>
       (devices.length === 0 ||
         (machine.gpu !== null && devices.every(({ count }) => count <= (machine.gpuCount ?? 0)))) &&
+      holds(machine, pod.requests) &&
       isAllowed(reachable, machine),
   );
 }
 
 const emptyNode = { name: '', labels: new Map(), taints: [], unschedulable: false, allocatable: new Map() } as const;
 
-function termOf({ labels, terms }: GrowingPool): NodeTerm {
+/** Whether a machine has as much cpu and memory; a part of it is not for pods, so it may still be too small. */
+function holds({ vcpu, memoryGiB }: MachineShape, requests: Amounts): boolean {
+  const [cpu = 0, memory = 0] = [requests.get('cpu'), requests.get('memory')];
+  return cpu <= (vcpu ?? Infinity) * 1000 && memory <= (memoryGiB ?? Infinity) * 2 ** 30;
+}
+
+function termsOfNodes({ labels, terms }: GrowingPool): readonly NodeTerm[] {
   const fixed = [...labels].map(([key, value]) => ({ key, operator: 'In' as const, values: [value] }));
-  return [...fixed, ...terms.flatMap(requirementsOf)];
+  return terms.length === 0 ? [fixed] : terms.map((term) => [...fixed, ...requirementsOf(term)]);
 }
 
 function termsOf({ nodeSelector, nodeTerms }: FleetPod): readonly NodeTerm[] {
@@ -170,6 +193,11 @@ function requirementsOf({ labels }: NodeSelectorTerm): NodeTerm {
 function fitsLabels({ key, operator, values }: NodeRequirement, { labels }: GrowingPool, own: NodeTerm): boolean {
   const fixed = labels.get(key);
   if (fixed !== undefined) return selects([{ key, operator, values }], new Map([[key, fixed]]));
-  const limits = own.filter((requirement) => requirement.key === key && requirement.operator === 'In');
-  return operator !== 'In' || limits.every((limit) => limit.values.some((value) => values.includes(value)));
+  if (operator !== 'In') return true;
+  return own.every(
+    (limit) =>
+      limit.key !== key ||
+      (limit.operator !== 'DoesNotExist' &&
+        (limit.operator !== 'In' || limit.values.some((value) => values.includes(value)))),
+  );
 }

@@ -37,3 +37,9 @@ export function textMap(value: unknown): ReadonlyMap<string, string> {
 export function fields(value: unknown): readonly (readonly [string, unknown])[] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 }
+
+/** A time of the API, in milliseconds since the epoch; null without one. */
+export function timeOf(value: unknown): number | null {
+  const time = Date.parse(text(value) ?? '');
+  return Number.isFinite(time) ? time : null;
+}

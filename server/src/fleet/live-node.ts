@@ -12,7 +12,7 @@ import type {
   LivePod,
   MigLayout,
 } from './cluster-view.ts';
-import { countDevices, deviceRequests, sumDevices } from './device-counts.ts';
+import { countDevices, deviceRequests, type KnownCounts, sumDevices } from './device-counts.ts';
 import { isAcceleratorNode, type Machine, machineOfNode } from './machine.ts';
 import { type NodePricing, nodeCost } from './node-cost.ts';
 import { claimedBy, type DraIndex, draDevices, sumDra } from './node-dra.ts';
@@ -47,7 +47,7 @@ export function describeNode(
   const hasResources = resources.some(({ capacity }) => capacity > 0);
   const devices =
     !hasResources && offered.length > 0 ? sumDra(offered, isOpen) : sumDevices(resources, machine.devices, isOpen);
-  const idle = devices.total === 0 ? 1 : 1 - devices.used / devices.total;
+  const idle = devices.total === 0 ? 1 : 1 - (devices.used ?? 0) / devices.total;
   const holding = pods.filter(holdsDevices);
   return {
     node,
@@ -86,7 +86,7 @@ function livePod(pod: ClusterPod, dra: DraIndex): LivePod {
   const { namespace, name, owner, requests, created, state, priority } = pod;
   const devices = [...deviceRequests(requests), ...claimedBy(pod, dra)];
   const known = state === 'pending' ? 'starting' : state;
-  return { namespace, name, owner, devices, created, state: known, priority };
+  return { namespace, name, owner, devices, created, state: known, priority, usage: null };
 }
 
 function left({ allocatable }: ClusterNode, used: Amounts, resource: string): number {
@@ -132,7 +132,7 @@ function problemOf(
 
 const migPrefix = 'nvidia.com/mig-';
 
-function migOf({ labels }: ClusterNode, resources: readonly DeviceCounts[]): MigLayout | null {
+function migOf({ labels }: ClusterNode, resources: readonly KnownCounts[]): MigLayout | null {
   const config = labels.get('nvidia.com/mig.config') ?? null;
   const mixed = resources.filter(({ resource }) => resource.startsWith(migPrefix));
   if (mixed.length > 0) {

@@ -1,9 +1,9 @@
 import type { ClusterNode, ClusterPod, ResourceQuota, RuntimeClass } from './cluster-objects.ts';
-import { at, fields, list, number, text, textMap } from './json.ts';
+import { at, fields, list, number, text, textMap, timeOf } from './json.ts';
 import { ownerOf } from './pod-owner.ts';
-import { type PriorityClasses, readNode, readPod, readToleration } from './read.ts';
+import { type PriorityClasses, readNode, readPod, readSelector, readToleration } from './read.ts';
 import { amountsOf } from './requests.ts';
-import type { Amounts, FleetPod } from './types.ts';
+import type { Amounts, DisruptionBudget, FleetPod } from './types.ts';
 
 // API objects to what the view of a cluster needs of them, each on its own. What is missing or of another type has the API's default.
 
@@ -50,10 +50,20 @@ export function readClusterPod(pod: unknown): ClusterPod | undefined {
     ]),
     created: timeOf(at(pod, 'metadata', 'creationTimestamp')),
     state: stateOf(read, phase),
-    words: isWaiting ? (text(at(scheduled, 'message')) ?? '') : '',
+    words: isWaiting ? keptWords(at(scheduled, 'message')) : '',
     wordsReason: isWaiting ? (text(at(scheduled, 'reason')) ?? '') : '',
   };
 }
+
+/** The start of what a cluster says of a pod, because thousands of pods may wait. */
+export function keptWords(message: unknown): string {
+  const words = text(message) ?? '';
+  // Joined, because a part of a text keeps all of it in memory.
+  return words.length <= mostWords ? words : words.slice(0, mostWords).split('').join('');
+}
+
+/** Far more than the reasons of a large cluster need. */
+const mostWords = 4096;
 
 function stateOf({ nodeName, terminating }: FleetPod, phase: string | undefined): ClusterPod['state'] {
   if (terminating) return 'terminating';
@@ -90,12 +100,6 @@ function shared<T>(value: T): T {
   return value;
 }
 
-/** A time of the API, in milliseconds since the epoch; null if there is none. */
-export function timeOf(value: unknown): number | null {
-  const time = Date.parse(text(value) ?? '');
-  return Number.isFinite(time) ? time : null;
-}
-
 /** PriorityClasses by name; the default one also has the name ''. */
 export function readPriorityClasses(objects: readonly unknown[]): PriorityClasses {
   return new Map(
@@ -119,6 +123,15 @@ export function readRuntimeClass(object: unknown): RuntimeClass {
 }
 
 /** A ResourceQuota as the API server returns it. */
+export function readBudget(object: unknown): DisruptionBudget {
+  return {
+    namespace: text(at(object, 'metadata', 'namespace')) ?? '',
+    selector: readSelector(at(object, 'spec', 'selector')),
+    allowed: number(at(object, 'status', 'disruptionsAllowed')) ?? 0,
+    disrupted: fields(at(object, 'status', 'disruptedPods')).map(([name]) => name),
+  };
+}
+
 export function readQuota(object: unknown): ResourceQuota {
   const spec = at(object, 'spec');
   return {

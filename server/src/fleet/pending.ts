@@ -50,6 +50,7 @@ export function pendingExplainer(): (
         gaps: [],
         isPartial: false,
         running: [],
+        waiting: 0,
         devices: objects.devices,
         together: false,
         quotas: [],

@@ -11,9 +11,11 @@ import type {
   PoolGrowth,
   PoolPlatform,
 } from './cluster-view.ts';
-import { addCounts, addDevices } from './device-counts.ts';
+import { addCounts, addDevices, deviceRequests } from './device-counts.ts';
+import { computeClassLabel } from './growth-read.ts';
 import { type DescribedNode, isStateTaint } from './live-node.ts';
 import { sumCosts } from './node-cost.ts';
+import type { FleetPod } from './types.ts';
 
 /** What names a pool. */
 export interface PoolName {
@@ -37,8 +39,15 @@ export function poolNameOf({ node, machine }: Pick<DescribedNode, 'node' | 'mach
     return { id: `${platform}/${name}`, name: shown, platform, label: null };
   }
   const name = [machine.model?.name, machine.instanceType].filter((part) => part != null).join(' on ');
-  const shown = name === '' ? 'unknown GPU nodes' : name;
+  const shown = name === '' ? unknownNodes(node) : name;
   return { id: `similar-nodes/${shown}`, name: shown, platform: 'similar-nodes', label: null };
+}
+
+/** Devices of several vendors are not one pool. */
+function unknownNodes({ capacity }: ClusterNode): string {
+  const [first] = deviceRequests(capacity);
+  if (first === undefined) return 'other nodes';
+  return first.resource === 'nvidia.com/gpu' ? 'unknown GPU nodes' : `${first.resource} nodes`;
 }
 
 /** The nodes of each pool, in the order of their names. */
@@ -85,6 +94,7 @@ export function describePool(
     scattered: main === undefined ? 0 : scattered(live, main),
     growth: growthOf(name, nodes, growing),
     toleratesRequested: nodes.some(({ node }) => toleratesRequested(node)),
+    usage: null,
   };
 }
 
@@ -181,7 +191,7 @@ function fitsBySize(nodes: readonly LiveNode[], main: string): LivePool['fits'] 
 function scattered(nodes: readonly LiveNode[], main: string): number {
   return nodes.reduce((sum, node) => {
     const counts = node.resources.find(({ resource }) => resource === main);
-    return sum + (counts !== undefined && counts.requested > 0 ? counts.free : 0);
+    return sum + ((counts?.requested ?? 0) > 0 ? (counts?.free ?? 0) : 0);
   }, 0);
 }
 
@@ -193,6 +203,8 @@ export function growersOf(
 ): readonly GrowingPool[] {
   return growing.filter((group) => {
     if (group.by === 'karpenter') return name.platform === 'karpenter' && group.name === name.name;
+    if (group.by === 'compute-class')
+      return nodes.some(({ node }) => node.labels.get(computeClassLabel) === group.name);
     if (group.by === 'machine-autoscaler') return name.platform === 'openshift' && group.name === name.name;
     if (name.platform === 'eks' && group.name.startsWith(`eks-${name.name}-`)) return true;
     return (
@@ -209,6 +221,7 @@ function isOfScaleSet({ name }: ClusterNode, { name: group }: GrowingPool): bool
 
 const growerNames = {
   karpenter: 'Karpenter NodePool',
+  'compute-class': 'ComputeClass',
   'cluster-autoscaler': 'cluster autoscaler',
   'machine-autoscaler': 'MachineAutoscaler',
 } as const;
@@ -221,11 +234,20 @@ function growthOf(name: PoolName, nodes: readonly DescribedNode[], growing: read
   const sum = (values: readonly (number | null)[]) =>
     values.reduce((total: number | null, value) => (total === null || value === null ? null : total + value), 0);
   return {
-    by: first.by === 'karpenter' ? `${growerNames.karpenter} ${first.name}` : growerNames[first.by],
+    by: first.creates === false ? growerNames[first.by] : `${growerNames[first.by]} ${first.name}`,
     min: sum(groups.map(({ min }) => min)),
     max: sum(groups.map(({ max }) => max)),
     limits: [...first.limits].map(([resource, limit]) => ({ resource, limit, used: first.used.get(resource) ?? 0 })),
   };
+}
+
+/** The ComputeClasses of GKE that a pod selects. */
+export function classesOf({ nodeSelector, nodeTerms }: FleetPod): readonly string[] {
+  const selected = nodeSelector.get(computeClassLabel);
+  const required = (nodeTerms ?? []).flatMap(({ labels }) =>
+    labels.flatMap(({ key, operator, values }) => (key === computeClassLabel && operator === 'In' ? values : [])),
+  );
+  return selected === undefined ? required : [selected];
 }
 
 /** GKE and AKS run the admission plugin ExtendedResourceToleration. */

@@ -1,10 +1,17 @@
 import type { ClusterDevicesData, ClusterObjects } from './cluster-objects.ts';
 import type { DeviceMatcher } from './device-allocation.ts';
 import { type DeviceClaim, readClaim, readDeviceClass, readSlice } from './devices.ts';
-import { readAutoscalerStatus, readKarpenterPool, readMachineAutoscaler } from './growth-read.ts';
+import { readAutoscalerStatus, readComputeClass, readKarpenterPool, readMachineAutoscaler } from './growth-read.ts';
 import { at, list, text, textMap } from './json.ts';
 import { readClusterQueue, readFlavor, readLocalQueue } from './kueue-read.ts';
-import { readClusterNode, readClusterPod, readPriorityClasses, readQuota, readRuntimeClass } from './live-read.ts';
+import {
+  readBudget,
+  readClusterNode,
+  readClusterPod,
+  readPriorityClasses,
+  readQuota,
+  readRuntimeClass,
+} from './live-read.ts';
 
 /**
  * The objects of a cluster, as the API server returns them, in any order.
@@ -26,6 +33,7 @@ export function clusterObjects(objects: readonly unknown[], matches: DeviceMatch
       of('Namespace', '').map((object) => [nameOf(object), textMap(at(object, 'metadata', 'labels'))]),
     ),
     priorityClasses: readPriorityClasses(of('PriorityClass', 'scheduling.k8s.io')),
+    budgets: of('PodDisruptionBudget', 'policy').map(readBudget),
     runtimeClasses: new Map(runtimeClasses.map((runtime) => [runtime.name, runtime])),
     devices: usesDevices ? clusterDevices({ claims, slices, classes, templates }, matches) : undefined,
     quotas: of('ResourceQuota', '').map(readQuota),
@@ -36,6 +44,7 @@ export function clusterObjects(objects: readonly unknown[], matches: DeviceMatch
     },
     growing: [
       ...of('NodePool', 'karpenter.sh').map(readKarpenterPool),
+      ...of('ComputeClass', 'cloud.google.com').flatMap((object) => readComputeClass(object) ?? []),
       ...of('MachineAutoscaler', 'autoscaling.openshift.io').flatMap((object) => readMachineAutoscaler(object) ?? []),
       ...of('ConfigMap', '')
         .filter((object) => nameOf(object) === 'cluster-autoscaler-status')

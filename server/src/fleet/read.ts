@@ -1,4 +1,4 @@
-import { at, list, number, text, textMap, texts } from './json.ts';
+import { at, list, number, text, textMap, texts, timeOf } from './json.ts';
 import { amountsOf, podRequests } from './requests.ts';
 import { admitted } from './tolerations.ts';
 import type {
@@ -45,6 +45,7 @@ export function readPod(pod: unknown, classes: PriorityClasses): FleetPod {
     priority: number(at(spec, 'priority')) ?? priorityClass?.value ?? 0,
     preempts: policy === undefined ? (priorityClass?.preempts ?? true) : policy !== 'Never',
     terminating: at(pod, 'metadata', 'deletionTimestamp') !== undefined,
+    started: timeOf(at(pod, 'status', 'startTime')),
     nodeName: text(at(spec, 'nodeName')) ?? '',
     requests: podRequests(spec),
     tolerations: admitted(list(at(spec, 'tolerations')).map(readToleration)),

@@ -17,8 +17,18 @@ export function toleratesCordon(tolerations: readonly Toleration[]): boolean {
 export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;
+  if (operator === 'Gt' || operator === 'Lt') return isBeyond(taint.value, value, operator);
   return operator === 'Exists' || ((operator === '' || operator === 'Equal') && value === taint.value);
 }
+
+/** A number of a taint above or below that of a toleration; what is not a number is not tolerated. Needs a feature gate of the API server. */
+function isBeyond(taint: string, limit: string, operator: 'Gt' | 'Lt'): boolean {
+  if (!integer.test(taint) || !integer.test(limit)) return false;
+  return operator === 'Gt' ? BigInt(taint) > BigInt(limit) : BigInt(taint) < BigInt(limit);
+}
+
+/** Canonical, and no longer than 64 bits need. */
+const integer = /^(?:0|-?[1-9]\d{0,18})$/;
 
 const addedByAdmission = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 

@@ -83,6 +83,8 @@ export interface FleetPod {
   readonly preempts: boolean;
   /** It has been deleted, and still runs. */
   readonly terminating: boolean;
+  /** When its node has accepted it, in milliseconds since the epoch; null before. */
+  readonly started: number | null;
   /** Its node; an empty text for a pod that waits. */
   readonly nodeName: string;
   readonly requests: Amounts;
@@ -107,10 +109,21 @@ export interface ClaimReference {
   readonly template: string | null;
 }
 
+/** A PodDisruptionBudget, as far as preemption cares. */
+export interface DisruptionBudget {
+  readonly namespace: string;
+  readonly selector: LabelSelector;
+  /** How many of its pods may be evicted now. */
+  readonly allowed: number;
+  /** Names of pods whose eviction it already counts. */
+  readonly disrupted: readonly string[];
+}
+
 /** Nodes, bound pods, and the labels of namespaces. */
 export interface FleetSnapshot {
   readonly nodes: readonly FleetNode[];
   /** Pods that hold resources: bound, and neither succeeded nor failed. */
   readonly pods: readonly FleetPod[];
   readonly namespaces: ReadonlyMap<string, Labels>;
+  readonly budgets?: readonly DisruptionBudget[];
 }

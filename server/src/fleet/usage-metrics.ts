@@ -14,7 +14,7 @@ interface DeviceMetric {
   readonly labels: readonly string[];
 }
 
-const nvidia = ['UUID'];
+const nvidia = ['UUID', 'gpu', 'device'];
 const amd = ['hostname', 'gpu_uuid', 'gpu_id', 'gpu_partition_id', 'serial_number'];
 const neuron = ['instance', 'instance_id', 'neuroncore', 'neuron_device'];
 const mebibyte = 2 ** 20;
@@ -35,6 +35,11 @@ export const deviceMetrics = {
   gpu_used_vram: measures('used', mebibyte, amd),
   gpu_total_vram: measures('total', mebibyte, amd),
   gpu_package_power: measures('watts', 1, amd),
+  // The prefix is an option of the exporter (MetricsFieldPrefix).
+  amd_gpu_gfx_activity: measures('busy', 0.01, amd),
+  amd_gpu_used_vram: measures('used', mebibyte, amd),
+  amd_gpu_total_vram: measures('total', mebibyte, amd),
+  amd_gpu_package_power: measures('watts', 1, amd),
   neuroncore_utilization_ratio: measures('busy', 1, neuron),
 } as const;
 
@@ -44,11 +49,17 @@ function measures(amount: Amount, scale: number, labels: readonly string[]): Dev
 
 export type MetricName = keyof typeof deviceMetrics;
 
-/** What is asked about a metric over a window; `before`: whether it was already there when the window began. */
-export type Statistic = 'p50' | 'p95' | 'max' | 'min' | 'mean' | 'before';
+/**
+ * What is asked about a metric over a window. `before`: whether it was already there when the window began; `steps`: in how many of its steps of
+ * `stepSeconds` there was a sample.
+ */
+export type Statistic = 'mean' | 'p95' | 'max' | 'min' | 'before' | 'steps';
+
+/** Twice as long as Prometheus looks back for a sample. */
+export const stepSeconds = 600;
 
 const statistics: { readonly [amount in Amount]: readonly Statistic[] } = {
-  busy: ['p50', 'p95', 'max', 'before'],
+  busy: ['mean', 'p95', 'before', 'steps'],
   used: ['max'],
   free: ['min'],
   total: ['max'],
@@ -84,17 +95,21 @@ export function usageQueries(metrics: readonly MetricName[], hours: number): rea
   );
 }
 
+/** Only about series that are there now: those of devices that a pod has given back, or of a pod of the same name before, would mislead. */
 function queryOf(metric: MetricName, statistic: Statistic, hours: number): string {
-  const window = `${Math.round(hours * 3600)}s`;
+  return `${overWindow(metric, statistic, `${Math.round(hours * 3600)}s`)} and ${metric}`;
+}
+
+function overWindow(metric: MetricName, statistic: Statistic, window: string): string {
   switch (statistic) {
-    case 'p50':
-      return `quantile_over_time(0.5, ${metric}[${window}])`;
     case 'p95':
       return `quantile_over_time(0.95, ${metric}[${window}])`;
     case 'mean':
       return `avg_over_time(${metric}[${window}])`;
     case 'before':
       return `${metric} offset ${window}`;
+    case 'steps':
+      return `count_over_time(${metric}[${window}:${stepSeconds}s])`;
     default:
       return `${statistic}_over_time(${metric}[${window}])`;
   }

@@ -3,7 +3,7 @@ import { isUnreadable } from './labels.ts';
 import { type NodeState, nodeStates } from './node-state.ts';
 import { type ClusterDevices, type DeviceProblem, podDevices } from './pod-devices.ts';
 import { type Eviction, type Preemption, preemption } from './preemption.ts';
-import type { FleetPod, FleetSnapshot, Labels } from './types.ts';
+import type { DisruptionBudget, FleetPod, FleetSnapshot, Labels } from './types.ts';
 
 /** What kube-scheduler would do with a pod. */
 export type Verdict =
@@ -32,7 +32,7 @@ export type Verdict =
  * @param devices what dynamic resource allocation offers; undefined where the cluster does not serve it
  */
 export function verdictOf(pod: FleetPod, snapshot: FleetSnapshot, devices?: ClusterDevices): Verdict {
-  return verdictOn(pod, nodeStates(snapshot), snapshot.namespaces, devices);
+  return verdictOn(pod, nodeStates(snapshot), snapshot.namespaces, devices, snapshot.budgets);
 }
 
 /** The same on nodes with their pods. */
@@ -41,6 +41,7 @@ export function verdictOn(
   states: readonly NodeState[],
   namespaces: ReadonlyMap<string, Labels>,
   devices?: ClusterDevices,
+  budgets: readonly DisruptionBudget[] = [],
 ): Verdict {
   if (pod.schedulerName !== 'default-scheduler') return { kind: 'other-scheduler', schedulerName: pod.schedulerName };
   if (pod.gates.length > 0) return { kind: 'gated', gates: pod.gates };
@@ -63,7 +64,7 @@ export function verdictOn(
       ? { kind: 'error', message: 'preferred node affinity cannot be read: Gt and Lt need an integer' }
       : { kind: 'fits', nodes: fitting };
   }
-  const tried = pod.preempts ? preemption(pod, states, refusals, state) : undefined;
+  const tried = pod.preempts ? preemption(pod, states, refusals, state, budgets) : undefined;
   return {
     kind: 'refused',
     nodes: states.length,

@@ -1,12 +1,13 @@
 import { type ClusterNodeState, statesOf } from './cluster-index.ts';
 import type { ClusterObjects, ClusterPod } from './cluster-objects.ts';
-import type { ClusterView, DeviceCount, LiveNode, NodeProblem, OwnerUse } from './cluster-view.ts';
+import type { ClusterView, DeviceCount, LiveNode, MoneyRange, NodeProblem, OwnerUse } from './cluster-view.ts';
 import { addDevices, deviceRequests } from './device-counts.ts';
 import { type DescribedNode, describeNode, holdsDevices } from './live-node.ts';
 import { type NodePricing, sumCosts } from './node-cost.ts';
 import { claimedBy, type DraIndex, draIndex, leakedClaims } from './node-dra.ts';
 import { pendingExplainer } from './pending.ts';
 import { describePool, groupByPool } from './pools.ts';
+import { arePodsUnread, withoutUse } from './unread-pods.ts';
 
 /** What a view says of its connection. */
 export type ViewInput = Pick<ClusterView, 'context' | 'serverVersion' | 'state' | 'asOf' | 'coverage'>;
@@ -35,7 +36,9 @@ export function viewMaker(priceOf: NodePricing): (objects: ClusterObjects, input
     known = current;
     const described = [...current.values()].flatMap((one) => one ?? []);
     const pools = groupByPool(described);
-    const live = pools.map(([name, nodes]) => describePool(name, nodes, objects.growing));
+    const isUnread = arePodsUnread(input.coverage);
+    const all = pools.map(([name, nodes]) => describePool(name, nodes, objects.growing));
+    const live = isUnread ? all.map(withoutUse) : all;
     const nodes = new Map(pools.map(([{ id }, each]) => [id, each]));
     const poolOf = new Map(pools.flatMap(([{ id }, each]) => each.map(({ node }) => [node.name, id] as const)));
     return {
@@ -52,8 +55,10 @@ export function viewMaker(priceOf: NodePricing): (objects: ClusterObjects, input
         deviceClasses: objects.devices === undefined ? null : [...objects.devices.supply.classes.keys()].sort(),
         leaked: leakedClaims(objects.devices, dra),
         problems: problemsOf(described, poolOf),
+        usage: null,
+        idlePods: [],
       },
-      nodesOf: (pool) => nodes.get(pool)?.map((each) => each.live) ?? [],
+      nodesOf: (pool) => nodes.get(pool)?.map((each) => (isUnread ? withoutUse(each.live) : each.live)) ?? [],
     };
   };
 }
@@ -124,6 +129,7 @@ function ownersOf(
         deviceSum: Number.isNaN(use.sum) ? null : Math.round(use.sum * 1e6) / 1e6,
         pools: [...use.pools].sort(),
         hourly: Number.isNaN(use.min) ? null : { min: use.min, max: use.max },
+        usage: null,
       }),
     )
     .sort(
@@ -145,15 +151,18 @@ function ownerName({ owner, name }: ClusterPod): OwnerUse['owner'] {
 }
 
 /** The physical devices that a pod holds on a node, of which the units are added to `units`; NaN if a share is unknown. */
-function heldBy({ requests }: ClusterPod, { resources, devices }: LiveNode, units: Map<string, number>): number {
-  let sum = 0;
-  for (const { resource, count } of deviceRequests(requests)) {
-    units.set(resource, (units.get(resource) ?? 0) + count);
-    const counts = resources.find((one) => one.resource === resource);
-    const isOnly = resources.length === 1 && counts !== undefined && counts.capacity > 0;
-    sum += count * (counts?.share ?? (isOnly ? devices.total / counts.capacity : Number.NaN));
-  }
-  return sum;
+function heldBy({ requests }: ClusterPod, node: LiveNode, units: Map<string, number>): number {
+  const requested = deviceRequests(requests);
+  for (const { resource, count } of requested) units.set(resource, (units.get(resource) ?? 0) + count);
+  return requested.reduce((sum, { resource, count }) => sum + count * partOfDevice(resource, node), 0);
+}
+
+/** The part of a physical device that one unit of a resource is on a node; NaN if it is unknown. */
+export function partOfDevice(resource: string, { resources, devices, dra }: LiveNode): number {
+  const counts = resources.find((one) => one.resource === resource);
+  if (counts === undefined && dra.some(({ driver }) => driver === resource)) return 1;
+  const isOnly = resources.length === 1 && counts !== undefined && counts.capacity > 0;
+  return counts?.share ?? (isOnly ? devices.total / counts.capacity : Number.NaN);
 }
 
 function addClaimed(claimed: readonly DeviceCount[], units: Map<string, number>): number {
@@ -162,8 +171,14 @@ function addClaimed(claimed: readonly DeviceCount[], units: Map<string, number>)
 }
 
 /** Adds the part of the node's price that belongs to some of its devices. */
-function addPart(use: Use, { cost, devices }: LiveNode, held: number): void {
+function addPart(use: Use, node: LiveNode, held: number): void {
+  const { min, max } = partOfPrice(node, held);
+  use.min += min;
+  use.max += max;
+}
+
+/** The part of a node's price that belongs to some of its devices; NaN if it is unknown. */
+export function partOfPrice({ cost, devices }: LiveNode, held: number): MoneyRange {
   const part = devices.total === 0 ? 0 : Math.min(1, held / devices.total);
-  use.min += (cost.hourly?.min ?? Number.NaN) * part;
-  use.max += (cost.hourly?.max ?? Number.NaN) * part;
+  return { min: (cost.hourly?.min ?? Number.NaN) * part, max: (cost.hourly?.max ?? Number.NaN) * part };
 }

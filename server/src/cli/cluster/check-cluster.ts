@@ -2,6 +2,7 @@ import type { Analysis, FileAnalysis } from '../../analysis.ts';
 import { createClusterClient } from '../../cluster/client.ts';
 import { startClusterThread } from '../../cluster/thread.ts';
 import { acceleratedWorkloads } from '../../features/hover/gpu-words.ts';
+import type { PublishedView } from '../../fleet/cluster-view.ts';
 import { warn } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { lastingProblems } from './cluster.ts';
@@ -10,15 +11,17 @@ import { lastingProblems } from './cluster.ts';
 export interface CheckCluster {
   /** The analysis of a file with the answers to all its questions. */
   answered(file: FileAnalysis): Promise<FileAnalysis>;
+  view(): PublishedView | undefined;
   close(): void;
 }
 
 /**
  * Connects an analysis to a cluster.
  * @param context of the kubeconfig; null: the current one
+ * @param prices of the project, as `ownPricesText` writes them
  * @throws UsageError if there is no connection, or if the user may not read the nodes
  */
-export async function connectCheck(analysis: Analysis, context: string | null): Promise<CheckCluster> {
+export async function connectCheck(analysis: Analysis, context: string | null, prices: string): Promise<CheckCluster> {
   let wake: () => void = () => undefined;
   const changed = () => {
     analysis.workspace.setCluster(client.live());
@@ -45,7 +48,7 @@ export async function connectCheck(analysis: Analysis, context: string | null): 
     client.disconnect();
   };
 
-  client.connect({ kubeconfig: null, context, namespace: null, prices: '' });
+  client.connect({ kubeconfig: null, context, namespace: null, prices, prometheus: null });
   try {
     await until(() => client.live() !== undefined);
   } catch (error) {
@@ -63,6 +66,7 @@ export async function connectCheck(analysis: Analysis, context: string | null): 
       ask(now);
       return now;
     },
+    view: () => client.live()?.view,
     close,
   };
 }

@@ -16,10 +16,15 @@ export interface ClusterOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
+  /** The address of Prometheus. */
+  readonly prometheus?: string;
   /** Print again whenever a figure changes, until the process is ended. */
   readonly watch?: boolean;
   readonly color?: boolean;
 }
+
+/** Arguments are visible to other users of a machine, so the token of Prometheus is not one of them. */
+const tokenVariable = 'GPULINT_PROMETHEUS_TOKEN';
 
 /** States that last until the user does something. */
 export const lastingProblems: ReadonlySet<ClusterStatus['state']> = new Set([
@@ -39,6 +44,8 @@ export async function cluster(options: ClusterOptions): Promise<void> {
   const isTerminal = process.stdout.isTTY === true;
   const style = wantsColor(options.color, process.stdout) ? colorStyle : plainStyle;
   const prices = ownPricesText(await projectConfigs(reachOf(['.']), undefined).of(path.resolve('cluster.yaml')));
+  const clear = '\u001b[2J\u001b[H';
+  let before = watch && isTerminal ? clear : '';
   let last = '';
 
   async function print(status: ClusterStatus): Promise<void> {
@@ -51,7 +58,9 @@ export async function cluster(options: ClusterOptions): Promise<void> {
         ? // One line for each state, so that a program can read them one by one.
           `${jsonText({ version: 1, ...view }, watch ? undefined : 2)}\n`
         : [...renderCluster(view, Date.now(), style)].join('');
-    process.stdout.write(watch && isTerminal && format === 'table' ? `\u001b[2J\u001b[H${text}` : text);
+    process.stdout.write(`${format === 'table' ? before : ''}${text}`);
+    // A terminal is cleared; in a file, an empty line separates the tables.
+    if (watch) before = isTerminal ? clear : '\n';
   }
 
   function tell(message: string | null): void {
@@ -77,7 +86,7 @@ export async function cluster(options: ClusterOptions): Promise<void> {
         return;
       }
       tell(message);
-      if (state !== 'live' || isPrinting) return;
+      if (state !== 'live' || isPrinting || (!watch && status.view?.usage?.state === 'asking')) return;
       isPrinting = !watch;
       void print(status).then(() => {
         if (watch) return;
@@ -85,6 +94,8 @@ export async function cluster(options: ClusterOptions): Promise<void> {
         resolve();
       }, reject);
     };
-    client.connect({ kubeconfig, context, namespace, prices });
+    const { [tokenVariable]: value = '' } = process.env;
+    const prometheus = { url: options.prometheus ?? null, token: value === '' ? null : { value } };
+    client.connect({ kubeconfig, context, namespace, prices, prometheus });
   });
 }

@@ -1,14 +1,17 @@
 import { plural } from '../../cost/money.ts';
 import type {
   ClusterView,
+  DeviceSum,
   LeakedClaim,
+  LiveCost,
   LiveNode,
   LivePod,
   LivePool,
   OwnerUse,
-  PendingPod,
   PodOwner,
 } from '../../fleet/cluster-view.ts';
+import { addDevices } from '../../fleet/device-counts.ts';
+import { isIdle } from '../../fleet/usage.ts';
 import {
   ageWords,
   costWords,
@@ -18,31 +21,43 @@ import {
   gpusWords,
   idleWords,
   ownerName,
-  sentence,
+  shortIdle,
+  shortUsage,
   stateWords,
   text,
   usageBar,
   usageWords,
 } from './cluster-words.ts';
+import { nothingMeasured, podUsageLines, podUsageParts, usageProblem, usageSumParts } from './device-usage-words.ts';
 import type { ClusterNode } from './drawn.ts';
 import { nodeLines, poolLines } from './row-details.ts';
 import { idOf } from './row-id.ts';
 
 // The rows of the tree. Their ids start with the kind of what is below them.
 
-const warning = 'list.warningForeground';
+export const warning = 'list.warningForeground';
 const danger = 'list.errorForeground';
+
+interface Figures {
+  readonly devices: DeviceSum;
+  readonly cost: LiveCost;
+  readonly busy?: string | undefined;
+}
 
 type Row = Pick<ClusterNode, 'kind' | 'label' | 'icon'> & {
   readonly path: readonly string[];
-  readonly bar?: string;
+  /** Its figures come first, because a narrow view cuts the rest. */
+  readonly usage?: Figures;
   readonly parts: readonly (string | undefined)[];
   readonly lines?: readonly string[];
 } & Partial<Pick<ClusterNode, 'color' | 'children' | 'name' | 'pool' | 'owner'>>;
 
-function row({ path, bar = '', parts, lines = [], label, name = label, ...rest }: Row): ClusterNode {
-  const words = parts.filter((part) => part !== undefined).filter((part) => part !== '');
-  const description = words.join(' · ');
+/** A row of the tree; its texts are made visible. */
+export function row({ path, usage, parts, lines = [], label, name = label, ...rest }: Row): ClusterNode {
+  const words = (
+    usage === undefined ? parts : [...usageWords(usage.devices), usage.busy, idleWords(usage.cost), ...parts]
+  ).filter(isSaid);
+  const short = usage === undefined ? parts : [...figures(usage), ...parts];
   return {
     color: null,
     children: null,
@@ -52,30 +67,40 @@ function row({ path, bar = '', parts, lines = [], label, name = label, ...rest }
     id: idOf(path),
     label: text(label),
     name,
-    description: bar === '' ? description : `${bar} ${description}`,
+    description: short.filter(isSaid).map(text).join(' · '),
     tooltip: [label, ...(lines.length === 0 ? words : lines)].map(text).join('\n'),
-    spoken: [label, ...words].join(', ').replaceAll('/h', ' an hour').replaceAll('≥', 'at least'),
+    spoken: [label, ...words].map(text).join(', ').replaceAll('/h', ' an hour').replaceAll('≥', 'at least'),
   };
+}
+
+/** For a narrow row: what is measured matters more than the bar. */
+function figures({ devices, cost, busy }: Figures): readonly (string | undefined)[] {
+  if (busy === undefined) return [...shortUsage(devices), shortIdle(cost)];
+  const [free, ...others] = shortUsage(devices, '');
+  return [free, busy, shortIdle(cost), ...others, usageBar(devices)];
+}
+
+function isSaid(part: string | undefined): part is string {
+  return part !== undefined && part !== '';
+}
+
+function hasFree({ free }: DeviceSum): boolean {
+  return free !== null && free > 0;
 }
 
 export function poolRow(pool: LivePool): ClusterNode {
   const { id, name, devices, cost, model, capacity, nodes } = pool;
   const problems = stateWords(pool);
+  const { busy, rest } = pool.usage === null ? nothingMeasured : usageSumParts(pool.usage);
   return row({
     kind: 'pool',
     path: ['pool', id],
     label: name,
-    bar: usageBar(devices),
-    parts: [
-      ...usageWords(devices),
-      idleWords(cost),
-      ...problems,
-      model?.name,
-      capacity === null || capacity === 'on-demand' ? undefined : capacity,
-    ],
+    usage: { devices, cost, busy },
+    parts: [...rest, ...problems, model?.name, capacity === null || capacity === 'on-demand' ? undefined : capacity],
     lines: poolLines(pool),
     icon: 'server-environment',
-    color: problems.length > 0 ? warning : devices.free > 0 ? 'charts.green' : null,
+    color: problems.length > 0 ? warning : hasFree(devices) ? 'charts.green' : null,
     children: nodes > 0 ? 'collapsed' : null,
     pool: id,
   });
@@ -83,12 +108,12 @@ export function poolRow(pool: LivePool): ClusterNode {
 
 /** A part of the nodes of a large pool. */
 export function rangeRow(pool: LivePool, from: number, nodes: readonly LiveNode[]): ClusterNode {
-  const free = nodes.reduce((sum, { devices }) => sum + devices.free, 0);
+  const { free } = addDevices(nodes.map(({ devices }) => devices));
   return row({
     kind: 'nodes',
     path: ['nodes', pool.id, String(from)],
     label: `Nodes ${from + 1}–${from + nodes.length}`,
-    parts: [`${deviceNumber(free)} free`],
+    parts: [free === null ? undefined : `${deviceNumber(free)} free`],
     lines: [`${nodes[0]?.name} to ${nodes.at(-1)?.name}`],
     icon: 'layers',
     children: 'collapsed',
@@ -97,37 +122,40 @@ export function rangeRow(pool: LivePool, from: number, nodes: readonly LiveNode[
 
 export function nodeRow(pool: LivePool, node: LiveNode, now: number): ClusterNode {
   const { name, ready, cordoned, devices, cost, pods, otherPods, mig } = node;
-  const slices = (mig?.profiles ?? []).filter(({ free }) => free > 0);
+  const slices = (mig?.profiles ?? []).filter(({ free }) => free !== null && free > 0);
   return row({
     kind: 'node',
     path: ['node', pool.id, name],
     label: name,
-    bar: usageBar(devices),
+    usage: { devices, cost },
     parts: [
       ready ? undefined : 'not ready',
       cordoned ? 'cordoned' : undefined,
-      ...usageWords(devices),
       ...slices.map(({ profile, free }) => `${free} × ${profile}`),
-      idleWords(cost),
       pods.length === 0 && otherPods > 0 && devices.total > 0 ? 'only pods without GPUs' : undefined,
     ],
     lines: nodeLines(node, now),
     icon: ready ? (cordoned ? 'circle-slash' : devices.total === 0 ? 'warning' : 'server') : 'error',
-    color: ready ? (cordoned || devices.total === 0 ? warning : devices.free > 0 ? 'charts.green' : null) : danger,
+    color: ready ? (cordoned || devices.total === 0 ? warning : hasFree(devices) ? 'charts.green' : null) : danger,
     children: pods.length > 0 ? 'collapsed' : null,
   });
 }
 
 /** @param node if the row is not below its node */
 export function podRow(pod: LivePod, above: readonly string[], now: number, node?: string): ClusterNode {
-  const { namespace, name, owner, devices, created, state, priority } = pod;
+  const { namespace, name, owner, devices, created, state, priority, usage } = pod;
   const age = created === null ? undefined : ageWords(created, now);
+  const { busy, rest } = usage === null ? nothingMeasured : podUsageParts(usage);
+  // Long names of pods hide the figures in a narrow view.
+  const idle = state === 'running' && usage !== null && isIdle(usage);
   return row({
     kind: 'pod',
     path: [...above, namespace, name],
     label: name,
     parts: [
+      busy,
       devicesWords(devices),
+      ...rest,
       state === 'running' ? undefined : state,
       namespace,
       owner === null ? undefined : ownerName(owner),
@@ -136,109 +164,47 @@ export function podRow(pod: LivePod, above: readonly string[], now: number, node
     ],
     lines: [
       `${state}, ${devicesWords(devices)}`,
+      ...(usage === null ? [] : podUsageLines(usage)),
       `Namespace ${namespace}`,
       ...(owner === null ? [] : [ownerName(owner)]),
       ...(node === undefined ? [] : [`Node ${node}`]),
       ...(age === undefined ? [] : [`Created ${age} ago`]),
       ...(priority === 0 ? [] : [`Priority ${priority}`]),
     ],
-    icon: state === 'running' ? 'circle-filled' : state === 'starting' ? 'sync' : 'trash',
-    color: state === 'running' ? 'charts.green' : state === 'starting' ? 'charts.blue' : null,
+    icon: idle ? 'circle-outline' : state === 'running' ? 'circle-filled' : state === 'starting' ? 'sync' : 'trash',
+    color: idle ? warning : state === 'running' ? 'charts.green' : state === 'starting' ? 'charts.blue' : null,
     owner: ownedBy(pod),
   });
 }
 
 export function ownerRow(use: OwnerUse): ClusterNode {
   const { namespace, owner, pods, pending, devices, hourly } = use;
+  const { busy, rest } = use.usage === null ? nothingMeasured : usageSumParts(use.usage);
   return row({
     kind: 'owner',
     path: ['owner', namespace, owner.kind, owner.name],
-    label: ownerName(owner),
+    label: owner.name,
     parts: [
+      busy,
       devices.length === 0 ? undefined : devicesWords(devices),
-      plural(pods, 'pod'),
+      hourly === null || pods === 0 ? undefined : costWords(hourly, noGaps),
+      pods === 0 && pending > 0 ? undefined : plural(pods, 'pod'),
+      ...rest,
       pending > 0 ? `${pending} pending` : undefined,
+      owner.kind,
       namespace,
-      hourly === null ? undefined : costWords(hourly, noGaps),
     ],
     icon: 'package',
     color: pending > 0 ? warning : null,
     children: pods > 0 ? 'collapsed' : null,
-    name: owner.name,
     owner: { ...owner, namespace },
   });
 }
 
 const noGaps = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
 
-/** One row for the pods of a workload that wait for the same reason. */
-export function pendingRows(pending: readonly PendingPod[], now: number): readonly ClusterNode[] {
-  return pendingGroups(pending).map(({ key, pod, count: pods }) => {
-    const { namespace, name, owner, devices, created, reason, wayOut, words } = pod;
-    const count = pods > 1 ? plural(pods, 'pod') : undefined;
-    return row({
-      kind: 'pending',
-      path: ['waiting', key, reason],
-      label: count === undefined || owner === null ? name : ownerName(owner),
-      parts: [
-        count,
-        `${devicesWords(devices)}${count === undefined ? '' : ' each'}`,
-        created === null ? undefined : ageWords(created, now),
-        reason,
-        namespace,
-      ],
-      lines: [
-        reason,
-        ...(wayOut === null ? [] : [`Way out: ${wayOut}`]),
-        ...(words === null ? [] : [`Scheduler: ${words}`]),
-        `Namespace ${namespace}`,
-        ...(owner === null ? [] : [ownerName(owner)]),
-      ],
-      icon: 'clock',
-      color: warning,
-      children: 'collapsed',
-      owner: ownedBy(pod),
-    });
-  });
-}
-
-/** The pods of each workload that wait for the same reason, those that wait longest first, as in the view. */
-export function pendingGroups(
-  pending: readonly PendingPod[],
-): readonly { readonly key: string; readonly pod: PendingPod; readonly count: number }[] {
-  const groups = new Map<string, { readonly key: string; readonly pod: PendingPod; count: number }>();
-  for (const pod of pending) {
-    const key = waitingKey(pod);
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, { key, pod, count: 1 });
-    else known.count += 1;
-  }
-  return [...groups.values()];
-}
-
-/** Why the pods of a row wait, and what would help. */
-export function reasonRows(pending: readonly PendingPod[], key: string, reason: string): readonly ClusterNode[] {
-  const pod = pending.find((one) => one.reason === reason && waitingKey(one) === key);
-  if (pod === undefined) return [];
-  const rows = [
-    ['info', pod.reason],
-    ['lightbulb', pod.wayOut],
-    ['comment', pod.words],
-  ] as const;
-  return rows.flatMap(([icon, words]) =>
-    words === null
-      ? []
-      : row({ kind: 'problem', path: ['reason', key, reason, icon], label: sentence(words), parts: [], icon }),
-  );
-}
-
-function waitingKey({ namespace, name, owner, devices, reason, wayOut }: PendingPod): string {
-  const who = owner === null ? name : [owner.kind, owner.name];
-  return JSON.stringify([namespace, who, devices, reason, wayOut]);
-}
-
 /** What costs money or hides something, without a single workload that it belongs to. */
-export function problemRows({ problems, leaked, coverage }: ClusterView): readonly ClusterNode[] {
+export function problemRows({ problems, leaked, coverage, usage }: ClusterView): readonly ClusterNode[] {
   return [
     ...problems.map(({ node, pool, message }) =>
       row({
@@ -266,6 +232,9 @@ export function problemRows({ problems, leaked, coverage }: ClusterView): readon
         ? []
         : row({ kind: 'problem', path: ['unseen', one.resource], label: words, parts: [], icon: 'eye-closed' });
     }),
+    ...usageProblem({ usage }).map((label) =>
+      row({ kind: 'problem', path: ['unseen', 'usage'], label, parts: [], icon: 'eye-closed' }),
+    ),
   ];
 }
 
@@ -275,6 +244,6 @@ export function leakWords({ devices, node }: LeakedClaim): string {
 }
 
 /** The workload of a pod; a pod without an owner is its own. */
-function ownedBy(pod: { readonly namespace: string; readonly name: string; readonly owner: PodOwner | null }) {
+export function ownedBy(pod: { readonly namespace: string; readonly name: string; readonly owner: PodOwner | null }) {
   return { ...(pod.owner ?? { kind: 'Pod', name: pod.name }), namespace: pod.namespace };
 }

@@ -6,18 +6,20 @@ import { applyEdits } from '../../yaml/span.ts';
 import { tableOf } from '../../yaml/table.ts';
 import { plainMarkdown } from '../hover/render.ts';
 import { sortedPools } from './cluster-tree.ts';
-import { costWords, deviceNumber, devicesWords, totalsWords } from './cluster-words.ts';
+import { costWords, deviceNumber, devicesWords, text } from './cluster-words.ts';
+import { headWords } from './device-usage-words.ts';
 import type { DrawnCluster } from './drawn-cluster.ts';
 
 /** The pools and the pending pods as tables of GitHub Flavored Markdown. */
-export function clusterMarkdown({ context, totals, pools, pending, asOf }: ClusterView): string {
+export function clusterMarkdown(view: ClusterView): string {
+  const { context, pools, pending, asOf } = view;
   const head = ['Pool', 'GPU', 'Nodes', 'GPUs', 'Used', 'Free', '$/h', 'Idle $/h'];
   const rows = sortedPools(pools, 'free').map((pool) => row(poolCells(pool)));
   const waiting = pending.map(({ namespace, name, devices, reason }) =>
     row([name, namespace, devicesWords(devices), reason]),
   );
   return [
-    `### GPU cluster ${plainMarkdown(context)}: ${plainMarkdown(totalsWords(totals))}\n\n`,
+    `### GPU cluster ${plainMarkdown(context)}: ${plainMarkdown(headWords(view))}\n\n`,
     `As of ${new Date(asOf).toISOString().replace(/\.\d+Z$/, 'Z')}.\n`,
     ...(rows.length === 0
       ? []
@@ -66,14 +68,10 @@ export function poolYaml(view: ClusterView, id: string): string {
     ...(tolerations.length === 0 ? [] : [['tolerations', tolerations] as const]),
   ];
   const none = tolerations.length === 0 ? '# Its nodes have no taints.\n' : '';
-  const named = `# The pool ${oneLine(pool.name)} of ${oneLine(view.context)}: for the spec of a pod.\n${none}`;
+  const named = `# The pool ${text(pool.name)} of ${text(view.context)}: for the spec of a pod.\n${none}`;
   return applyEdits(named, appendEntries(named, entries));
 }
 
 function row(cells: readonly string[]): string {
   return `| ${cells.map(plainMarkdown).join(' | ')} |\n`;
-}
-
-function oneLine(name: string): string {
-  return name.replace(/\s+/g, ' ');
 }

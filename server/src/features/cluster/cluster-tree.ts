@@ -1,9 +1,10 @@
 import { plural } from '../../cost/money.ts';
 import type { ClusterView, LivePool } from '../../fleet/cluster-view.ts';
-import { nodeRow, ownerRow, pendingRows, podRow, poolRow, problemRows, rangeRow, reasonRows } from './cluster-rows.ts';
+import { nodeRow, ownerRow, podRow, poolRow, problemRows, rangeRow } from './cluster-rows.ts';
 import { gpusWords } from './cluster-words.ts';
 import type { ClusterDrawing, ClusterNode, PoolSort, TreeOrder } from './drawn.ts';
 import type { DrawnCluster } from './drawn-cluster.ts';
+import { pendingRows, reasonRows } from './pending-rows.ts';
 import { filterOf, type RowFilter } from './row-filter.ts';
 import { idOf, pathOf } from './row-id.ts';
 
@@ -105,7 +106,7 @@ export function sortedPools(pools: readonly LivePool[], sort: PoolSort): readonl
 
 function amountOf({ devices, cost }: Pick<LivePool, 'devices' | 'cost'>, sort: PoolSort): number {
   if (sort === 'name') return 0;
-  return sort === 'free' ? devices.free : (cost.idle?.max ?? -1);
+  return sort === 'free' ? (devices.free ?? 0) : (cost.idle?.max ?? -1);
 }
 
 /** @param from the first node of a group; null for the whole pool */

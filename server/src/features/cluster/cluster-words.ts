@@ -11,12 +11,13 @@ import type {
   PoolPlatform,
 } from '../../fleet/cluster-view.ts';
 import { shorten } from '../../yaml/shorten.ts';
+import { visible } from '../cost-report/html-text.ts';
 
 // The words for what a cluster offers, in the tree, on the page and on the command line.
 
 /** `▰▰▰▰▱`: the part of the devices that is not free. A part that is free or not is always visible. */
 export function usageBar({ total, free }: Pick<DeviceSum, 'total' | 'free'>, width = 5): string {
-  if (total <= 0) return '';
+  if (total <= 0 || free === null) return '';
   const share = 1 - Math.min(Math.max(free, 0), total) / total;
   const least = share > 0 ? 1 : 0;
   const most = share < 1 ? width - 1 : width;
@@ -24,16 +25,25 @@ export function usageBar({ total, free }: Pick<DeviceSum, 'total' | 'free'>, wid
   return '▰'.repeat(filled) + '▱'.repeat(width - filled);
 }
 
-/** Devices with at most one decimal: slices are parts of devices. */
-export function deviceNumber(count: number): string {
+/** Devices with at most one decimal: slices are parts of devices. Unknown is `?`. */
+export function deviceNumber(count: number | null): string {
+  if (count === null) return '?';
   return formatNumber(count > 0 && count < 0.1 ? 0.1 : Math.round(count * 10) / 10);
 }
 
-/** `2 of 8 free`, `1 unavailable`; `devices unknown`. */
+/** `2 of 8 free`, `1 unavailable`; `devices unknown`; `8 GPUs, use unknown`. */
 export function usageWords({ total, free, unavailable, uncountedNodes }: DeviceSum): readonly string[] {
   if (total === 0) return [uncountedNodes > 0 ? 'devices unknown' : 'no devices'];
+  if (free === null) return [`${gpusWords(total)}, use unknown`];
   const open = `${deviceNumber(free)} of ${deviceNumber(total)} free`;
   return unavailable > 0 ? [open, `${deviceNumber(unavailable)} unavailable`] : [open];
+}
+
+/** `2/8 free ▰▰▰▰▱`: the same for a narrow row. */
+export function shortUsage(devices: DeviceSum, bar = ` ${usageBar(devices)}`): readonly string[] {
+  const [open = '', ...others] = usageWords(devices);
+  const isCounted = devices.total > 0 && devices.free !== null;
+  return [isCounted ? `${open.replace(' of ', '/')}${bar}` : open, ...others];
 }
 
 /** `≥ $27.52/h` if some nodes have no price; undefined without one. */
@@ -46,11 +56,20 @@ export function idleWords(cost: LiveCost): string | undefined {
   return cost.idle === null || cost.idle.max === 0 ? undefined : `${costWords(cost.idle, cost)} idle`;
 }
 
+/** `$13/h idle`: the same for a narrow row, in whole dollars from $10. */
+export function shortIdle(cost: LiveCost): string | undefined {
+  const { idle } = cost;
+  if (idle === null || idle.min < 10) return idleWords(cost);
+  const whole = { min: Math.round(idle.min), max: Math.round(idle.max) };
+  return idleWords({ ...cost, idle: whole })?.replaceAll('.00', '');
+}
+
 /** `24 GPUs, 6 free · $82.56/h · $13.76/h idle`. */
 export function totalsWords({ nodes, devices, cost }: ClusterTotals): string {
+  if (nodes === 0 && devices.total === 0) return 'no GPUs';
   const hourly = costWords(cost.hourly, cost);
   const parts = [
-    `${gpusWords(devices.total)}, ${deviceNumber(devices.free)} free`,
+    `${gpusWords(devices.total)}, ${devices.free === null ? 'use unknown' : `${deviceNumber(devices.free)} free`}`,
     hourly ?? (nodes === 0 ? undefined : 'no prices'),
     idleWords(cost),
   ];
@@ -133,9 +152,9 @@ export function listed(names: readonly string[]): string {
   return names.length > 3 ? `${shown.join(', ')} and ${names.length - 3} more` : shown.join(', ');
 }
 
-/** A text of the cluster, shortened. Valid names are shorter. */
+/** A text of the cluster on one line, shortened, with every character visible: whoever reports a pod's state chooses words. Valid names are shorter. */
 export function text(written: string): string {
-  return shorten(written, 320);
+  return visible(shorten(written.replace(/\s+/g, ' '), 320));
 }
 
 /** Words as the start of a sentence. */

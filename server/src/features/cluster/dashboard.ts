@@ -1,9 +1,10 @@
 import { formatAmount, plural } from '../../cost/money.ts';
 import type { ClusterView, LivePool, MoneyRange } from '../../fleet/cluster-view.ts';
+import { idleBelow } from '../../fleet/usage.ts';
 import { figure, rect, svg } from '../cost-report/charts.ts';
 import { escapeHtml, isolated } from '../cost-report/html-text.ts';
 import { pageStyle } from '../cost-report/page-style.ts';
-import { leakWords, pendingGroups } from './cluster-rows.ts';
+import { leakWords } from './cluster-rows.ts';
 import { poolCells } from './cluster-text.ts';
 import { sortedPools } from './cluster-tree.ts';
 import {
@@ -11,17 +12,19 @@ import {
   coverageWords,
   deviceNumber,
   devicesWords,
+  gpusWords,
   ownerName,
   sentence,
   stateWords,
 } from './cluster-words.ts';
 import { dashboardScript, dashboardStyle } from './dashboard-parts.ts';
+import { cell, head, mostRows, section } from './dashboard-tables.ts';
+import { percent, usageProblem, usageSumWords } from './device-usage-words.ts';
 import type { DrawnCluster } from './drawn-cluster.ts';
+import { idleSection } from './idle-section.ts';
 import { type NamespaceUse, namespaceUse } from './namespace-use.ts';
+import { pendingGroups } from './pending-rows.ts';
 import { fitWords } from './row-details.ts';
-
-/** More rows than these are counted only: nobody reads them, and each has a price. */
-const mostRows = 500;
 
 /**
  * One self-contained HTML document with the state of a cluster. It loads nothing, and all texts of the cluster are escaped.
@@ -52,6 +55,7 @@ export function dashboardPage(cluster: DrawnCluster, nonce: string): string {
     `<section class="charts" aria-label="Charts">
 ${poolChart(pools)}
 ${idleChart(pools)}
+${busyChart(pools, view)}
 ${namespaceChart('GPUs by namespace', 'GPUs', uses, ({ devices }) => devices, deviceNumber)}
 ${namespaceChart(
   'Cost by namespace',
@@ -62,6 +66,7 @@ ${namespaceChart(
 )}
 ${namespaceChart('GPU-hours by namespace', 'so far, of the pods that hold GPUs now', uses, ({ hours }) => hours, deviceNumber)}
 </section>`,
+    idleSection(view),
     waitingSection(view, now),
     problemSection(view),
     poolTable(pools),
@@ -83,7 +88,7 @@ function stateNote({ state, asOf }: ClusterView, now: number): string {
   return `<p class="alert" role="status">${message}The figures are as of ${time}, ${ageWords(asOf, now)} ago.</p>`;
 }
 
-function totals({ totals: { nodes, devices, cost }, pending }: ClusterView): string {
+function totals({ totals: { nodes, devices, cost }, pending, usage }: ClusterView): string {
   const unavailable = devices.unavailable === 0 ? '' : `${deviceNumber(devices.unavailable)} unavailable`;
   const unpriced = cost.unpricedNodes === 0 ? '' : `${plural(cost.unpricedNodes, 'node')} without a price`;
   const figures = [
@@ -93,6 +98,18 @@ function totals({ totals: { nodes, devices, cost }, pending }: ClusterView): str
     ['Per hour', amountOf(cost.hourly), unpriced],
     ['Idle per hour', amountOf(cost.idle), ''],
     ['Pending pods', String(pending.length), ''],
+    ...(usage?.state === 'measured'
+      ? [
+          [
+            `Under ${percent(idleBelow)} for ${usage.hours} h`,
+            gpusWords(usage.idle.devices),
+            [
+              plural(usage.idle.pods, 'pod'),
+              ...(usage.idle.hourly === null ? [] : [`${formatAmount(usage.idle.hourly)}/h`]),
+            ].join(', '),
+          ],
+        ]
+      : []),
   ];
   return `<dl class="totals">${figures
     .map(
@@ -102,25 +119,28 @@ function totals({ totals: { nodes, devices, cost }, pending }: ClusterView): str
     .join('')}</dl>`;
 }
 
-function notes({ totals: { cost } }: ClusterView): string {
+function notes({ totals: { cost }, usage }: ClusterView): string {
   const sentences = [
     cost.basis.length === 0 ? '' : `Prices: ${cost.basis.slice(0, 3).map(isolated).join('; ')}.`,
     cost.because.length === 0 ? '' : `Prices unknown: ${cost.because.slice(0, 3).map(isolated).join('; ')}.`,
     'Idle: nodes and their parts whose GPUs no pod requests.',
+    usage?.state === 'measured'
+      ? `Use of the GPUs: ${usage.measured} of ${plural(usage.pods, 'pod')}, measured for ${usage.hours} h by Prometheus at ${isolated(usage.source)}.`
+      : '',
   ];
   return `<p class="notes">${sentences.filter((one) => one !== '').join(' ')}</p>`;
 }
 
 /** Used, unavailable and free devices of each pool, at one scale. */
 function poolChart(pools: readonly LivePool[]): string {
-  const shown = pools.filter(({ devices }) => devices.total > 0).slice(0, 12);
+  const shown = pools.filter(({ devices }) => devices.total > 0 && devices.free !== null).slice(0, 12);
   const scale = Math.max(...shown.map(({ devices }) => devices.total), 1);
   const bars = shown.map(({ name, devices }) => {
     const width = (count: number) => (100 * count) / scale;
-    const used = width(devices.used);
+    const used = width(devices.used ?? 0);
     const out = width(devices.unavailable);
     const drawing = svg(
-      `${rect('used', 0, used)}${rect('out', used, out)}${rect('free', used + out, width(devices.free))}`,
+      `${rect('used', 0, used)}${rect('out', used, out)}${rect('free', used + out, width(devices.free ?? 0))}`,
       'bar',
     );
     return entry(name, `${deviceNumber(devices.free)} of ${deviceNumber(devices.total)}`, drawing);
@@ -148,6 +168,18 @@ function idleChart(pools: readonly LivePool[]): string {
     entry(name, amountOf(cost.idle), svg(rect('idle', 0, (100 * (cost.idle?.max ?? 0)) / scale), 'bar')),
   );
   return bars.length === 0 ? '' : figure('Idle cost by pool', '$/h', bars.join('\n'));
+}
+
+/** How busy the devices are that pods hold. */
+function busyChart(pools: readonly LivePool[], { usage }: ClusterView): string {
+  const bars = pools
+    .flatMap(({ name, usage: use }) =>
+      use?.busy == null ? [] : [{ name, busy: use.busy, words: usageSumWords(use) ?? '' }],
+    )
+    .slice(0, 12)
+    .map(({ name, busy, words }) => entry(name, words, svg(rect('used', 0, 100 * busy), 'bar')));
+  if (bars.length === 0 || usage === null) return '';
+  return figure('Busy GPUs by pool', `on average over ${usage.hours} h`, bars.join('\n'));
 }
 
 function namespaceChart(
@@ -195,7 +227,7 @@ function waitingSection({ pending }: ClusterView, now: number): string {
   return section('Pending pods', 'pending', heads, rows, groups.length);
 }
 
-function problemSection({ problems, leaked, coverage }: ClusterView): string {
+function problemSection({ problems, leaked, coverage, usage }: ClusterView): string {
   const items = [
     ...problems.map(({ node, pool, message }) => `${isolated(node)} (${isolated(pool)}): ${isolated(message)}`),
     ...leaked.map((claim) => `${isolated(`${claim.namespace}/${claim.name}`)}: ${isolated(leakWords(claim))}`),
@@ -203,6 +235,7 @@ function problemSection({ problems, leaked, coverage }: ClusterView): string {
       const words = coverageWords(one);
       return words === undefined ? [] : isolated(words);
     }),
+    ...usageProblem({ usage }).map(isolated),
   ];
   if (items.length === 0) return '';
   const more = items.length > mostRows ? `<li>and ${items.length - mostRows} more</li>` : '';
@@ -244,39 +277,6 @@ function ownerTable({ owners }: ClusterView): string {
     ]);
   const heads = ['Workload', 'Namespace', 'Holds', '#GPUs', '#Pods', '#Pending', '#$/h'];
   return section('Workloads', 'workloads', heads, rows, owners.length);
-}
-
-/** A table with its heading; the head of a column of numbers starts with #. Empty without rows. */
-function section(
-  title: string,
-  id: string,
-  heads: readonly string[],
-  rows: readonly (readonly string[])[],
-  count: number,
-): string {
-  if (rows.length === 0) return '';
-  const columns = heads.map((name) =>
-    name.startsWith('#')
-      ? `<th scope="col" class="number" data-number>${name.slice(1)}</th>`
-      : `<th scope="col">${name}</th>`,
-  );
-  const more = count > rows.length ? `<p class="notes">and ${count - rows.length} more</p>` : '';
-  return `<section aria-labelledby="${id}"><div class="above"><h2 id="${id}">${title}</h2>
-<label class="filter" hidden>Filter <input type="search" data-filter="${id}"></label></div>
-<div class="scroll"><table data-table="${id}"><thead><tr>${columns.join('')}</tr></thead>
-<tbody>
-${rows.map((cells) => `<tr>${cells.join('')}</tr>`).join('\n')}
-</tbody></table></div>${more}</section>`;
-}
-
-function head(name: string, note: string | undefined): string {
-  const small = note === undefined || note === '' ? '' : ` <small class="file">${isolated(note)}</small>`;
-  return `<th scope="row">${isolated(name)}${small}</th>`;
-}
-
-/** @param key what the column is sorted by, if not its text */
-function cell(html: string, kind = '', key = ''): string {
-  return `<td${kind === '' ? '' : ` class="${kind}"`}${key === '' ? '' : ` data-key="${key}"`}>${html}</td>`;
 }
 
 function amountOf(amount: MoneyRange | null): string {

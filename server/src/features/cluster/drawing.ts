@@ -1,7 +1,7 @@
 import { clusterJson, clusterMarkdown, poolYaml } from './cluster-text.ts';
 import { clusterTree } from './cluster-tree.ts';
-import { totalsWords } from './cluster-words.ts';
 import { dashboardPage } from './dashboard.ts';
+import { headWords } from './device-usage-words.ts';
 import type { ClusterDrawing, ClusterDrawn } from './drawn.ts';
 import type { DrawnCluster } from './drawn-cluster.ts';
 
@@ -9,7 +9,7 @@ import type { DrawnCluster } from './drawn-cluster.ts';
 export function drawCluster(cluster: DrawnCluster, drawing: ClusterDrawing): ClusterDrawn {
   switch (drawing.kind) {
     case 'tree':
-      return { nodes: clusterTree(cluster, drawing), text: totalsWords(cluster.view.totals) };
+      return { nodes: clusterTree(cluster, drawing), text: headWords(cluster.view) };
     case 'page':
       return { nodes: [], text: dashboardPage(cluster, drawing.nonce) };
     case 'markdown':

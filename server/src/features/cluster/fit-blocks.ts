@@ -4,12 +4,13 @@ import type { FitFacts, GroupFit, PoolFit } from '../../fleet/fit-question.ts';
 import { clusterWords } from '../../model/nodes-of-others.ts';
 import type { Workload } from '../../model/workload.ts';
 import { shorten } from '../../yaml/shorten.ts';
+import { visible } from '../cost-report/html-text.ts';
 import type { Block } from '../hover/render.ts';
 
 /** `fits now in pool a100 (6 free)`; undefined without a connected cluster. */
 export function fitTitle(workload: Workload, document: DocumentAnalysis): string | undefined {
   const fit = document.fitOf(workload);
-  return fit && shorten(fit.line, maxTitle);
+  return fit && visible(shorten(fit.line, maxTitle));
 }
 
 const maxTitle = 120;
@@ -29,6 +30,7 @@ export function fitBlocks(workload: Workload, document: DocumentAnalysis): reado
   const several = fit.groups.length > 1;
   return [
     { kind: 'text', text: `${capital(clusterWords(fit.context, time))}: ${fit.line}` },
+    ...(fit.usage === null ? [] : [{ kind: 'text', text: capital(fit.usage) } as const]),
     ...fit.groups.flatMap((group): readonly Block[] => (group.pools.length === 0 ? [] : [tableOf(group, several)])),
     ...(notes.length === 0 ? [] : [{ kind: 'list', title: 'Would it run', items: notes } as const]),
   ];

@@ -12,22 +12,25 @@ import {
   taintWords,
   usageWords,
 } from './cluster-words.ts';
+import { usageSumWords } from './device-usage-words.ts';
 
 /** What a pool is and offers, most important first. */
 export function poolLines(pool: LivePool): readonly string[] {
   const { platform, label, model, instanceTypes, zones, capacity, nodes, resources, devices, taints, growth } = pool;
   const scattered = pool.scattered > 0 ? [`${deviceNumber(pool.scattered)} free GPUs are on nodes in use`] : [];
+  const isKnown = devices.free !== null;
   const fits = pool.fits.filter(({ pods }) => pods > 0).map((one) => `${one.pods} × ${one.devices}`);
   return [
     `${platformWords(platform)}${label === null ? '' : ` (${label.key}=${label.value})`}`,
     `${plural(nodes, 'node')}: ${usageWords(devices).join(', ')}`,
+    ...(pool.usage === null ? [] : [`Pods: ${usageSumWords(pool.usage) ?? ''}`]),
     ...stateWords(pool),
     ...(model === null ? ['GPU model unknown'] : [`${model.name}, from ${model.from}`]),
     ...(instanceTypes.length === 0 ? [] : [listed(instanceTypes)]),
     ...(capacity === null ? [] : [capacity.replace('-', ' ')]),
     ...(zones.length === 0 ? [] : [`Zones ${listed(zones)}`]),
     ...resources.map(resourceWords),
-    ...(pool.largestFit === null ? ['No pod with a GPU fits now'] : [fitWords(pool.largestFit)]),
+    ...(pool.largestFit !== null ? [fitWords(pool.largestFit)] : isKnown ? ['No pod with a GPU fits now'] : []),
     ...(fits.length === 0 ? [] : [`Pods that fit now (pods × GPUs): ${fits.join(', ')}`]),
     ...scattered,
     ...taints.map((taint) => `Taint ${taintWords(taint)}`),
@@ -38,6 +41,7 @@ export function poolLines(pool: LivePool): readonly string[] {
 
 export function nodeLines(node: LiveNode, now: number): readonly string[] {
   const { model, instanceType, zone, capacity, devices, resources, mig, sharing, dra, taints, created } = node;
+  const isKnown = devices.free !== null;
   return [
     usageWords(devices).join(', '),
     ...(node.ready ? [] : ['Not ready']),
@@ -50,17 +54,20 @@ export function nodeLines(node: LiveNode, now: number): readonly string[] {
       ? []
       : [`${sharing.replicas} pods share a GPU${sharing.strategy === null ? '' : ` (${sharing.strategy})`}`]),
     ...dra.map(({ driver, total, allocated }) => `${driver}: ${allocated} of ${total} devices allocated`),
-    `Free: ${formatNumber(Math.floor(node.freeCpu * 10) / 10)} CPU, ${memoryWords(node.freeMemory)}`,
+    ...(isKnown
+      ? [`Free: ${formatNumber(Math.floor(node.freeCpu * 10) / 10)} CPU, ${memoryWords(node.freeMemory)}`]
+      : []),
     ...taints.map((taint) => `Taint ${taintWords(taint)}`),
     ...(created === null ? [] : [`Created ${ageWords(created, now)} ago`]),
     ...costLines(node.cost),
   ].filter((line) => line !== '');
 }
 
-/** `nvidia.com/mig-1g.10gb: 5 of 14 requested, 9 free`. */
+/** `nvidia.com/mig-1g.10gb: 5 of 14 requested, 9 free`; what is requested may be unknown. */
 function resourceWords({ resource, allocatable, capacity, requested, free }: DeviceCounts): string {
   const missing = capacity > allocatable ? `, ${capacity - allocatable} not offered` : '';
-  return `${resource}: ${requested} of ${allocatable} requested, ${free} free${missing}`;
+  const use = free === null ? String(allocatable) : `${requested} of ${allocatable} requested, ${free} free`;
+  return `${resource}: ${use}${missing}`;
 }
 
 /** `Largest pod that fits now: 4 GPUs, 90 CPU, 800 GiB`. */
