@@ -6,6 +6,7 @@ import { namesAccelerators } from './model/accelerators.ts';
 import { noRelatedFiles, type RelatedFiles } from './model/related-files.ts';
 import { knownByText } from './workspace/known-texts.ts';
 import { lookupsOf } from './workspace/lookups.ts';
+import { isModelConfig, summarizeModelConfig } from './workspace/model-configs.ts';
 import { joinSummaries } from './workspace/summary.ts';
 import { type FileContext, Workspace } from './workspace/workspace.ts';
 import { lazy } from './yaml/lazy.ts';
@@ -204,7 +205,9 @@ function analyzeParts(
   const { config } = input.context();
   const read = parts.map((part, index) => readDocument(part, config, known[index]));
   // Documents of one file find each other through the workspace, so the file is added before they are analyzed.
-  if (input.isIndexed !== true) input.workspace.set(input.uri, joinSummaries(read), 'open');
+  const { uri, text, workspace } = input;
+  const summary = () => (isModelConfig(uri) ? summarizeModelConfig(uri, text) : joinSummaries(read));
+  if (input.isIndexed !== true) workspace.set(uri, summary(), 'open');
   return read.map((part, index) => analyzeDocument(part, input, known[index]));
 }
 

@@ -62,9 +62,9 @@ describe('the tree', () => {
   test('starts with pods that wait, then pools, workloads and problems', () => {
     expect(lines(null)).toEqual([
       'Pending: 3 pods · 20 GPUs',
-      'a100: ▰▱▱▱▱ 14 of 16 free · $14.00/h idle · A100 40GB SXM',
-      'h100: ▰▰▰▰▱ 6 of 24 free · $6.00/h idle · H100 80GB SXM',
-      expect.stringMatching(/^l4-spot: ▰▰▰▰▱ 3 of 12 free · 8 unavailable · .*1 node cordoned · L4/),
+      'a100: 14/16 free ▰▱▱▱▱ · $14/h idle · A100 40GB SXM',
+      'h100: 6/24 free ▰▰▰▰▱ · $6.00/h idle · H100 80GB SXM',
+      expect.stringMatching(/^l4-spot: 3\/12 free ▰▰▰▰▱ · 8 unavailable · .*1 node cordoned · L4/),
       'Workloads: 6',
       'Problems: 1',
     ]);
@@ -73,9 +73,9 @@ describe('the tree', () => {
   test('has nodes below pools, and pods below nodes', () => {
     const pool = idOf('h100');
     expect(lines(pool)).toEqual([
-      'gke-h100-3: ▰▱▱▱▱ 6 of 8 free · $6.00/h idle',
-      'gke-h100-1: ▰▰▰▰▰ 0 of 8 free',
-      'gke-h100-2: ▰▰▰▰▰ 0 of 8 free',
+      'gke-h100-3: 6/8 free ▰▱▱▱▱ · $6.00/h idle',
+      'gke-h100-1: 0/8 free ▰▰▰▰▰',
+      'gke-h100-2: 0/8 free ▰▰▰▰▰',
     ]);
     expect(lines(idOf('gke-h100-3', pool))).toEqual([
       'llama-predictor-7d9f-kq4wz: 1 GPU · chat · InferenceService/llama · 4 h',
@@ -97,10 +97,11 @@ describe('the tree', () => {
   test('a workload has the pods that hold its devices, wherever they are', () => {
     const owners = idOf('Workloads');
     expect(rows(owners)[0]).toMatchObject({
-      label: 'PyTorchJob/pretrain',
-      description: '16 GPUs · 2 pods · research · $16.00/h',
+      label: 'pretrain',
+      description: '16 GPUs · $16.00/h · 2 pods · PyTorchJob · research',
     });
-    expect(lines(idOf('PyTorchJob/pretrain', owners))).toEqual([
+    expect(rows(owners).find(({ label }) => label === 'finetune')?.description).toBe('2 pending · Job · research');
+    expect(lines(idOf('pretrain', owners))).toEqual([
       'pretrain-worker-1: 8 GPUs · research · PyTorchJob/pretrain · gke-h100-1 · 30 h',
       'pretrain-worker-2: 8 GPUs · research · PyTorchJob/pretrain · gke-h100-2 · 30 h',
     ]);

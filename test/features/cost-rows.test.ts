@@ -49,6 +49,9 @@ test('a row says what a workload costs, whose it is, and why there is no price',
     ranged: { workloads: 1, hourly: rows[1]?.possibleHourly },
     gpus: { min: 10, max: 10 },
     hourly: { min: 55.04, max: 55.04 },
+    isOpen: false,
+    monthly: { min: 40_179.2, max: 40_179.2 },
+    ending: 0,
     idleHourly: 0,
   });
 });

@@ -11,6 +11,7 @@ import { summarize } from '../../server/src/features/report.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
+import { rejectedPod } from '../support/manifests.ts';
 import { changedLines, takeCursor } from '../support/marked-text.ts';
 
 const fixtures = 'test/fixtures/features';
@@ -82,18 +83,7 @@ describe('code actions', () => {
   });
 
   test('exclude kinds that the editor did not request', () => {
-    const { text, offset } = takeCursor(`apiVersion: v1
-kind: Pod
-metadata:
-  name: one
-spec:
-  containers:
-    - name: main
-      image: busybox:1.36
-      resources:
-        requests:
-          nvidia.com/gpu$0: 1
-`);
+    const { text, offset } = takeCursor(rejectedPod.replace('gpu: 1', 'gpu$0: 1'));
     const kinds = (only: readonly string[]) =>
       codeActions(analyse(text), { span: { start: offset, end: offset }, only, shown: [], picker: true }).map(
         ({ kind }) => kind,

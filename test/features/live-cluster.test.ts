@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { codeActions } from '../../server/src/features/actions/code-actions.ts';
+import { fractionsOf } from '../../server/src/features/actions/fractions.ts';
+import { resizableIn } from '../../server/src/features/actions/resizable.ts';
 import { codeLenses } from '../../server/src/features/code-lens.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { renderPlain } from '../../server/src/features/hover/render.ts';
@@ -66,6 +68,31 @@ describe('the connected cluster knows the card', () => {
     expect(fit).toBe('fits now in pool a100 (6 free)');
     expect(pods).toBe('pods in prod');
     expect(lenses[2]?.owner).toMatchObject({ kind: 'Deployment', name: expect.any(String) });
+  });
+
+  test('its pods are counted, with those that wait', () => {
+    const pod = (name: string, nodeName?: string) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name,
+        namespace: 'default',
+        labels: { 'pod-template-hash': '7d9f' },
+        ownerReferences: [{ kind: 'ReplicaSet', name: 'chat-7d9f', controller: true }],
+      },
+      spec: { nodeName, containers: [{ name: 'server', resources: { limits: { 'nvidia.com/gpu': 1 } } }] },
+      status: { phase: nodeName === undefined ? 'Pending' : 'Running' },
+    });
+    const named = deployment({ pod: tolerating }).replace('name: chat}', 'name: chat, namespace: default}');
+    const link = (text: string, ...pods: readonly object[]) =>
+      codeLenses(open(text, clusterOf([...documents('one-pool.yaml'), ...pods]))).find(
+        ({ action }) => action === 'show-pods',
+      )?.title;
+    const [first, second, third] = [pod('a', 'ip-10-0-1-1'), pod('b', 'ip-10-0-1-1'), pod('c')];
+    expect(link(named, first)).toBe('1 pod in prod');
+    expect(link(named, first, second, third)).toBe('3 pods in prod, 1 pending');
+    // Without pods, there is nothing to show.
+    expect(link(named)).toBeUndefined();
   });
 
   test('and says so', () => {
@@ -222,5 +249,33 @@ describe('only what asked is analyzed again', () => {
     analysis.workspace.setCluster(undefined);
     expect(before.map((file) => file.isCurrent())).toEqual([false, true]);
     expect(codeLenses(read()[0] ?? open(''))).toHaveLength(1);
+  });
+});
+
+describe('pieces of a GPU', () => {
+  const l4 = {
+    ...l4Node,
+    status: { allocatable: { ...l4Node.status.allocatable, 'nvidia.com/gpu.shared': '4' } },
+  };
+  const chat = deployment({
+    pod: `${tolerating}      nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}\n`,
+  }).replace(
+    '          resources:',
+    '          args: [--model=Qwen/Qwen2.5-0.5B-Instruct, --max-model-len=4096]\n          resources:',
+  );
+
+  function pieces(objects: ClusterObjects | undefined) {
+    const file = open(chat, objects);
+    const at = chat.indexOf('nvidia.com/gpu:');
+    const place = resizableIn(file, { start: at, end: at });
+    return place === undefined ? [] : fractionsOf(place).map(({ id, needs }) => [id, needs]);
+  }
+
+  test('those that the cluster offers come first, and the others say that it lacks them', () => {
+    const sharing = pieces(clusterOf([l4]));
+    expect(sharing[0]).toEqual(['time slice', null]);
+    expect(sharing).toContainEqual(['volcano', "Volcano's device plugin on the nodes, which prod does not have"]);
+    const plain = pieces(clusterOf([l4Node]));
+    expect(plain).toContainEqual(['time slice', 'nodes that offer nvidia.com/gpu.shared, which prod does not have']);
   });
 });

@@ -140,28 +140,28 @@ test('each of the many fixes for a selection keeps its promises on its own', () 
 describe('a fix that causes a finding in another document', () => {
   const deployment = `apiVersion: apps/v1
 kind: Deployment
-metadata: {name: server}
+metadata: {name: worker}
 spec:
-  selector: {matchLabels: {app: server}}
+  selector: {matchLabels: {app: worker}}
   template:
-    metadata: {labels: {app: server}}
+    metadata: {labels: {app: worker}}
     spec:
       containers:
-        - name: server
+        - name: worker
           image: vllm/vllm-openai:v0.8.0
-          command: ["vllm serve meta-llama/Llama-3-8B"]
-          resources: {limits: {nvidia.com/gpu: 1}}
+          args: [--model=meta-llama/Llama-3-8B]
+          resources: {limits: {nvidia.com/gpus: 1}}
 `;
   const scaler = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
-metadata: {name: server}
+metadata: {name: worker}
 spec:
-  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: server}
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: worker}
   minReplicas: 1
   maxReplicas: 3
   metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
 `;
-  const title = 'Split into one item per word';
+  const title = 'Rename to nvidia.com/gpu';
 
   test.each([
     ['after it', `${deployment}---\n${scaler}`],
@@ -178,7 +178,7 @@ spec:
   });
 
   test('the other fixes of a large file are applied at once', () => {
-    const text = Array.from({ length: 60 }, (_, index) => deployment.replaceAll('server', `server-${index}`)).join(
+    const text = Array.from({ length: 60 }, (_, index) => deployment.replaceAll('worker', `worker-${index}`)).join(
       '---\n',
     );
     const analysis = new Analysis({ strict: true });

@@ -27,7 +27,7 @@ test('a training container has a record with what one GPU needs', () => {
   });
   // Weights, gradients and states of 7.24 billion parameters on 8 GPUs, 16 bytes each, are 13.5 GiB.
   expect((record?.needGiB ?? 0) - (record?.overheadGiB ?? 0)).toBeCloseTo((7.24e9 * 16) / 8 / 2 ** 30, 1);
-  expect(trainingNote(workload)).toEqual(['trains in about 66 of 79 GiB per GPU']);
+  expect(trainingNote(workload)).toEqual(['needs about 68 of 79.2 GiB per GPU']);
 });
 
 test('without a batch size the record has a lower bound instead of a figure', () => {
@@ -37,8 +37,9 @@ test('without a batch size the record has a lower bound instead of a figure', ()
 });
 
 test('weights, gradients and states that exceed the GPU do not fit', () => {
-  const [record] = trainingRecords(workloadOf(manifest.replace('--fsdp=full_shard', '--seed=1')));
-  expect(record).toMatchObject({ fits: false, weightsGiB: 26.98 });
+  const whole = workloadOf(manifest.replace('--fsdp=full_shard', '--seed=1'));
+  expect(trainingRecords(whole)).toMatchObject([{ fits: false, weightsGiB: 26.98 }]);
+  expect(trainingNote(whole)[0]).toMatch(/^needs about 1\d\d of 79\.2 GiB per GPU: too much$/);
 });
 
 test('a model without a shape has a reason, and no model has no record', () => {
@@ -47,4 +48,20 @@ test('a model without a shape has a reason, and no model has no record', () => {
     { model: 'acme/model-9b', unknown: 'the catalog has no sourced shape of acme/model-9b', needGiB: null },
   ]);
   expect(trainingRecords(workloadOf(manifest.replace(/--model_name_or_path=.*/, '--seed=1')))).toEqual([]);
+});
+
+test('with an unknown number of GPUs, or an unknown precision, the reason has the states', () => {
+  const countless = trainingRecords(workloadOf(manifest.replace(/nvidia.com\/gpu: 8/g, 'nvidia.com/gpu: $GPUS')));
+  // 8 bytes per parameter: 16 bits are the least.
+  expect(countless).toMatchObject([
+    {
+      unknown:
+        'the number of its GPUs is unknown; weights, gradients and optimizer states take at least 108 GiB over all of them',
+    },
+  ]);
+  const [open] = trainingRecords(workloadOf(manifest.replace('--bf16', '--seed=1')));
+  expect(open).toMatchObject({ model: 'mistralai/Mistral-7B-v0.1', needGiB: null });
+  expect(open?.unknown).toBe(
+    'no setting says whether weights have 16 or 32 bits; weights, gradients and optimizer states take 6.7 to 13 GiB per GPU',
+  );
 });

@@ -2,7 +2,7 @@ import { queueLabel } from '../evidence/queue-label.ts';
 import type { FitQuestion, PodGroup } from '../fleet/fit-question.ts';
 import { isRequested } from '../model/accelerators.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
-import { kindOf } from '../model/kinds/index.ts';
+import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
 import { plainOf } from '../yaml/plain.ts';
@@ -41,9 +41,10 @@ export function fitQuestion(workload: Workload, crossReferences: CrossReferences
 }
 
 /** Pods that split one task: a part of them does nothing. */
-function isGang({ manifest, role, podSets }: Workload): boolean {
+function isGang(workload: Workload): boolean {
+  const { manifest, role, podSets } = workload;
   const kind = kindOf(manifest);
-  if (kind.gang === 'object' || kind.spansPods === true) return true;
+  if (kind.gang === 'object' || isGroupKind(workload)) return true;
   return kind.gang === 'podSet' && role === 'training' && podSets.some(({ pods }) => (pods.min ?? 1) > 1);
 }
 

@@ -65,9 +65,13 @@ export function codeLenses(file: FileAnalysis, changes: ReadonlyMap<number, stri
 /** From a manifest to its pods in the connected cluster. */
 function podsLens(workload: Workload, document: FileAnalysis['documents'][number], span: Span): readonly Lens[] {
   const { kind, name, namespace } = workload.manifest;
-  const context = document.fitOf(workload)?.context;
-  if (context === undefined || name === null) return [];
-  const title = `pods in ${shorten(context)}`;
+  const fit = document.fitOf(workload);
+  if (fit === undefined || name === null) return [];
+  const { context, running, waiting } = fit;
+  const pods = running + waiting;
+  // Its pods may be in another namespace than the one that the file leaves out.
+  if (pods === 0 && namespace !== null) return [];
+  const title = `${pods === 0 ? 'pods' : plural(pods, 'pod')} in ${shorten(context)}${waiting === 0 ? '' : `, ${waiting} pending`}`;
   return [{ span, title, action: 'show-pods', target: span, owner: { kind, name, namespace } }];
 }
 
@@ -113,7 +117,7 @@ export function releaseWords(
 function nodeWords({ basis }: CostEstimate): string | undefined {
   const [first, ...others] = basis;
   if (first === undefined || first.share >= 1 || first.provider === null) return undefined;
-  if (others.some(({ instanceType }) => instanceType !== first.instanceType)) return undefined;
+  if (others.some((one) => one.instanceType !== first.instanceType || one.pricing !== first.pricing)) return undefined;
   return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
 }
 
@@ -142,10 +146,12 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult, ran
   const amount = formatHourly(cost.isOpen ? cost.hourly.min : cost.hourly);
   const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
   const parts = [`${least}${amount}${words}${running}`];
+  // A price on demand is only the most that a pod on spot nodes costs.
+  if (cost.assumptions.some(({ kind }) => kind === 'onDemand')) parts[0] += ', spot price unknown';
   const node = nodeWords(cost);
   if (node !== undefined) parts[0] += ` (${node})`;
   if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);
-  const run = cost.run && !cost.isOpen ? runWords(cost.run) : undefined;
+  const run = cost.isOpen ? undefined : runWords(cost);
   if (run !== undefined) parts.push(run);
   // Only serving can be idle; a job ends.
   if (workload.role === 'serving' && workload.roleConfidence !== 'guess') parts.push(idleWords(cost));

@@ -13,7 +13,7 @@ import {
 } from '../cost/levers.ts';
 import { formatHourly, formatNumber } from '../cost/money.ts';
 import type { PodPrice } from '../cost/offers.ts';
-import { fitOf } from '../memory/fit.ts';
+import { isEnough } from '../memory/fit.ts';
 import { isWhole, servedModel } from '../model/served-model.ts';
 import type { PodSet, Selector, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -118,8 +118,9 @@ function otherCard(
 ): readonly Lever[] {
   const [container, ...others] = podSet.containers.filter(({ accelerators }) => accelerators.length > 0);
   const served = container && others.length === 0 ? servedModel(container, workload) : null;
-  if (served?.model == null || !isWhole(served.model)) return [];
-  const best = cheaperCard(priced, prices, (count, eachGiB) => fitOf(served, { eachGiB, count }, headroom) === 'fits');
+  const model = served?.model ?? null;
+  if (model === null || !isWhole(model)) return [];
+  const best = cheaperCard(priced, prices, (devices) => isEnough(model, devices, headroom));
   const gpu = best && gpus.get(best.offer.gpu);
   if (best === undefined || gpu === undefined || best.offer.provider === null) return [];
   const { instanceType, provider, date } = best.offer;
@@ -134,7 +135,7 @@ function otherCard(
       ? selectMachine(document, podSet, provider, instanceType)
       : [],
   );
-  const name = `${gpu.name} on ${instanceType}, with enough memory for ${shorten(served.model.name.slice(served.model.name.lastIndexOf('/') + 1))}`;
+  const name = `${gpu.name} on ${instanceType}, with enough memory for ${shorten(model.name.slice(model.name.lastIndexOf('/') + 1))}`;
   return [
     { ...lever(priced, name, best.hourly, date), ...(change && placed(title, change, cards[0] ?? machines[0], false)) },
   ];

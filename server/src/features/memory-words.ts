@@ -1,27 +1,40 @@
 import type { Engine } from '../command/engines.ts';
-import { formatNumber } from '../cost/money.ts';
+import { formatGiB, formatNumber } from '../cost/money.ts';
 import type { CardFit } from '../memory/fit.ts';
 import { longestContext, sequences } from '../memory/fit.ts';
+import { type OwnChoice, ownChoiceOf } from '../memory/own-choices.ts';
 import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
 import { shorten } from '../yaml/shorten.ts';
 
-/** `fits 16 of 22 GiB`, `needs 75 of 22 GiB`; with several devices, of each. */
+/** `fits 15.6 of 22 GiB`, `needs 75.2 of 22 GiB: too much`; with several devices, of each. */
 export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits }: CardFit): string {
   const verb = fits === true ? 'fits' : fits === null ? 'needs about' : 'needs';
-  const amount = `${formatNumber(Math.ceil(neededGiB))} of ${formatNumber(Math.round(haveGiB))} GiB`;
-  return `${verb} ${amount}${devices > 1 ? ' per GPU' : ''}${fits === false ? ': too much' : ''}`;
+  return `${verb} ${ofWords(neededGiB, haveGiB)}${devices > 1 ? ' per GPU' : ''}${fits === false ? ': too much' : ''}`;
+}
+
+/** `8.3 of 79.2 GiB`: a need and what a process finds on the device, in the same words everywhere. */
+export function ofWords(needGiB: number, haveGiB: number): string {
+  return `${formatGiB(needGiB)} of ${formatGiB(haveGiB)} GiB`;
+}
+
+/** ` (10%)`, ` (68 GiB are missing)`. */
+export function shareWords(needGiB: number, { haveGiB, fits }: CardFit): string {
+  if (needGiB > haveGiB) return ` (${formatGiB(needGiB - haveGiB)} GiB are missing)`;
+  return ` (${Math.round((needGiB / haveGiB) * 100)}%${fits === false ? ': too much' : ''})`;
 }
 
 function basisWords({ basis, name }: MemoryEstimate): string {
   if (basis === 'name') return '';
+  if (basis === 'config') return ', shape from its config.json in the workspace';
   return basis === 'family'
     ? `, shape of the base model of ${shorten(name)}`
-    : ', by the stated number of parameters; cache and buffers as for a published model of this size';
+    : `, by the number of parameters ${basis === 'size' ? 'that is stated' : 'in its name'}; cache and buffers as for a published model of this size`;
 }
 
 /** The settings behind an estimate, one line each. */
 export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
   const { served, format, context, contextFrom, slots, tensor, pipeline, fraction } = estimate;
+  const own = ownChoiceOf(served);
   const version = served.version === null ? '' : ` ${served.version.join('.')}`;
   return [
     `Weights in ${format}${basisWords(estimate)}`,
@@ -33,6 +46,7 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
     ...(fraction === null
       ? []
       : [`The server reserves ${formatNumber(Math.round(fraction * 100))}% of the GPU's memory`]),
+    ...(own === null ? [] : [`${engineNames[served.engine]} ${ownChoices[own]}`]),
     ...served.extras.map((extra) => `Not included: ${extra}`),
     ...(served.open.length === 0 ? [] : [`Settings may be missing: ${served.open[0]}`]),
   ];
@@ -58,6 +72,12 @@ const engineNames: Readonly<Record<Engine, string>> = {
   transformers: 'Transformers',
 };
 
+const ownChoices: Readonly<Record<OwnChoice, string>> = {
+  format: 'may choose a smaller format of the weights',
+  layers: "leaves layers in the node's memory if the GPU is too small",
+  length: 'shortens the longest request if the cache is too small',
+};
+
 /** What the rest of a device holds: `12 requests of 8,192 tokens fit at once`; undefined if the cache does not matter. */
 export function roomWords(estimate: MemoryEstimate, { haveGiB }: CardFit): string | undefined {
   const many = sequences(estimate, haveGiB);
@@ -79,6 +99,8 @@ export function unknownWords(unknown: NoMemoryEstimate): string | undefined {
       return `the size of a cache of type ${shorten(unknown.name)} is unknown`;
     case 'context':
       return 'the maximum request length cannot be read';
+    case 'ownFormat':
+      return `${engineNames[unknown.engine]} chooses the format of the weights, and the published one does not fit`;
     case 'offload':
       return "an unknown part of the weights stays in the node's memory";
     case 'inputs':

@@ -53,7 +53,9 @@ export function poolHover(file: FileAnalysis, offset: number): HoverContent | un
     head: ['Machine', 'Region', 'GPUs', `$/h ${cost.pricing === 'spot' ? 'spot' : 'on demand'}`, '$/month'],
     rows,
   };
-  return { span: target, blocks: [lead, table] };
+  const left = cost.machines.length - rows.length;
+  const more: readonly Block[] = left > 0 ? [{ kind: 'text', text: `And ${left} more, at higher prices.` }] : [];
+  return { span: target, blocks: [lead, table, ...more] };
 }
 
 /** A pool that allows more machines shows the cheapest. */

@@ -17,10 +17,11 @@ export function tightLevers(
 ): readonly ServingLever[] {
   if (estimate.neededGiB < haveGiB / 2) return [];
   const devices = requestedDevices(podSet, request);
-  const hardware = { cardGiB: haveGiB, gpus: devices?.count ?? null };
+  const card = devices?.card;
+  const hardware = { cardGiB: haveGiB, gpus: devices?.count ?? null, ...(card !== undefined && { card }) };
   // Slices have no link between them.
   const isCard = request.form === 'whole';
-  return servingLevers(estimate, hardware, devices?.card ?? null).filter(({ kind }) => isCard || kind !== 'tensor');
+  return servingLevers(estimate, hardware).filter(({ kind }) => isCard || kind !== 'tensor');
 }
 
 /** `Takes less per GPU: FP8 weights (7 GiB), half the context (8 GiB)`; undefined if nothing does. */

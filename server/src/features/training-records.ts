@@ -1,26 +1,35 @@
-import { gpus, usableCardGiB } from '../catalog/index.ts';
-import { formatNumber } from '../cost/money.ts';
+import { memoryOfGpu, trainersOf } from '../evidence/training-fit.ts';
 import { estimateTraining, type TrainingEstimate, trainingFit } from '../memory/training.ts';
-import { acceleratorByName } from '../model/requested-resource.ts';
+import { tunedPreset } from '../model/served-fields.ts';
 import { type TrainingRun, trainingRun } from '../model/training-run.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import type { Workload } from '../model/workload.ts';
 import type { MemoryRecord } from './memory-records.ts';
-import { gib, settingsWords, whyUnknown } from './training-words.ts';
+import { gib, settingsWords, trainingFitWords, whyUnknown } from './training-words.ts';
 
 /** The containers of a workload that train a named model, each with what one GPU needs or why that is unknown. */
 export function trainingRecords(workload: Workload): readonly MemoryRecord[] {
   if (workload.role !== 'training') return [];
+  const preset = tunedPreset(workload);
+  const [podSet] = workload.podSets;
+  if (preset !== undefined && podSet?.containers.length === 0)
+    return [
+      unknownRecord(
+        podSet.name,
+        podSet.name,
+        preset,
+        'KAITO chooses the batch, the length of sequences and the adapter',
+      ),
+    ];
   return trainersOf(workload).flatMap(({ podSet, container }): MemoryRecord[] => {
     const { run, unknown } = trainingRun(container, workload);
     const common = { podSet: podSet.name, container: container.name, use: 'training', server: null } as const;
     if (run === null) {
       const why = whyUnknown(unknown);
-      const model = 'name' in unknown && unknown.kind === 'noShape' ? unknown.name : '';
-      const none = { needGiB: null, weightsGiB: null, kvCacheGiB: null, overheadGiB: null, haveGiB: null, fits: null };
-      return why === undefined ? [] : [{ ...common, ...none, model, devices: null, unknown: why, assumptions: [] }];
+      const model = unknown.kind === 'noShape' ? unknown.name : 'known' in unknown ? (unknown.known?.name ?? '') : '';
+      return why === undefined ? [] : [unknownRecord(podSet.name, container.name, model, why)];
     }
     const estimate = estimateTraining(run.shape, run.settings);
-    const have = haveGiB(podSet, container);
+    const have = memoryOfGpu(podSet, container)?.haveGiB ?? null;
     const fit = have === null ? 'unknown' : trainingFit(estimate, have);
     return [
       {
@@ -38,16 +47,20 @@ export function trainingRecords(workload: Workload): readonly MemoryRecord[] {
   });
 }
 
-/** `trains in about 66 of 79 GiB per GPU`, for the first container whose card and need are known; empty if there is none. */
+function unknownRecord(podSet: string, container: string, model: string, unknown: string): MemoryRecord {
+  const none = { needGiB: null, weightsGiB: null, kvCacheGiB: null, overheadGiB: null, haveGiB: null, fits: null };
+  return { podSet, container, use: 'training', server: null, ...none, model, devices: null, unknown, assumptions: [] };
+}
+
+/** `needs about 66 of 79.2 GiB per GPU`, for the first container whose card and need are known; otherwise empty. */
 export function trainingNote(workload: Workload): readonly string[] {
   if (workload.role !== 'training') return [];
   for (const { podSet, container } of trainersOf(workload)) {
     const { run } = trainingRun(container, workload);
-    const have = haveGiB(podSet, container);
+    const have = memoryOfGpu(podSet, container)?.haveGiB ?? null;
     if (run === null || have === null) continue;
-    const { totalGiB } = estimateTraining(run.shape, run.settings);
-    if (totalGiB !== null)
-      return [`trains in about ${formatNumber(Math.ceil(totalGiB))} of ${formatNumber(Math.round(have))} GiB per GPU`];
+    const estimate = estimateTraining(run.shape, run.settings);
+    if (estimate.totalGiB !== null) return [trainingFitWords(estimate, estimate.totalGiB, have)];
   }
   return [];
 }
@@ -69,25 +82,6 @@ function assumptionsOf({ settings }: TrainingRun, { gradientsGiB, optimizerGiB }
     settingsWords(settings),
     `Gradients ${gib(gradientsGiB)} GiB, optimizer states ${gib(optimizerGiB)} GiB; the overhead includes activations`,
   ];
-}
-
-/** The containers with devices, or all of a pod whose devices another object requests. */
-function trainersOf({ podSets }: Workload): readonly { readonly podSet: PodSet; readonly container: Container }[] {
-  return podSets.flatMap((podSet) => {
-    if (podSet.accelerators.length === 0) return [];
-    const apps = podSet.containers.filter(({ type }) => type === 'app');
-    const holders = apps.filter(({ accelerators }) => accelerators.length > 0);
-    return (holders.length > 0 ? holders : apps).map((container) => ({ podSet, container }));
-  });
-}
-
-/** What a process sees on one GPU; null for parts of a GPU and unknown models. */
-function haveGiB({ accelerators }: PodSet, container: Container): number | null {
-  const [request] = container.accelerators;
-  const [only] = accelerators;
-  const device = request === undefined ? only : acceleratorByName(accelerators, request.resource);
-  const gpu = gpus.get(device?.model ?? '');
-  return gpu === undefined || device?.form !== 'whole' ? null : usableCardGiB(gpu);
 }
 
 function rounded(size: number): number {

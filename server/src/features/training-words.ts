@@ -1,5 +1,6 @@
-import { formatNumber, plural } from '../cost/money.ts';
-import type { NoTrainingRun } from '../model/training-run.ts';
+import { formatGiB, formatNumber, plural } from '../cost/money.ts';
+import { estimateTraining, type TrainingEstimate, trainingFit } from '../memory/training.ts';
+import type { KnownRun, NoTrainingRun } from '../model/training-run.ts';
 import type { TrainingSettings } from '../model/training-settings.ts';
 import { shorten } from '../yaml/shorten.ts';
 
@@ -13,6 +14,13 @@ const sharding = {
   parameters: 'weights sharded',
 };
 
+const recomputations = {
+  none: 'no recomputation',
+  selective: 'selective recomputation',
+  full: 'full recomputation',
+  offloaded: 'full recomputation from inputs on the host',
+};
+
 /** `Mixed precision, 8 GPUs, weights sharded, …`. */
 export function settingsWords(settings: TrainingSettings): string {
   const { precision, sharded, devices, adapter, optimizer, recomputation, batch, sequence, offload } = settings;
@@ -23,7 +31,7 @@ export function settingsWords(settings: TrainingSettings): string {
     offload === 'nothing' ? '' : offload === 'all' ? 'weights and optimizer on the host' : 'optimizer on the host',
     adapter === null ? 'all weights trained' : `LoRA of rank ${adapter.rank} on ${adapter.bits} bits`,
     optimizer,
-    recomputation === 'none' ? 'no recomputation' : `${recomputation} recomputation`,
+    recomputations[recomputation],
     batch === null || sequence === null ? '' : `${formatNumber(batch)} × ${formatNumber(sequence)} tokens per GPU`,
   ]
     .filter((part) => part !== '')
@@ -36,16 +44,51 @@ export function whyUnknown(unknown: NoTrainingRun): string | undefined {
     case 'noShape':
       return `the catalog has no sourced shape of ${shorten(unknown.name)}`;
     case 'unread':
-      return `its settings are in ${shorten(unknown.name)}, which no file here contains`;
+      return `its settings are in ${shorten(unknown.name)}, which no file here contains${withAny(unknown.known)}`;
     case 'setting':
-      return `${shorten(unknown.name)} has a value that only the cluster knows`;
+      return `${shorten(unknown.name)} has a value that only the cluster knows${withAny(unknown.known)}`;
     case 'devices':
-      return 'the number of its GPUs is unknown';
+      return `the number of its GPUs is unknown; ${states} take at least ${overAll(unknown.known)}`;
     case 'precision':
-      return 'no setting says whether weights have 16 or 32 bits';
+      return `no setting says whether weights have 16 or 32 bits; ${states} take ${inEither(unknown.known)} GiB per GPU`;
     default:
       return undefined;
   }
+}
+
+const states = 'weights, gradients and optimizer states';
+
+function overAll({ shape, settings }: KnownRun): string {
+  const { fixedGiB } = estimateTraining(shape, { ...settings, ...undivided });
+  const isCopied = settings.sharded === 'nothing' && settings.tensor * settings.pipeline === 1;
+  return `${gib(fixedGiB)} GiB ${isCopied ? 'on each' : 'over all of them'}`;
+}
+
+const undivided = { devices: 1, tensor: 1, pipeline: 1, expert: 1 };
+
+function inEither({ shape, settings }: KnownRun): string {
+  const [half, full] = (['half', 'full'] as const).map((precision) =>
+    gib(estimateTraining(shape, { ...settings, precision }).fixedGiB),
+  );
+  return `${half} to ${full}`;
+}
+
+/** What the two ends of the usual methods take. */
+function withAny(known: KnownRun | undefined): string {
+  if (known === undefined) return '';
+  const { shape, settings } = known;
+  const method = { ...settings, ...undivided, offload: 'nothing', stepInBackward: false, optimizer: 'adamw' } as const;
+  const take = (change: Partial<TrainingSettings>) => gib(estimateTraining(shape, { ...method, ...change }).fixedGiB);
+  const small = take({ precision: 'half', adapter: { rank: 16, targets: 'all', bits: 4, embeddings: false } });
+  const large = take({ precision: 'mixed', adapter: null });
+  return `; its GPUs together hold ${small} GiB (QLoRA) to ${large} GiB (all weights in mixed precision) before activations`;
+}
+
+/** `trains in about 31 of 79.2 GiB per GPU`, `needs about 281 of 79.2 GiB per GPU: too much`. */
+export function trainingFitWords(estimate: TrainingEstimate, totalGiB: number, haveGiB: number): string {
+  const fit = trainingFit(estimate, haveGiB);
+  const verb = fit === 'fits' ? 'trains in' : 'needs';
+  return `${verb} about ${gib(totalGiB)} of ${formatGiB(haveGiB)} GiB per GPU${fit === 'too-large' ? ': too much' : ''}`;
 }
 
 /** Whole numbers from 10 on, as the estimate is not more exact. */

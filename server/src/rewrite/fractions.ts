@@ -91,9 +91,13 @@ export function asAmdPartition({ document, request }: FractionPlace, resource: s
 }
 
 /** Another number of GPUs, with the server's tensor parallel size, and the memory that its processes share. */
-export function asSeveral(place: FractionPlace, count: number): Edits {
-  const { document, request, container, podSet } = place;
-  const hasMemory = count === 1 || container.volumeMounts.some(({ mountPath }) => mountPath === '/dev/shm');
+export function asTensorParallel(
+  { document, request, container, podSet }: Pick<FractionPlace, 'document' | 'request' | 'container' | 'podSet'>,
+  count: number,
+): Edits {
+  // Processes of several GPUs share memory. A pod that had several has it already, or does without.
+  const hasMemory =
+    count === 1 || request.count !== 1 || container.volumeMounts.some(({ mountPath }) => mountPath === '/dev/shm');
   const flag = { means: 'tensor-parallel', flag: '--tensor-parallel-size', value: String(count) } as const;
   return joinEdits(
     replaceQuantities(document, writtenQuantities(request), count),

@@ -25,9 +25,9 @@ export type SliceForm = 'resource' | 'product-label' | 'gke-label';
 
 /** How the nodes of a pod offer slices; undefined if the config turns MIG off. */
 export function sliceForm(podSet: PodSet, options: ModelOptions): SliceForm | undefined {
+  if (options.migStrategy === 'none') return undefined;
   // GKE divides all GPUs of a node alike and has a label for it.
   if (platformOf(podSet, options)?.facts.provider === 'gcp') return 'gke-label';
-  if (options.migStrategy === 'none') return undefined;
   return options.migStrategy === 'single' ? 'product-label' : 'resource';
 }
 

@@ -6,7 +6,9 @@ import { tableOf } from '../yaml/table.ts';
 export function plainValue(at: Cursor): PlainValue | undefined {
   const { node } = at;
   if (isTemplated(at) || isIncomplete(at)) return undefined;
-  if (node.kind === 'scalar') return node.value;
+  // A number with an exponent is hardly what was meant, and other readers of YAML take it for text.
+  if (node.kind === 'scalar')
+    return typeof node.value === 'number' && /[^\d.-]/.test(String(node.value)) ? undefined : node.value;
   if (node.kind === 'seq') return joined(items(at).map(plainValue));
   const values = joined(entries(at).map(plainValue));
   return values && tableOf(entries(at).map((entry, index) => [keyOf(entry), values[index] ?? null] as const));

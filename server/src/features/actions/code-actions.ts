@@ -1,6 +1,7 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit, touches } from '../../yaml/span.ts';
+import { claimedIn, claimFractions } from './claimed.ts';
 import { confirmationOf } from './confirmation.ts';
 import { fractionFix, fractionsOf } from './fractions.ts';
 import { leverFixes } from './lever-fixes.ts';
@@ -201,19 +202,28 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
 /** The list of pieces of a GPU on which the model fits. Without a list, only forms that no other action has and that the nodes offer. */
 function pieces(file: FileAnalysis, { span, picker }: ActionQuery, budget: ProofBudget): readonly Action[] {
   const place = resizableIn(file, span);
-  if (place === undefined) return [];
+  if (place === undefined) return picker ? claimed(file, span) : [];
   const found = fractionsOf(place);
   const flags = smallerFlags(place, budget).map(({ title, edits }): Action => ({ ...rewriteAction(title), edits }));
   if (picker)
     return [...(found.length === 0 ? [] : [{ ...rewriteAction(titleOf(place)), fractions: place.span }]), ...flags];
   const pieces = found.flatMap((one): Action[] => {
-    const made = one.needs === null && !/^(?:card|mig|time)/.test(one.id) ? fractionFix(place, one, budget) : undefined;
+    const isOffered = place.part === null && /^(?:card|mig|time)/.test(one.id);
+    const made = one.needs === null && !isOffered ? fractionFix(place, one, budget) : undefined;
     return made === undefined ? [] : [{ ...rewriteAction(`${made.title} (${one.description})`), edits: made.edits }];
   });
   return [...pieces, ...flags];
 }
 
-function titleOf({ direction }: Resizable): string {
+/** The list for a GPU that a claim requests. */
+function claimed(file: FileAnalysis, span: Span): readonly Action[] {
+  const place = claimedIn(file, span);
+  if (place === undefined || claimFractions(place).length === 0) return [];
+  return [{ ...rewriteAction(titleOf(place)), fractions: place.span }];
+}
+
+function titleOf({ direction, part }: Pick<Resizable, 'direction' | 'part'>): string {
+  if (part !== null) return 'Use more of a GPU…';
   return direction === 'less' ? 'Use less of a GPU…' : 'Use a larger GPU…';
 }
 

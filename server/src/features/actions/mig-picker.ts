@@ -5,69 +5,39 @@ import type { ProjectConfig } from '../../config.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import { type MigOption, migOptions } from '../../cost/mig-options.ts';
 import { formatHourly } from '../../cost/money.ts';
-import { type Fit, fitOf } from '../../memory/fit.ts';
+import { type Fit, fitOf, isEnough } from '../../memory/fit.ts';
 import { estimateServing } from '../../memory/serving.ts';
 import { acceleratorByName } from '../../model/requested-resource.ts';
-import { type Served, servedModel } from '../../model/served-model.ts';
-import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
+import { type ServedModel, servedModel } from '../../model/served-model.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import { isOneWholeGpu, rewriteToMig, sliceForm } from '../../rewrite/mig.ts';
 import { rewriteToShared, sharedForm } from '../../rewrite/shared.ts';
-import type { Cursor } from '../../yaml/cursor.ts';
-import { keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { shorten } from '../../yaml/shorten.ts';
-import { type Span, shiftSpan, touches } from '../../yaml/span.ts';
+import type { Span } from '../../yaml/span.ts';
 import { formatShare } from '../hover/gpu-words.ts';
-import { type Place, type ProofBudget, provenTogether } from './proof.ts';
+import type { ProofBudget } from './proof.ts';
+import { type RequestPlace, requestsAt } from './requests-at.ts';
+import { provenInFile } from './resizable.ts';
 
 /** A request for a whole GPU that could be a request for a slice. */
-export interface Sliceable extends Place {
+export interface Sliceable extends RequestPlace {
   readonly config: ProjectConfig;
-  readonly workload: Workload;
-  readonly podSet: PodSet;
-  readonly container: Container;
-  readonly request: AcceleratorRequest;
   /** The GPU model, if the file or the config determines it. */
   readonly gpu: GpuModel | undefined;
-  /** The entry in the file. */
-  readonly span: Span;
 }
 
 /** The requests in a span of the file for whole GPUs that support MIG, or whose model is unknown. */
 export function sliceableRequests(file: FileAnalysis, span: Span): readonly Sliceable[] {
-  const found: Sliceable[] = [];
-  for (const document of file.hasAccelerators ? file.documents : []) {
-    const inside = shiftSpan(span, -document.base);
-    for (const workload of document.workloads) {
-      for (const podSet of workload.podSets) {
-        for (const container of podSet.containers) {
-          for (const request of container.accelerators) {
-            const place = [request.limit, request.request].find(
-              (quantity) => quantity && touches(entrySpan(quantity.at), inside),
-            );
-            if (place === undefined || !isOneWholeGpu(request)) continue;
-            const inPod = acceleratorByName(podSet.accelerators, request.resource);
-            const gpu = inPod?.model == null ? undefined : gpus.get(inPod.model);
-            if (gpu !== undefined && migTable(gpu.id) === undefined) continue;
-            // Nodes that offer parts of GPUs under the plain name (time slicing, MIG single) offer no slices by name.
-            if (inPod?.perPod === 1 && inPod.devices !== 1) continue;
-            found.push({
-              file,
-              document,
-              config: file.config,
-              workload,
-              podSet,
-              container,
-              request,
-              gpu,
-              span: shiftSpan(entrySpan(place.at), document.base),
-            });
-          }
-        }
-      }
-    }
-  }
-  return found;
+  return requestsAt(file, span).flatMap((place): readonly Sliceable[] => {
+    const { podSet, request } = place;
+    if (!isOneWholeGpu(request)) return [];
+    const inPod = acceleratorByName(podSet.accelerators, request.resource);
+    const gpu = inPod?.model == null ? undefined : gpus.get(inPod.model);
+    if (gpu !== undefined && migTable(gpu.id) === undefined) return [];
+    // Nodes that offer parts of GPUs under the plain name (time slicing, MIG single) offer no slices by name.
+    if (inPod?.perPod === 1 && inPod.devices !== 1) return [];
+    return [{ ...place, config: file.config, gpu }];
+  });
 }
 
 /** The slices of a GPU, at the prices for the pods' placement. */
@@ -85,7 +55,7 @@ export function sliceFix(
   const { document, request, container, podSet, config } = sliceable;
   const form = sliceForm(podSet, config);
   const place = { container, podSet, gpu: chosen };
-  return form && provenInFile(rewriteToMig(document.document, request, place, profile, form), sliceable, budget);
+  return form && provenInFile(sliceable, rewriteToMig(document.document, request, place, profile, form), budget);
 }
 
 /** The rewrite to a shared GPU, if the config declares GPU sharing on the nodes. */
@@ -93,13 +63,7 @@ export function sharedFix(sliceable: Sliceable, budget: ProofBudget): Fix | unde
   const { document, request, podSet, container, workload, config } = sliceable;
   const form = sharedForm(podSet, config);
   const place = { podSet, container, engine: servedModel(container, workload).model?.engine };
-  return provenInFile(rewriteToShared(document.document, request, place, config.sharing, form), sliceable, budget);
-}
-
-function provenInFile(fix: Fix | undefined, place: Place, budget: ProofBudget): Fix | undefined {
-  if (fix === undefined || provenTogether(place, [{ edits: fix.edits }], budget).length === 0) return undefined;
-  const edits = fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, place.document.base), newText }));
-  return { ...fix, edits };
+  return provenInFile(sliceable, rewriteToShared(document.document, request, place, config.sharing, form), budget);
 }
 
 /** `10 GB, 1/7 of the GPU, $0.98/h`, and whether the container's model fits, if that is known: `fits gemma-2b-it`. */
@@ -110,8 +74,12 @@ export function describeSlice({ profile, share, hourly }: MigOption, held?: Held
   return [`${profile.memoryGiB} GB`, part, ...price, ...model].join(', ');
 }
 
-const fitWords: Readonly<Record<Fit, (model: string) => string>> = {
+/** `close`: it fits by less than the error of the estimate. */
+export type SliceFit = Fit | 'close';
+
+const fitWords: Readonly<Record<SliceFit, (model: string) => string>> = {
   fits: (model) => `fits ${model}`,
+  close: (model) => `may just hold ${model}`,
   'short-requests': (model) => `fits ${model} for short requests only`,
   'too-small': (model) => `too small for ${model}`,
 };
@@ -119,24 +87,23 @@ const fitWords: Readonly<Record<Fit, (model: string) => string>> = {
 /** A model to find a slice for. */
 export interface HeldModel {
   readonly name: string;
-  readonly fit: (profile: MigProfile) => Fit;
+  readonly fit: (profile: MigProfile) => SliceFit;
 }
 
 /** The model that the container serves; undefined if unknown. */
 export function heldModel({ container, workload, config }: Sliceable): HeldModel | undefined {
   const { estimate } = estimateServing(servedModel(container, workload));
-  if (estimate === null) return undefined;
-  const one: Served = { model: { ...estimate.served, tensor: 1, pipeline: 1 }, unknown: null };
-  const fit = (profile: MigProfile) =>
-    fitOf(one, { eachGiB: sliceGiB(profile), count: 1 }, config.headroom) ?? 'too-small';
+  if (estimate === null || estimate.basis === 'size') return undefined;
+  const model: ServedModel = { ...estimate.served, tensor: 1, pipeline: 1 };
+  const fit = (profile: MigProfile): SliceFit => {
+    const slice = { eachGiB: sliceGiB(profile), count: 1 };
+    const found = fitOf({ model, unknown: null }, slice, config.headroom) ?? 'too-small';
+    return found === 'fits' && !isEnough(model, slice, config.headroom) ? 'close' : found;
+  };
   return { name: estimate.name, fit };
 }
 
 /** GPUs that support MIG. */
 export function migGpus(): readonly GpuModel[] {
   return [...gpus.values()].filter(({ id }) => migTable(id) !== undefined);
-}
-
-function entrySpan(cursor: Cursor): Span {
-  return { start: keySpanOf(cursor).start, end: spanOf(cursor).end };
 }

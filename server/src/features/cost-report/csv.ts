@@ -3,7 +3,8 @@ import { workloadName } from './charts.ts';
 import { visible } from './html-text.ts';
 import type { ReportedCost, ReportedCosts } from './report.ts';
 
-type Cell = string | number | null;
+/** A value of a column; null is empty. */
+export type Cell = string | number | null;
 
 const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
   ['workload', workloadName],
@@ -35,7 +36,12 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
  */
 export function* renderCsv({ rows }: ReportedCosts): Generator<string> {
   yield columns.map(([name]) => name).join(',');
-  for (const row of rows) yield columns.map(([, of]) => cellText(of(row))).join(',');
+  for (const row of rows) yield csvLine(columns.map(([, of]) => of(row)));
+}
+
+/** One line without its end. */
+export function csvLine(cells: readonly Cell[]): string {
+  return cells.map(cellText).join(',');
 }
 
 function cellText(value: Cell): string {
@@ -48,7 +54,8 @@ function cellText(value: Cell): string {
 /** Spreadsheets also read the wide forms of these signs, and skip white space before them. */
 const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]|^[\t\r\n]/u;
 
-function end(range: Range | null, side: 'min' | 'max'): number | null {
+/** One end of a range of US dollars, to a hundredth of a cent. */
+export function end(range: Range | null, side: 'min' | 'max'): number | null {
   return range === null ? null : amount(range[side]);
 }
 

@@ -1,14 +1,15 @@
 import {
   formatAmount,
   formatCount,
+  formatDollars,
   formatHourly,
   formatMonthly,
-  formatMonthlyAmount,
+  fromWords,
   notCounted,
   plural,
 } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
-import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
+import { type CostTotal, isUnpriced, monthTotal, totalOf } from '../cost/cost-totals.ts';
 import { chartsOf } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
 import { createLinks, type Links } from './links.ts';
@@ -63,7 +64,8 @@ export function renderPage<Row extends ReportedCost, Saving extends CostSaving>(
   return { html: content.filter((part) => part !== '').join('\n'), places: links.places, fixes };
 }
 
-function head(title: string, nonce: string): string {
+/** The start of a page, up to its body: only a style and a script with the nonce apply. */
+export function head(title: string, nonce: string): string {
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
   return `<!DOCTYPE html>
 <html lang="en">
@@ -90,11 +92,17 @@ const actions = `<p class="actions" hidden><button type="button" data-action="re
   )
   .join('')}</p>`;
 
-function totalsSection({ workloads, unpriced, ranged, gpus, hourly, idleHourly }: CostTotal): string {
+function totalsSection(total: CostTotal): string {
+  const { workloads, unpriced, ranged, gpus, hourly, isOpen, monthly, ending, idleHourly } = total;
+  const amount = (text: string) => (isUnpriced(total) ? 'unknown' : text);
   const figures = [
-    ['Per hour', formatAmount(hourly), ''],
-    ['Per month', formatMonthlyAmount(hourly), '730 h'],
-    ['Idle per hour', formatAmount(idleHourly), 'servers at their floor'],
+    ['Per hour', amount(fromWords(hourly, isOpen, formatAmount)), ''],
+    [
+      'Per month',
+      amount(monthTotal(total) === undefined ? '–' : fromWords(monthly, isOpen, formatDollars)),
+      ending === 0 ? '730 h' : `730 h, without ${plural(ending, 'job')}`,
+    ],
+    ['Idle per hour', amount(formatAmount(idleHourly)), 'servers at their floor'],
     ...(ranged.workloads === 0
       ? []
       : [

@@ -24,7 +24,19 @@ export interface CostReportJson {
 /** One workload of one state. */
 export type WorkloadJson = Pick<
   ReportedCost,
-  'path' | 'line' | 'gpus' | 'hourly' | 'possibleHourly' | 'idleHourly' | 'problem' | 'team' | 'cards' | 'providers'
+  | 'path'
+  | 'line'
+  | 'gpus'
+  | 'hourly'
+  | 'isOpen'
+  | 'monthly'
+  | 'run'
+  | 'possibleHourly'
+  | 'idleHourly'
+  | 'problem'
+  | 'team'
+  | 'cards'
+  | 'providers'
 >;
 
 export function costReportJson({ rows, savings, basis }: ReportedCosts): CostReportJson {
@@ -45,8 +57,23 @@ export function costReportJson({ rows, savings, basis }: ReportedCosts): CostRep
 }
 
 function workloadJson(row: ReportedCost): WorkloadJson {
-  const { path, line, gpus, hourly, possibleHourly, idleHourly, problem, team, cards, providers } = row;
-  return { path, line, gpus, hourly, possibleHourly, idleHourly, problem, team, cards, providers };
+  const { path, line, gpus, hourly, isOpen, monthly, run, possibleHourly, idleHourly, problem } = row;
+  const { team, cards, providers } = row;
+  return {
+    path,
+    line,
+    gpus,
+    hourly,
+    isOpen,
+    monthly,
+    run,
+    possibleHourly,
+    idleHourly,
+    problem,
+    team,
+    cards,
+    providers,
+  };
 }
 
 function savingJson({ workload, message, hourly, fix, path, line }: CostSaving): CostSaving {

@@ -1,6 +1,6 @@
-import { formatHourly, formatMonthly, notCounted, plural } from '../../cost/money.ts';
+import { formatHourly, notCounted, plural } from '../../cost/money.ts';
 import { type RangedTotal, spreadWords } from '../../cost/possible-cost-words.ts';
-import { totalOf } from '../cost/cost-totals.ts';
+import { gpusTotal, hourlyTotal, isUnpriced, monthTotal, totalOf } from '../cost/cost-totals.ts';
 import { plainMarkdown } from '../hover/render.ts';
 import { workloadName } from './charts.ts';
 import { largestSavings, type ReportedCosts } from './report.ts';
@@ -15,10 +15,12 @@ export function* renderMarkdown(
   maxRows = Number.POSITIVE_INFINITY,
 ): Generator<string> {
   const total = totalOf(rows);
-  const { hourly, idleHourly, gpus, workloads, unpriced, ranged } = total;
-  yield `### GPU cost of ${plainMarkdown(title)}: ${formatHourly(hourly)}\n`;
+  const { idleHourly, workloads, unpriced, ranged } = total;
+  const noPrice = isUnpriced(total);
+  const month = noPrice ? undefined : monthTotal(total);
+  yield `### GPU cost of ${plainMarkdown(title)}: ${noPrice ? 'unknown' : hourlyTotal(total)}\n`;
   const idle = idleHourly === 0 ? '' : ` ${formatHourly(idleHourly)} of it is idle: servers at their floor.`;
-  yield `\n${plural(workloads, 'workload')} with ${plural(gpus, 'GPU')}, **${formatMonthly(hourly)}**.${idle}${openSentence(ranged)}\n`;
+  yield `\n${plural(workloads, 'workload')} with ${gpusTotal(total)}${month === undefined ? '' : `, **${month}**`}.${idle}${openSentence(ranged)}\n`;
   if (savings.length > 0) yield '\n| Saving | Workload | Advice | File |\n| ---: | :--- | :--- | :--- |\n';
   for (const saving of largestSavings(savings)) {
     const { workload, message, path, line } = saving;
@@ -39,7 +41,7 @@ export function* renderMarkdown(
   );
   if (unpriced > 0) yield `\nNot in the totals, because they have no price:\n\n`;
   yield* problems.slice(0, maxRows);
-  const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h a month. `;
+  const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h per month. `;
   yield `\n${plainMarkdown(`${prices}Not included: ${notCounted}.`)}\n`;
 }
 

@@ -43,14 +43,14 @@ export const pageScript = `
   }
 
   const number = (value, digits) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  const dollars = (digits, factor) => (value) => (value === 0 ? '$0' : '$' + number(value * factor, digits));
+  const dollars = (digits) => (value) => (value === 0 ? '$0' : '$' + number(value, digits));
   const count = (value) => value.toLocaleString('en-US', { maximumFractionDigits: value < 1 ? 3 : 1 });
   const range = (format, low, high) => (format(low) === format(high) ? format(low) : format(low) + '\\u2013' + format(high));
   const sumOf = {
     gpus: (total) => range(count, total[0], total[1]),
-    hourly: (total) => range(dollars(2, 1), total[2], total[3]),
-    idle: (total) => dollars(2, 1)(total[4]),
-    monthly: (total) => range(dollars(0, 730), total[2], total[3]),
+    hourly: (total) => range(dollars(2), total[2], total[3]),
+    idle: (total) => dollars(2)(total[4]),
+    monthly: (total) => range(dollars(0), total[5], total[6]),
   };
   function filter(text) {
     state.filter = text;
@@ -60,7 +60,7 @@ export const pageScript = `
       return !one.row.hidden;
     });
     const all = shown.length === rows.length;
-    const total = shown.reduce((sum, { amounts }) => sum.map((value, index) => value + amounts[index]), [0, 0, 0, 0, 0]);
+    const total = shown.reduce((sum, { amounts }) => sum.map((value, index) => value + amounts[index]), [0, 0, 0, 0, 0, 0, 0]);
     sums.forEach((cell, index) => {
       const sum = sumOf[heads[index].dataset.sum];
       cell.textContent = all || (sum === undefined && index > 0) ? complete[index] : (sum?.(total) ?? 'Total shown');

@@ -1,4 +1,4 @@
-import { formatAmount, formatCount, formatMonthlyAmount } from '../../cost/money.ts';
+import { formatAmount, formatCount, formatDollars, fromWords } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import type { CostTotal } from '../cost/cost-totals.ts';
@@ -44,15 +44,15 @@ const columns: readonly Column[] = [
   },
   {
     title: '$/h',
-    value: ({ hourly, possibleHourly }) =>
+    value: ({ hourly, isOpen, possibleHourly }) =>
       hourly !== null
-        ? formatAmount(hourly)
+        ? fromWords(hourly, isOpen, formatAmount)
         : possibleHourly === null
           ? null
           : spreadWords(possibleHourly, formatAmount),
     number: true,
     key: ({ hourly }) => hourly?.max ?? null,
-    sum: { name: 'hourly', of: ({ hourly }) => formatAmount(hourly) },
+    sum: { name: 'hourly', of: ({ hourly, isOpen }) => fromWords(hourly, isOpen, formatAmount) },
     always: true,
   },
   {
@@ -65,10 +65,11 @@ const columns: readonly Column[] = [
   },
   {
     title: '$/month',
-    value: ({ hourly }) => (hourly === null ? null : formatMonthlyAmount(hourly)),
+    // A job that ends has the price of its run instead.
+    value: ({ monthly, isOpen, run }) => (monthly === null ? run : fromWords(monthly, isOpen, formatDollars)),
     number: true,
-    key: ({ hourly }) => hourly?.max ?? null,
-    sum: { name: 'monthly', of: ({ hourly }) => formatMonthlyAmount(hourly) },
+    key: ({ monthly }) => monthly?.max ?? null,
+    sum: { name: 'monthly', of: ({ monthly, isOpen }) => fromWords(monthly, isOpen, formatDollars) },
     always: true,
   },
 ];
@@ -95,7 +96,7 @@ export function workloadTable<Row extends ReportedCost>(
 <p class="filter" hidden><output for="filter"></output><label for="filter">Filter</label> <input id="filter" type="search" autocomplete="off" spellcheck="false"></p></div>
 <div class="scroll" role="region" aria-labelledby="workloads" tabindex="0">
 <table>
-<caption>US dollars from the floor of replicas to their ceiling. A month has 730 hours. Idle is the price of servers at their floor.</caption>
+<caption>US dollars from the floor of replicas to their ceiling. A month has 730 hours; jobs that end count in none. Idle is the price of servers at their floor.</caption>
 <thead><tr><th scope="col">Workload</th>${head.join('')}</tr></thead>
 <tbody>
 ${[...rows]
@@ -114,8 +115,9 @@ function bodyRow<Row extends ReportedCost>(
   shown: readonly Column[],
   links: Pick<Links<Row>, 'toPlace'>,
 ): string {
-  const { hourly, idleHourly, gpus, problem } = row;
-  const amounts = [gpus.min ?? 0, gpus.max ?? gpus.min ?? 0, hourly?.min ?? 0, hourly?.max ?? 0, idleHourly ?? 0];
+  const { hourly, monthly, idleHourly, gpus, problem } = row;
+  const ends = [gpus.min ?? 0, gpus.max ?? gpus.min ?? 0, hourly?.min ?? 0, hourly?.max ?? 0];
+  const amounts = [...ends, idleHourly ?? 0, monthly?.min ?? 0, monthly?.max ?? 0];
   const reason = problem === null ? '' : `<span class="reason">No price: ${isolated(problem)}</span>`;
   const cells = shown.map(({ title, value, number, key }) => {
     const text = value(row);

@@ -7,7 +7,13 @@ export function nameOf({ kind, namespace, name }: ComparedCost): string {
   return [namespace, kind, name].filter((part) => part !== null).join('/');
 }
 
-/** The number of GPUs, or both if they differ: `1 → 2`. */
+/** The number of GPUs, or both if they differ: `1 GPU`, `1 → 2 GPUs`. */
+export function gpusWords(change: CostChange): string {
+  const count = gpuWords(change);
+  return `${count} ${count === '1' ? 'GPU' : 'GPUs'}`;
+}
+
+/** The same without the noun. */
 export function gpuWords({ before, after }: CostChange): string {
   if (before === null || after === null) return formatCount((after ?? before)?.gpus ?? { min: null, max: null });
   const from = formatCount(before.gpus);

@@ -1,11 +1,11 @@
 import { nothing } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
 import type { CostRow } from './cost-rows.ts';
-import { withoutNoise } from './cost-totals.ts';
+import { type CostTotal, withoutNoise } from './cost-totals.ts';
 
 /** What identifies a workload in two states, and what it costs in one. */
 export interface ComparedCost
-  extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'gpus' | 'hourly' | 'possibleHourly'> {
+  extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'gpus' | 'hourly' | 'isOpen' | 'monthly' | 'possibleHourly'> {
   readonly path: string;
   readonly line: number;
 }
@@ -38,7 +38,14 @@ export function pairWorkloads<T extends ComparedCost>(
 /** Whether the GPUs or the price of a workload differ, or whether it came or went. */
 export function isChanged({ before, after }: CostChange): boolean {
   if (before === null || after === null) return true;
-  return !isSameRange(before.hourly, after.hourly) || !isSameCount(before.gpus, after.gpus);
+  return (
+    !isSameRange(before.hourly, after.hourly) || !isSameCount(before.gpus, after.gpus) || !isSameMonth(before, after)
+  );
+}
+
+/** The schedule of a CronJob changes only the month. */
+function isSameMonth(before: ComparedCost, after: ComparedCost): boolean {
+  return before.monthly === null || after.monthly === null || isSameRange(before.monthly, after.monthly);
 }
 
 /** The change of the hourly price at the floor and at the ceiling; null if one side has no known price. */
@@ -46,6 +53,22 @@ export function increaseOf({ before, after }: CostChange): Range | null {
   const from = before === null ? nothing : before.hourly;
   const to = after === null ? nothing : after.hourly;
   return from === null || to === null ? null : difference(from, to);
+}
+
+/** The change of the totals; null if the price of no changed workload is known. */
+export interface TotalIncrease {
+  readonly hourly: Range | null;
+  readonly monthly: Range | null;
+}
+
+export function totalIncrease(
+  before: Pick<CostTotal, 'hourly' | 'monthly'>,
+  after: Pick<CostTotal, 'hourly' | 'monthly'>,
+  changes: readonly CostChange[],
+): TotalIncrease {
+  const changed = changes.filter(isChanged);
+  if (changed.length > 0 && changed.every((one) => increaseOf(one) === null)) return { hourly: null, monthly: null };
+  return { hourly: difference(before.hourly, after.hourly), monthly: difference(before.monthly, after.monthly) };
 }
 
 export function difference(from: Range, to: Range): Range {

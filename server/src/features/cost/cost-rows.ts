@@ -3,6 +3,7 @@ import { gpus, providerName } from '../../catalog/index.ts';
 import { type Budget, covers } from '../../cost/budget.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import { monthOf, runWords } from '../../cost/run-cost.ts';
 import type { Range } from '../../cost/types.ts';
 import { isValues } from '../../model/values.ts';
 import type { Capacity, Role, Workload } from '../../model/workload.ts';
@@ -31,7 +32,12 @@ export interface CostRow {
   readonly providers: readonly string[];
   /** null without a price. */
   readonly hourly: Range | null;
+  /** The number of pods has no known bound: the ceiling of `hourly` counts fewer than may run. */
+  readonly isOpen: boolean;
+  /** 730 hours, or the runs of a schedule; null for a workload that ends if they are unknown, and without a price. */
   readonly monthly: Range | null;
+  /** `at most $55.04 in 60 min`, for a workload that ends. */
+  readonly run: string | null;
   /** US dollars per hour from the cheapest to the most expensive GPU, if nothing names the GPU; otherwise null. */
   readonly possibleHourly: Range | null;
   /** Per hour with replicas at their floor, for servers; null for others and without a price. */
@@ -85,7 +91,9 @@ export function costRow(
     cards: sorted(models),
     providers: sorted(providers),
     hourly: cost?.hourly ?? null,
-    monthly: cost?.monthly ?? null,
+    isOpen: cost?.isOpen ?? false,
+    monthly: cost && monthOf(cost),
+    run: (cost && !cost.isOpen && runWords(cost)) || null,
     possibleHourly: rangeOf(workload)?.hourly ?? null,
     idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
     spotHourly: cost?.spotHourly ?? null,

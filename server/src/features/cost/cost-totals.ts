@@ -1,10 +1,11 @@
-import type { RangedTotal } from '../../cost/possible-cost-words.ts';
+import { formatDollars, formatHourly, fromWords, plural } from '../../cost/money.ts';
+import { type RangedTotal, rangedWords } from '../../cost/possible-cost-words.ts';
 import { sumOf } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
 import type { CostRow } from './cost-rows.ts';
 
 /** The part of a row that totals add up. */
-export type CountedAmounts = Pick<CostRow, 'gpus' | 'hourly' | 'possibleHourly' | 'idleHourly'>;
+export type CountedAmounts = Pick<CostRow, 'gpus' | 'hourly' | 'isOpen' | 'monthly' | 'possibleHourly' | 'idleHourly'>;
 
 /** The sum of the known amounts of rows. */
 export interface CostTotal {
@@ -15,6 +16,12 @@ export interface CostTotal {
   readonly gpus: Range;
   /** US dollars per hour. */
   readonly hourly: Range;
+  /** A workload without an upper bound counts with its floor. */
+  readonly isOpen: boolean;
+  /** US dollars in 730 hours, of workloads that stay up and of schedules. */
+  readonly monthly: Range;
+  /** The priced workloads that `monthly` leaves out, because they end. */
+  readonly ending: number;
   readonly idleHourly: number;
   /** The workloads without a price that have at least a range over GPUs, and the sum of their ranges. */
   readonly ranged: RangedTotal;
@@ -29,9 +36,41 @@ export function totalOf(rows: readonly CountedAmounts[]): CostTotal {
     unpriced: rows.length - priced.length,
     gpus: sum(rows.map(({ gpus: { min, max } }) => ({ min: min ?? 0, max: max ?? min ?? 0 }))),
     hourly: sum(priced),
+    isOpen: rows.some(({ isOpen }) => isOpen),
+    monthly: sum(rows.flatMap(({ monthly }) => monthly ?? [])),
+    ending: rows.filter(({ hourly, monthly }) => hourly !== null && monthly === null).length,
     ranged: { workloads: ranges.length, hourly: sum(ranges) },
     idleHourly: withoutNoise(rows.reduce((total, { idleHourly }) => total + (idleHourly ?? 0), 0)),
   };
+}
+
+/** Whether there are workloads and none has a price: a sum of $0 would be wrong. */
+export function isUnpriced({ workloads, unpriced }: CostTotal): boolean {
+  return workloads > 0 && unpriced === workloads;
+}
+
+/** `$57.66/h`; `from $57.66/h` if a workload has no upper bound. */
+export function hourlyTotal({ hourly, isOpen }: CostTotal): string {
+  return fromWords(hourly, isOpen);
+}
+
+/** `$1,909/month`, `$1,909/month without 1 job`; undefined if all workloads end. */
+export function monthTotal({ workloads, unpriced, monthly, isOpen, ending }: CostTotal): string | undefined {
+  if (ending > 0 && ending === workloads - unpriced) return undefined;
+  const left = ending === 0 ? '' : ` without ${plural(ending, 'job')}`;
+  return `${fromWords(monthly, isOpen, formatDollars)}/month${left}`;
+}
+
+/** `$6.88/h ($5,022/month)`; `$6.88/h ($5,022/month), or $7.94–$42.48/h with 1 workload of unknown GPU model`. */
+export function totalAndRange(total: CostTotal): string {
+  const month = monthTotal(total);
+  const exact = `${hourlyTotal(total)}${month === undefined ? '' : ` (${month})`}`;
+  return rangedWords(total.hourly, total.ranged, (sum) => (sum === total.hourly ? exact : formatHourly(sum)));
+}
+
+/** `2 GPUs`, `at least 2 GPUs`. */
+export function gpusTotal(total: Pick<CostTotal, 'gpus' | 'isOpen'>): string {
+  return `${total.isOpen ? 'at least ' : ''}${plural(total.isOpen ? total.gpus.min : total.gpus, 'GPU')}`;
 }
 
 /** Rounds the noise of binary fractions from sums of cents and shares. */

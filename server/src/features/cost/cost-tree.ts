@@ -1,8 +1,9 @@
-import { formatCount, formatHourly, formatMonthly, plural, spokenHourly } from '../../cost/money.ts';
+import { formatCount, formatHourly, fromWords, plural, spokenHourly } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
+import type { Range } from '../../cost/types.ts';
 import { shorten } from '../../yaml/shorten.ts';
 import type { CostRow } from './cost-rows.ts';
-import { type CostTotal, totalOf } from './cost-totals.ts';
+import { type CostTotal, monthTotal, totalOf } from './cost-totals.ts';
 
 /** A row with the path of its file, as users see it. */
 export interface TreeRow {
@@ -51,7 +52,7 @@ export function costTree<T extends TreeRow>(
 
 /** `2 workloads, 4 GPUs: $27.52/h ($20,090/month), $13.76/h idle`. */
 export function totalWords(total: CostTotal): string {
-  const { workloads, unpriced, ranged, hourly, idleHourly } = total;
+  const { workloads, unpriced, ranged, idleHourly } = total;
   const [min, max] = [total.gpus.min, total.gpus.max].map((count) => Math.round(count * 10) / 10);
   const start = `${plural(workloads, 'workload')}, ${plural({ min: min ?? 0, max: max ?? 0 }, 'GPU')}`;
   const open =
@@ -60,12 +61,18 @@ export function totalWords(total: CostTotal): string {
   const idle = idleHourly === 0 ? '' : `, ${formatHourly(idleHourly)} idle`;
   const left = unpriced - ranged.workloads;
   const missing = `${open}${left === 0 ? '' : `, ${left} without a price`}`;
-  return `${start}: ${amountWords(total)} (${formatMonthly(hourly)})${idle}${missing}`;
+  const month = monthTotal(total);
+  return `${start}: ${amountWords(total)}${month === undefined ? '' : ` (${month})`}${idle}${missing}`;
 }
 
 /** `$27.52/h`, `≥ $27.52/h` if some workloads have no price; an empty string if none has. */
-export function amountWords({ workloads, unpriced, hourly }: CostTotal): string {
-  return unpriced === workloads ? '' : `${unpriced > 0 ? '≥ ' : ''}${formatHourly(hourly)}`;
+export function amountWords({ workloads, unpriced, hourly, isOpen }: CostTotal): string {
+  if (unpriced === workloads) return '';
+  return `${unpriced > 0 || isOpen ? '≥ ' : ''}${formatHourly(isOpen ? hourly.min : hourly)}`;
+}
+
+function spokenFrom(hourly: Range, isFloor: boolean): string {
+  return isFloor ? `at least ${spokenHourly(hourly)}` : spokenHourly(hourly);
 }
 
 interface Sortable {
@@ -86,10 +93,10 @@ function sorted<T>(all: readonly T[], sortable: (one: T) => Sortable, sort: Tree
 
 function leafNode<T extends TreeRow>(one: T, group: TreeGroup): TreeNode<T> {
   const { row, path, basis } = one;
-  const { hourly, possibleHourly, idleHourly, problem, accelerators, namespace, team, release } = row;
+  const { hourly, isOpen, possibleHourly, idleHourly, problem, accelerators, namespace, team, release } = row;
   const label = labelOf(row);
   const amount =
-    hourly !== null ? formatHourly(hourly) : possibleHourly === null ? 'no price' : spreadWords(possibleHourly);
+    hourly !== null ? fromWords(hourly, isOpen) : possibleHourly === null ? 'no price' : spreadWords(possibleHourly);
   const idle = idleHourly === null || idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   return {
     id: JSON.stringify([path, label, shorten(namespace ?? '', maxLabel)]),
@@ -107,7 +114,7 @@ function leafNode<T extends TreeRow>(one: T, group: TreeGroup): TreeNode<T> {
     spoken: [
       label,
       accelerators,
-      hourly === null ? `no price: ${problem ?? ''}` : spokenHourly(hourly),
+      hourly === null ? `no price: ${problem ?? ''}` : spokenFrom(hourly, isOpen),
       ...(idle.length === 0 || idleHourly === null ? [] : [`${spokenHourly(idleHourly)} idle`]),
       path,
     ].join(', '),
@@ -120,10 +127,10 @@ function groupNode<T extends TreeRow>(
   { key, all, total }: { readonly key: string; readonly all: readonly T[]; readonly total: CostTotal },
   group: TreeGroup,
 ): TreeNode<T> {
-  const { workloads, unpriced, gpus, hourly, idleHourly } = total;
+  const { workloads, unpriced, gpus, hourly, isOpen, idleHourly } = total;
   const isPriced = unpriced < workloads;
   const idle = idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
-  const spoken = isPriced ? `${unpriced > 0 ? 'at least ' : ''}${spokenHourly(hourly)}` : 'no price';
+  const spoken = isPriced ? spokenFrom(hourly, isOpen || unpriced > 0) : 'no price';
   return {
     id: `${group} ${key}`,
     label: key,

@@ -1,4 +1,4 @@
-import { chartOf } from '../../config/chart-places.ts';
+import { chartOf, chartOfRelease } from '../../config/chart-places.ts';
 import { countedThrough } from '../../workspace/find-related-files.ts';
 import type { CostRow } from './cost-rows.ts';
 
@@ -8,19 +8,23 @@ export interface CountedFile {
   /** Its workloads name accelerators, even if they request 0. */
   readonly hasAccelerators: boolean;
   readonly rows: readonly Pick<CostRow, 'readWith' | 'release' | 'name'>[];
-  /** For a kustomization: the names of the files that contribute to its objects. */
+  /** For a kustomization and for values that release a chart: the names of the files that contribute to its objects. */
   readonly parts?: ReadonlySet<string>;
 }
 
 /**
- * The files whose rows count instead of those of a file, by the name of that file: the kustomizations that include it, the templates that a
- * chart fills with its values, and the values of releases and of charts above that override a chart's own. So nothing counts twice. Linear.
+ * The files whose rows count instead of those of a file, by the name of that file: the kustomizations that include it, the values that
+ * release its chart, the templates that a chart fills with its values, and the values of releases and of charts above that override a chart's own.
+ * So nothing counts twice. Linear.
  */
 export function countedElsewhere(files: readonly CountedFile[]): ReadonlyMap<string, readonly string[]> {
   const counting = files.filter(({ hasAccelerators }) => hasAccelerators);
   const kustomizations = new Map(
-    counting.flatMap(({ name, parts }) =>
-      parts === undefined ? [] : [[name, new Set([...parts].filter((part) => part !== name))] as const],
+    counting.flatMap(({ name, parts, rows }) =>
+      // Values without rows of the chart's templates do not count them.
+      parts === undefined || (chartOfRelease(name) !== undefined && !rows.some(({ release }) => release === null))
+        ? []
+        : [[name, new Set([...parts].filter((part) => part !== name))] as const],
     ),
   );
   const found = new Map([...countedThrough(kustomizations)].filter(([, through]) => through.length > 0));

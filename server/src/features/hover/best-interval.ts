@@ -2,7 +2,7 @@ import { providerName } from '../../catalog/index.ts';
 import { type CheckpointInterval, secondsBetween } from '../../command/save-interval.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { dateWords } from '../../cost/assumption-words.ts';
-import { bestInterval, spotRuntime, writingShare } from '../../cost/interruption-cost.ts';
+import { bestInterval, secondsToWrite, spotRuntime, writingShare } from '../../cost/interruption-cost.ts';
 import { formatDuration, formatNumber, plural } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Workload } from '../../model/workload.ts';
@@ -50,15 +50,6 @@ export function bestIntervalFacts(
       `The best interval is ${formatDuration(best)}${steps}: √(2 × ${formatDuration(checkpointSeconds)} × ${between.bound}${formatDuration(between.seconds)} between interruptions; ${between.basis}).`,
     ),
   ];
-}
-
-/** The time to write a checkpoint: from the config, else from its size and the speed of writing; null if unknown. */
-export function secondsToWrite(
-  { checkpointSeconds, checkpointGiBPerSecond }: ProjectConfig['training'],
-  sizeGiB: number | null,
-): number | null {
-  if (checkpointSeconds !== null || sizeGiB === null || checkpointGiBPerSecond === null) return checkpointSeconds;
-  return sizeGiB / checkpointGiBPerSecond;
 }
 
 /** How long the job runs between interruptions: from the config, else from the interruption rate of its spot nodes. */

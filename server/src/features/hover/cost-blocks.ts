@@ -3,20 +3,22 @@ import { instanceType, providerName } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import type { Assumption } from '../../cost/assumption.ts';
 import { assumptionLines, dateWords, ownPriceWords } from '../../cost/assumption-words.ts';
-import { amountOf, inheritedBy, unbounded } from '../../cost/estimate.ts';
+import { acceleratorsOf, amountOf, inheritedBy, unbounded } from '../../cost/estimate.ts';
 import {
   formatAmount,
   formatCount,
+  formatDollars,
   formatHourly,
-  formatMonthlyAmount,
   formatNumber,
+  fromWords,
+  HOURS_PER_MONTH,
   plural,
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { oldPriceAge, oldPriceWords } from '../../cost/price-age.ts';
 import { timesCount } from '../../cost/range.ts';
-import { runBasis } from '../../cost/run-cost.ts';
+import { hoursPerMonth, runBasis } from '../../cost/run-cost.ts';
 import type { CostBasis, CostEstimate, Range, RunCost } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { shiftSpan } from '../../yaml/span.ts';
@@ -105,34 +107,48 @@ function fromConfig({ podSets }: Workload, config: ProjectConfig): readonly Assu
 
 /** Hovers are narrow: one column combines pods and devices. */
 function costTable(workload: Workload, cost: CostEstimate): Block {
-  const priced = cost.basis.flatMap((basis) => {
-    const podSet = workload.podSets.find(({ name }) => name === basis.podSet);
-    return podSet === undefined ? [] : [{ podSet, basis }];
+  const priced = workload.podSets.flatMap((podSet) => {
+    const bases = cost.basis.filter((basis) => basis.podSet === podSet.name);
+    if (acceleratorsOf(podSet).length > 1) return bases.map((basis) => ({ podSet, basis, isOther: false }));
+    // Several prices of one request are alternatives.
+    const sorted = [...bases].sort((a, b) => a.instanceHourly * a.share - b.instanceHourly * b.share);
+    return sorted.map((basis, index) => ({ podSet, basis, isOther: index > 0 }));
   });
   const requested = priced.flatMap(({ podSet }) => requestedDevices(podSet));
   const devices = requested.every(({ form }) => form === 'whole') ? `${nounOfDevices(requested)}s` : 'devices';
   const providers = new Set(cost.basis.map(({ provider }) => provider)).size;
-  const { run } = cost;
-  const amounts = (hourly: Range) => [formatAmount(hourly), longAmount(hourly, run)];
-  const total =
-    new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['Total', '', '', ...amounts(cost.hourly)]] : [];
+  const isInRegions = ({ instanceType: name, region }: CostBasis) =>
+    cost.basis.some((other) => other.instanceType === name && other.region !== region);
+  const long = longAmounts(cost.run);
+  const amounts = (hourly: Range, isOpen: boolean) => [
+    fromWords(hourly, isOpen, formatAmount),
+    ...(long === undefined ? [] : [fromWords(timesCount(hourly, long.hours), isOpen, long.format)]),
+  ];
+  const parts = priced.filter(({ isOther }) => !isOther).length;
+  const total = parts > 1 ? [['Total', '', '', ...amounts(cost.hourly, cost.isOpen)]] : [];
   return {
     kind: 'table',
-    head: ['Pod set', 'Instance', `Pods × ${devices}`, '$/h', isOnce(run) ? '$/run' : '$/month'],
-    rows: [...priced.map(({ podSet, basis }) => costRow(podSet, basis, providers, amounts)), ...total],
+    head: ['Pod set', 'Instance', `Pods × ${devices}`, '$/h', ...(long === undefined ? [] : [long.title])],
+    rows: [
+      ...priced.map(({ podSet, basis, isOther }) => {
+        const region = isInRegions(basis) && isRegion(basis.region) ? `, ${basis.region}` : '';
+        const instance = `${instanceWords(basis, providers)}${region}`;
+        return [isOther ? 'or' : podSet.name, instance, ...costCells(podSet, basis, amounts)];
+      }),
+      ...total,
+    ],
   };
 }
 
-function costRow(
+function costCells(
   podSet: PodSet,
   basis: CostBasis,
-  providers: number,
-  amounts: (hourly: Range) => readonly string[],
+  amounts: (hourly: Range, isOpen: boolean) => readonly string[],
 ): readonly string[] {
   const hourly = amountOf(basis, podSet);
   const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
-  return [podSet.name, instanceWords(basis, providers), `${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly)];
+  return [`${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly, podSet.pods.max === null)];
 }
 
 /** `1/4 of p5.48xlarge`. Names the provider only if there are several; the price list names it anyway. */
@@ -145,16 +161,12 @@ function instanceWords({ provider, instanceType: type, share }: CostBasis, provi
 /** Shares of an instance are fractions up to 16 devices with 8 slices each. */
 const maxParts = 128;
 
-/** Whether the last column is the price of one run: its length is known, and nothing repeats it. */
-function isOnce(run: RunCost | undefined): boolean {
-  return run !== undefined && run.hours !== null && run.perMonth === undefined;
-}
-
-/** The price of a run or of a month; a scheduled workload runs only a part of a month. The table header has the unit. */
-function longAmount(hourly: Range, run: RunCost | undefined): string {
-  if (run === undefined || (run.hours === null && run.perMonth === undefined)) return formatMonthlyAmount(hourly);
-  if (run.hours === null || run.perMonth === null) return '–';
-  return formatAmount(timesCount(hourly, run.hours * (run.perMonth ?? 1)));
+/** The column with the price of a month, of one run, or of the runs of a month; undefined if a workload ends and nobody knows when. */
+function longAmounts(run: RunCost | undefined) {
+  if (run === undefined) return { title: '$/month', hours: HOURS_PER_MONTH, format: formatDollars };
+  const isOnce = run.perMonth === undefined;
+  const hours = isOnce ? run.hours : hoursPerMonth(run);
+  return hours === null ? undefined : { title: isOnce ? '$/run' : '$/month', hours, format: formatAmount };
 }
 
 function priceLines({ basis }: CostEstimate, { origins, prices }: ProjectConfig): readonly string[] {

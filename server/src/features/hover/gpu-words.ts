@@ -1,6 +1,6 @@
 import type { FileAnalysis } from '../../analysis.ts';
 import type { GpuModel } from '../../catalog/index.ts';
-import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
+import { acceleratorResource, gpus, instanceType, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/money.ts';
 import { requestedWords } from '../../cost/requested-words.ts';
 import { isRequested } from '../../model/accelerators.ts';
@@ -18,7 +18,7 @@ export function describeAccelerators(workload: Workload): string {
   const counts = new Map<string, Count & { readonly known: boolean }>();
   for (const podSet of workload.podSets) {
     for (const accelerator of requestedDevices(podSet)) {
-      const { name, known } = nameOfAccelerator(accelerator);
+      const { name, known } = nameOfAccelerator(accelerator, partOnMachine(podSet));
       const before = counts.get(name) ?? { min: 0, max: 0, known };
       const count = times(podSet.pods, accelerator.perPod);
       counts.set(name, { min: plus(before.min, count.min), max: plus(before.max, count.max), known });
@@ -27,7 +27,7 @@ export function describeAccelerators(workload: Workload): string {
   return [...counts]
     .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
     .join(' + ')
-    .concat(counts.size > 0 && workload.perReplica ? ' per replica' : '');
+    .concat(counts.size > 0 && workload.per ? ` per ${workload.per}` : '');
 }
 
 /** The accelerators of a pod set that stand for devices; counters of cores and memory only refine others. */
@@ -157,10 +157,17 @@ interface Count {
   readonly max: number | null;
 }
 
-function nameOfAccelerator({ requested, form, model, candidates, perPod, devices, slice }: PodAccelerator): {
-  name: string;
-  known: boolean;
-} {
+/** The part of a card that one device of the selected machine is: 0.5 on a g4-standard-24. */
+export function partOnMachine({ placement }: PodSet): number {
+  const count = instanceType(placement.instanceType ?? '')?.gpuCount;
+  return count && count < 1 ? 1 / Math.round(1 / count) : 1;
+}
+
+/** @param part of a card that one device is */
+function nameOfAccelerator(
+  { requested, form, model, candidates, perPod, devices, slice }: PodAccelerator,
+  part: number,
+): { name: string; known: boolean } {
   // Counters of memory or percent do not count devices.
   if (form === 'memory' || form === 'percent') return { name: requestedWords(requested), known: true };
   const gpu = model === null ? undefined : gpus.get(model)?.name;
@@ -171,10 +178,16 @@ function nameOfAccelerator({ requested, form, model, candidates, perPod, devices
       known: true,
     };
   }
-  if (slice !== undefined) return { name: sliceOf(gpu, slice), known: true };
+  // AMD has no MIG.
+  if (slice !== undefined)
+    return { name: slice.includes('_nps') ? `${slice} of ${gpu ?? 'a GPU'}` : sliceOf(gpu, slice), known: true };
   if (gpu !== undefined) {
-    const part = form === 'whole' && perPod !== null && devices !== null && devices < perPod;
-    const name = part ? `${formatShare(devices / perPod)} of ${gpu}` : gpu;
+    if (form === 'core') {
+      const core = knownResource(requested)?.vendor === 'aws' ? 'NeuronCore' : 'core';
+      return { name: `${core} of ${gpu}`, known: true };
+    }
+    const share = form === 'whole' && perPod !== null && devices !== null && devices < perPod ? devices / perPod : 1;
+    const name = share * part < 1 ? `${formatShare(share * part)} of ${gpu}` : gpu;
     return { name: form === 'shared' ? `shared ${gpu}` : name, known: true };
   }
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);

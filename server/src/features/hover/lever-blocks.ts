@@ -11,8 +11,12 @@ export function leversOfWorkload(
   document: DocumentAnalysis,
   config: ProjectConfig,
 ): readonly Lever[] {
-  const all = workload.podSets.flatMap((podSet) => leversOf(workload, podSet, document, config));
-  return [...new Map(all.map((lever) => [`${lever.name} ${lever.hourly}`, lever])).values()];
+  const all = workload.podSets.flatMap((podSet) =>
+    leversOf(workload, podSet, document, config).map((lever) => ({ ...lever, podSet: podSet.name })),
+  );
+  const levers = [...new Map(all.map((lever) => [`${lever.name} ${lever.hourly}`, lever])).values()];
+  const several = new Set(levers.map(({ podSet }) => podSet)).size > 1;
+  return levers.map(({ podSet, ...lever }) => (several ? { ...lever, name: `${podSet}: ${lever.name}` } : lever));
 }
 
 /** Other ways to pay for the pods. */

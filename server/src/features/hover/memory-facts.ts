@@ -3,7 +3,7 @@ import { dateWords } from '../../cost/assumption-words.ts';
 import { formatGiB, formatNumber } from '../../cost/money.ts';
 import { containerMemory } from '../../memory/container-memory.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
-import { assumptionsOf, roomWords, unknownWords } from '../memory-words.ts';
+import { assumptionsOf, ofWords, roomWords, shareWords, unknownWords } from '../memory-words.ts';
 import { leverWords, tightLevers } from '../serving-levers.ts';
 import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
@@ -30,11 +30,17 @@ export function memoryFacts(
     return { total: why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }], basis: [] };
   }
   const { name, weightsGiB, cacheGiB, overheadGiB, neededGiB, devices, shape } = estimate;
-  const have = fit?.haveGiB ?? null;
-  const ofMemory = have === null ? ' GiB' : ` of ${formatGiB(have)} GiB (${Math.round((neededGiB / have) * 100)}%)`;
+  if (estimate.basis === 'sizeInName') {
+    const text = `${name} needs about ${formatGiB(weightsGiB)} GiB for its weights, by the number of parameters in its name; cache and buffers are unknown`;
+    return { total: [{ kind: 'text', text: `${text}.` }], basis: assumptionsOf(estimate) };
+  }
   const each = devices === 1 ? '' : ` on each of ${devices} GPUs`;
+  const need =
+    fit === null
+      ? `${formatGiB(neededGiB)} GiB${each}`
+      : `${ofWords(neededGiB, fit.haveGiB)}${each}${shareWords(neededGiB, fit)}`;
   const parts = `${formatGiB(weightsGiB)} for weights, ${formatGiB(cacheGiB)} for the cache of one request, ${formatGiB(overheadGiB)} for the server`;
-  const text = `${name} needs about ${formatGiB(neededGiB)}${ofMemory}${each}: ${parts}`;
+  const text = `${name} needs about ${need}: ${parts}`;
   const items = [
     ...assumptionsOf(estimate),
     `Model shape from ${sourceName(shape.source)}${shape.date === null ? '' : `, ${dateWords(shape.date)}`}`,

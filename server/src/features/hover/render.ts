@@ -98,7 +98,7 @@ const columnGap = '&emsp;';
 
 /** Amounts and counts are right-aligned. */
 function isNumeric(rows: readonly (readonly string[])[], column: number): boolean {
-  return rows.every((cells) => /^[$\d<?–.,/h%]*$/.test(cells[column] ?? ''));
+  return rows.every((cells) => /^[$\d<?\u2013.,/h%]*$/.test(cells[column] ?? ''));
 }
 
 const maxLength = 200;

@@ -20,7 +20,8 @@ export function speedFacts(
 ): readonly Block[] {
   const { estimate, fit } = containerMemory(workload, podSet, container, request, config);
   const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
-  if (estimate === null || gpu === undefined || request.form !== 'whole') return [];
+  if (estimate === null || estimate.basis === 'sizeInName') return [];
+  if (gpu === undefined || request.form !== 'whole') return [];
   const { weightsGiB, cacheGiB, context, devices, pipeline, shape, slots } = estimate;
   if (shape.kind !== 'language' || shape.active <= 0) return [];
   // The parts of a model that one token does not use are not read for it.

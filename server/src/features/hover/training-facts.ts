@@ -1,6 +1,7 @@
 import { gpus, providerName, usableCardGiB } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
-import { formatAmount, formatDuration, formatNumber, plural } from '../../cost/money.ts';
+import { secondsToWrite } from '../../cost/interruption-cost.ts';
+import { formatAmount, formatDuration, formatGiB, formatNumber, plural } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
 import { trainingGpuHours } from '../../memory/speed.ts';
 import { checkpointGiB, estimateTraining, type TrainingEstimate, trainingFit } from '../../memory/training.ts';
@@ -10,8 +11,7 @@ import { acceleratorByName } from '../../model/requested-resource.ts';
 import { type TrainingRun, trainingRun } from '../../model/training-run.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
 import { shorten } from '../../yaml/shorten.ts';
-import { gib, settingsWords, tenth, whyUnknown } from '../training-words.ts';
-import { secondsToWrite } from './best-interval.ts';
+import { gib, settingsWords, tenth, trainingFitWords, whyUnknown } from '../training-words.ts';
 import { sourceName } from './gpu-words.ts';
 import type { MemoryFacts } from './memory-facts.ts';
 import type { Block } from './render.ts';
@@ -37,11 +37,20 @@ export function trainingFacts(
     return { total: [text('Training memory unknown: no batch size or sequence length is set.')], basis: [] };
   const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
   const memory = gpu === undefined || request.form !== 'whole' ? null : usableCardGiB(gpu);
-  const levers = trainingLevers(shape, settings).map(leverWords);
+  const isPart = estimate.totalGiB === null;
+  const levers = trainingLevers(shape, settings, (one) => (isPart ? one.fixedGiB : one.totalGiB)).map(leverWords);
   const hours = gpu === undefined ? undefined : hoursWords(run, gpu, result, config);
   const total: Block[] = [
     text(`${shorten(name)} ${estimateWords(estimate, memory)}`),
-    ...(levers.length === 0 ? [] : [{ kind: 'list', title: 'Less memory per GPU', items: levers } as const]),
+    ...(levers.length === 0
+      ? []
+      : [
+          {
+            kind: 'list',
+            title: `Less memory per GPU${isPart ? ', without activations' : ''}`,
+            items: levers,
+          } as const,
+        ]),
     ...(hours === undefined ? [] : [text(hours)]),
     ...checkpointWords(run, podSet, config).map(text),
   ];
@@ -58,11 +67,11 @@ function text(words: string): Block {
   return { kind: 'text', text: words };
 }
 
-/** `trains in about 61 of 80 GiB per GPU: weights 15, gradients 15, …`. */
+/** `needs about 61 of 79.2 GiB per GPU: weights 15, gradients 15, …`. */
 function estimateWords(estimate: TrainingEstimate, memory: number | null): string {
   const { weightsGiB, gradientsGiB, optimizerGiB, activationsGiB, totalGiB, fixedGiB } = estimate;
-  const of = memory === null ? '' : ` of ${gib(memory)}`;
-  const which = memory === null ? '' : `, which has ${gib(memory)} GiB`;
+  const of = memory === null ? '' : ` of ${formatGiB(memory)}`;
+  const which = memory === null ? '' : `, which has ${formatGiB(memory)} GiB`;
   const parts = [
     ['weights', weightsGiB],
     ['gradients', gradientsGiB],
@@ -74,9 +83,9 @@ function estimateWords(estimate: TrainingEstimate, memory: number | null): strin
   const fit = memory === null ? 'unknown' : trainingFit(estimate, memory);
   if (fit === 'too-large')
     return `does not fit: training needs at least ${gib(fixedGiB)} GiB per GPU${which} (${list})`;
-  return totalGiB === null
-    ? `needs at least ${gib(fixedGiB)}${of} GiB per GPU, and activations: ${list} (batch size or sequence length unknown)`
-    : `trains in about ${gib(totalGiB)}${of} GiB per GPU: ${list}`;
+  if (totalGiB === null)
+    return `needs at least ${gib(fixedGiB)}${of} GiB per GPU, and activations: ${list} (batch size or sequence length unknown)`;
+  return `${memory === null ? `needs about ${gib(totalGiB)} GiB per GPU` : trainingFitWords(estimate, totalGiB, memory)}: ${list}`;
 }
 
 const leverNames = {
@@ -84,6 +93,7 @@ const leverNames = {
   shard: 'Sharded weights (FSDP or ZeRO 3)',
   'small-states': '8-bit optimizer states',
   lora: 'LoRA of rank 16 instead of all weights',
+  qlora: 'QLoRA: LoRA on weights in 4 bits',
   quantize: 'Base model in 4 bits (QLoRA)',
   batch: 'Batch size 1 per GPU',
 } as const satisfies { readonly [kind in TrainingLever['kind']]: string };

@@ -3,9 +3,9 @@ import { gpusOf } from '../../cost/estimate.ts';
 import { formatCount, formatNumber, plural } from '../../cost/money.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
-import { nounOfDevices, requestedDevices } from './gpu-words.ts';
+import { formatShare, nounOfDevices, partOnMachine, requestedDevices } from './gpu-words.ts';
 
-/** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined without a request for an accelerator. */
+/** `Runs 1 master pod × 8 + 4 worker pods × 8 H100 80GB SXM = 40 GPUs`; undefined without a request for an accelerator. */
 export function whatWillRun(workload: Workload): string | undefined {
   const used = workload.podSets.filter((podSet) => requestedDevices(podSet).length > 0);
   if (used.length === 0) return undefined;
@@ -13,20 +13,24 @@ export function whatWillRun(workload: Workload): string | undefined {
   const parts = used.map((podSet, index) => {
     // Name consecutive equal devices once, at the end.
     const device = names[index] === names[index + 1] ? '' : ` ${names[index]}`;
-    return `${pods(podSet)} × ${devicesOf(podSet)}${device}`;
+    return `${pods(podSet)}${workload.per === 'node' ? ' per node' : ''} × ${devicesOf(podSet)}${device}`;
   });
-  const whole = used.every((podSet) => requestedDevices(podSet).every(({ form }) => form === 'whole'));
+  const whole = used.every(
+    (podSet) => partOnMachine(podSet) === 1 && requestedDevices(podSet).every(({ form }) => form === 'whole'),
+  );
   const total = gpusOf(workload);
-  const sum = whole && total.min !== null ? ` = ${plural(total, nounOfDevices(used.flatMap(requestedDevices)))}` : '';
+  const sum =
+    whole && total.min !== null && workload.per !== 'node'
+      ? ` = ${plural(total, nounOfDevices(used.flatMap(requestedDevices)))}`
+      : '';
   return `Runs ${parts.join(' + ')}${sum}`;
 }
 
-/** `1 master`, `4 workers`, `0–3 pods`. */
+/** `1 master pod`, `4 worker pods`, `0–3 pods`. A user can name a set anything, also `gpu`. */
 function pods({ name, pods: count }: PodSet): string {
-  const role = name === '' ? 'pod' : name.toLowerCase();
+  const role = /^(?:pods?)?$/i.test(name) ? '' : `${name.toLowerCase()} `;
   const number = formatCount(count);
-  if (number === '1') return `1 ${role}`;
-  return `${number} ${/(s|x|ch|sh)$/.test(role) ? role : `${role}s`}`;
+  return `${number} ${role}${number === '1' ? 'pod' : 'pods'}`;
 }
 
 function devicesOf(podSet: PodSet): string {
@@ -36,10 +40,12 @@ function devicesOf(podSet: PodSet): string {
 }
 
 function deviceNames(podSet: PodSet): string {
+  const part = partOnMachine(podSet);
   return requestedDevices(podSet)
     .map(({ requested, form, model }) => {
       if (form !== 'whole') return partName(requested);
-      return model === null ? 'GPU' : (gpus.get(model)?.name ?? model);
+      const name = model === null ? 'GPU' : (gpus.get(model)?.name ?? model);
+      return part < 1 ? `${formatShare(part)} of ${name}` : name;
     })
     .join(' + ');
 }
