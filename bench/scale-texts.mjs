@@ -218,7 +218,7 @@ const relatives = [
     name: 'containers that torchrun',
     most: 5000,
     make: (n) =>
-      `${pod.replace('Deployment', 'Job')}      containers:\n${many(n, (i) => `${container(i)}          command: [torchrun, --nproc_per_node=4, --nnodes=2, train.py]\n`)}`,
+      `${pod.replace('Deployment', 'Job').replace('apps/v1', 'batch/v1')}      containers:\n${many(n, (i) => `${container(i)}          command: [torchrun, --nproc_per_node=4, --nnodes=2, train.py]\n`)}`,
   },
   {
     name: 'environment variables',

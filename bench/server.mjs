@@ -22,8 +22,13 @@ import { readdirSync, readFileSync } from 'node:fs';
  * @property {() => Promise<void>} stop
  */
 
-/** @param {import('./measure.mjs').Program} program @param {string} [folder] the workspace, as a URI @returns {Promise<Server>} */
-export async function startServer({ command: [program = '', ...args], env }, folder) {
+/**
+ * @param {import('./measure.mjs').Program} program
+ * @param {string} [folder] the workspace, as a URI
+ * @param {object} [options] the initialization options
+ * @returns {Promise<Server>}
+ */
+export async function startServer({ command: [program = '', ...args], env }, folder, options = { trusted: true }) {
   const begin = performance.now();
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   let said = '';
@@ -89,7 +94,7 @@ export async function startServer({ command: [program = '', ...args], env }, fol
       send({ id, method, params });
     });
 
-  const { capabilities } = await request('initialize', initializeParams(folder));
+  const { capabilities } = await request('initialize', initializeParams(folder, options));
   const startedAfter = performance.now() - begin;
   const cpuToStart = cpuOf(child.pid ?? 0);
   notify('initialized', {});
@@ -122,12 +127,12 @@ export async function startServer({ command: [program = '', ...args], env }, fol
   };
 }
 
-/** @param {string | undefined} folder */
-const initializeParams = (folder) => ({
+/** @param {string | undefined} folder @param {object} options */
+const initializeParams = (folder, options) => ({
   processId: process.pid,
   rootUri: folder ?? null,
   workspaceFolders: folder === undefined ? null : [{ uri: folder, name: 'bench' }],
-  initializationOptions: { trusted: true },
+  initializationOptions: options,
   capabilities: {
     general: { positionEncodings: ['utf-16'] },
     textDocument: {

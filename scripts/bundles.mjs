@@ -54,7 +54,13 @@ export function bundlesOf({ dev }) {
       outfile: 'dist/cluster-view.js',
       external: ['vscode'],
     },
-    { ...withProtocol, entryPoints: ['server/src/lsp/main.ts'], outfile: 'dist/server.js' },
+    { ...node, entryPoints: ['server/src/lsp/main.ts'], outfile: 'dist/server.js' },
+    {
+      ...withProtocol,
+      entryPoints: ['server/src/lsp/program.ts'],
+      outfile: 'dist/language-server.js',
+      supported: { 'dynamic-import': false },
+    },
     {
       ...withProtocol,
       entryPoints: ['server/src/cli/program.ts'],
@@ -64,6 +70,8 @@ export function bundlesOf({ dev }) {
     },
     // All code that connects to the internet. Nothing loads it but `gpulint prices refresh`.
     { ...node, entryPoints: ['server/src/price-sources/refresh.ts'], outfile: 'dist/prices.js' },
+    // The thread that reads many files.
+    { ...node, entryPoints: ['server/src/lsp/node-reader.ts'], outfile: 'dist/reader.js' },
     // The thread that follows a cluster. Nothing loads it before the user connects.
     {
       ...node,
@@ -78,9 +86,7 @@ export function bundlesOf({ dev }) {
       entryPoints: ['server/src/cli/main.ts'],
       outfile: 'dist/cli.js',
       banner: { js: '#!/usr/bin/env node' },
-      // Node loads a bundle in a third of the time when it is required.
-      supported: { 'dynamic-import': false },
-      plugins: [apart({ '../lsp/main.ts': './server.js', './program.ts': './commands.js' }), executable('dist/cli.js')],
+      plugins: [executable('dist/cli.js')],
     },
     { ...browser, entryPoints: ['client/src/browser.ts'], outfile: 'dist/client.browser.js', external: ['vscode'] },
     { ...browser, entryPoints: ['server/src/lsp/browser.ts'], outfile: 'dist/server.browser.js', format: 'iife' },

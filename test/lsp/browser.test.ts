@@ -1,6 +1,7 @@
 import vm from 'node:vm';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
+import { servedByRuntime } from '../support/manifests.ts';
 
 /** The globals of a web worker that the server and its libraries use; no process, no Buffer, no require. */
 function workerGlobals() {
@@ -108,7 +109,7 @@ spec:
   const chat = `${repository}/chat.yaml`;
   send({
     method: 'textDocument/didOpen',
-    params: { textDocument: { uri: chat, languageId: 'yaml', version: 1, text: service } },
+    params: { textDocument: { uri: chat, languageId: 'yaml', version: 1, text: servedByRuntime } },
   });
   // The folder is indexed in the background; the timeout of the test bounds it.
   for (;;) {
@@ -117,16 +118,6 @@ spec:
   }
   expect(requested).toContain('gpulint/listFiles');
 });
-
-const service = `apiVersion: serving.kserve.io/v1beta1
-kind: InferenceService
-metadata: {name: chat}
-spec:
-  predictor:
-    minReplicas: 1
-    maxReplicas: 1
-    model: {modelFormat: {name: huggingface}, runtime: vllm}
-`;
 
 const runtime = `apiVersion: serving.kserve.io/v1alpha1
 kind: ServingRuntime

@@ -74,14 +74,24 @@ test('with trust alone, no thread is started', async () => {
 });
 
 test('the settings of the machine apply, and the request takes precedence', async () => {
-  const cluster = { kubeconfig: '/home/me/config', context: '', namespace: 'team', prometheusUrl: '' };
+  const cluster = {
+    kubeconfig: '/home/me/config',
+    context: '',
+    namespace: 'team',
+    prometheusUrl: 'http://localhost:9090',
+    prometheusTokenFile: '/home/me/token',
+  };
   const opened = await open({ trusted: true }, { settings: { cluster, prices: { gpus: { 'h100-80gb-sxm': 1.5 } } } });
   await connect(opened);
   await connect(opened, { context: 'prod', kubeconfig: '/other' });
   const prices = expect.stringContaining('"h100-80gb-sxm":1.5');
+  const prometheus = { url: 'http://localhost:9090', token: { file: '/home/me/token' } };
   expect(opened.thread.sent).toEqual([
-    { kind: 'connect', settings: { kubeconfig: '/home/me/config', context: null, namespace: 'team', prices } },
-    { kind: 'connect', settings: { kubeconfig: '/other', context: 'prod', namespace: 'team', prices } },
+    {
+      kind: 'connect',
+      settings: { kubeconfig: '/home/me/config', context: null, namespace: 'team', prices, prometheus },
+    },
+    { kind: 'connect', settings: { kubeconfig: '/other', context: 'prod', namespace: 'team', prices, prometheus } },
   ]);
 });
 

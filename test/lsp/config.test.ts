@@ -1,27 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-languageserver/node';
+import { rejectedPod } from '../support/manifests.ts';
 import { configUri, folder, modern, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 
-/** A pod with a GPU in requests only: the API server rejects it. */
-const rejected = `apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-spec:
-  containers:
-    - name: main
-      image: busybox:1.36
-      resources:
-        requests:
-          nvidia.com/gpu: 1
-`;
-
 describe('the config', () => {
   test('of the workspace folder applies, and a change refreshes what is shown', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
     editor.files[configUri] = 'gpu: l4\nrules:\n  gpu-limits-required: off\n';
     const before = await editor.report(uri);
@@ -35,7 +22,7 @@ describe('the config', () => {
 
   test('with the same values in another form changes nothing', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const { resultId } = await editor.report(uri);
     const write = async (text: string) => {
       editor.files[configUri] = text;
@@ -55,7 +42,7 @@ describe('the config', () => {
 
   test('applies as shown in the editor, saved or not, and as on disk when closed', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     // Clients can spell the same URI differently.
     const shown = configUri.replace('%20', ' ');
     await editor.open(shown, 'gpu: t4\n');
@@ -101,7 +88,7 @@ describe('the config', () => {
   test('does not apply to files outside its folder', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     const elsewhere = 'file:///work%20space-2/app.yaml';
-    await editor.open(elsewhere, rejected);
+    await editor.open(elsewhere, rejectedPod);
     expect((await editor.lenses(elsewhere))[0]?.command?.title).toMatch(/^1 GPU · \$.* … /);
   });
 
@@ -112,7 +99,7 @@ describe('the config', () => {
       settings,
     });
     const title = async (address: string) => {
-      await editor.open(address, rejected);
+      await editor.open(address, rejectedPod);
       return (await editor.lenses(address))[0]?.command?.title;
     };
     expect(await title(uri)).toMatch(/^1 × L4 · \$/);
@@ -135,7 +122,7 @@ describe('the config', () => {
     };
     const editor = await openEditor({ host: { readFile } });
     const title = async (address: string) => {
-      await editor.open(address, rejected);
+      await editor.open(address, rejectedPod);
       return (await editor.lenses(address))[0]?.command?.title;
     };
     expect(await title(`${folder}/apps/pod.yaml`)).toMatch(/^1 × T4/);
@@ -152,7 +139,7 @@ describe('the config', () => {
   test('above a folder applies if the parent folder is also open', async () => {
     const files = { [configUri]: 'gpu: t4\n' };
     const editor = await openEditor({ files, folders: { [`${folder}/apps`]: {} } });
-    await editor.open(`${folder}/apps/pod.yaml`, rejected);
+    await editor.open(`${folder}/apps/pod.yaml`, rejectedPod);
     expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 × T4/);
     await editor.setFolders([`${folder}/apps`]);
     await editor.until(() => editor.refreshes.length > 1);
@@ -178,7 +165,7 @@ describe('the config', () => {
       'k8smsx://core/deployment-a.yaml',
     ];
     for (const address of [fresh, pod, deployment, 'file:///elsewhere/pod.yaml', 'memfs:/a/pod.yaml'])
-      await editor.open(address, rejected);
+      await editor.open(address, rejectedPod);
     expect(await title(fresh)).toMatch(/^1 × L4/);
     expect(await title(pod)).toMatch(/^1 × L4/);
     expect(await title(deployment)).toMatch(/^1 × H100/);
@@ -206,8 +193,8 @@ describe('the config', () => {
     const config = 'gpu: l4\noverrides:\n  - files: [train/**]\n    gpu: h100-80gb-sxm\n';
     const editor = await openEditor({ files: { [configUri]: config } });
     const job = `${folder}/train/a%20b/job.yaml`;
-    await editor.open(uri, rejected);
-    await editor.open(job, rejected);
+    await editor.open(uri, rejectedPod);
+    await editor.open(job, rejectedPod);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
     expect((await editor.lenses(job))[0]?.command?.title).toMatch(/^1 × H100/);
   });
@@ -215,15 +202,15 @@ describe('the config', () => {
   test('in the settings comes from the workspace folder', async () => {
     const other = 'file:///other';
     const editor = await openEditor({ settings: { gpu: 't4' }, folders: { [other]: { gpu: 'l4' } } });
-    await editor.open(uri, rejected);
-    await editor.open(`${other}/a.yaml`, rejected);
+    await editor.open(uri, rejectedPod);
+    await editor.open(`${other}/a.yaml`, rejectedPod);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4/);
     expect((await editor.lenses(`${other}/a.yaml`))[0]?.command?.title).toMatch(/^1 × L4/);
   });
 
   test('in the settings is requested again when the editor reports a change', async () => {
     const editor = await openEditor({ settings: { gpu: 't4' } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4/);
     editor.settings.gpu = 'l4';
     await editor.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
@@ -234,7 +221,7 @@ describe('the config', () => {
   test('that cannot be read is logged, and the defaults apply', async () => {
     const host = { readFile: () => Promise.reject(new Error('disk on fire')) };
     const editor = await openEditor({ host });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     expect(await editor.diagnostics(uri)).toHaveLength(1);
     await editor.until(() => editor.log.length > 0);
     expect(editor.log[0]).toContain('disk on fire');
@@ -242,7 +229,7 @@ describe('the config', () => {
 
   test('changes reach a client with pushed diagnostics', async () => {
     const editor = await openEditor({ capabilities: {} });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     await editor.until(() => editor.pushed.some((one) => one.uri === uri));
     await editor.open(configUri, 'rules:\n  gpu-limits-required: off\n');
     const last = () => editor.pushed.filter((one) => one.uri === uri).at(-1);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { accessDenied, confine, type Host } from '../../server/src/lsp/confined-host.ts';
+import { accessDenied } from '../../server/src/lsp/access-denied.ts';
+import { confine, type Host } from '../../server/src/lsp/confined-host.ts';
 
 const folder = 'file:///projects/space';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fromDiagnosticData, lineIndex } from '../../server/src/lsp/to-lsp.ts';
+import { lineIndex } from '../../server/src/lsp/line-index.ts';
+import { fromDiagnosticData } from '../../server/src/lsp/to-lsp.ts';
 
 describe('a line index', () => {
   test.each([

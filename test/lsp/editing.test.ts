@@ -2,28 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { DiagnosticSeverity, DocumentLinkRequest, InlayHintRequest } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { methods, type PlatformsResult } from '../../server/src/lsp/protocol.ts';
+import { rejectedPod } from '../support/manifests.ts';
 import { caret, folder, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 
-const rejected = `apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-spec:
-  containers:
-    - name: main
-      image: busybox:1.36
-      resources:
-        requests:
-          nvidia.com/gpu: 1
-`;
 const place = caret({ line: 10, character: 12 });
 
 describe('suppressing a finding', () => {
   test('inserts a comment and selects the reason', async () => {
     const editor = await openEditor({ options: { picker: true } });
-    await editor.open(uri, rejected.replace(/\n/g, '\r\n'));
+    await editor.open(uri, rejectedPod.replace(/\n/g, '\r\n'));
     const action = (await editor.actions(uri, place, ['quickfix'])).find(({ title }) => title.startsWith('Silence'));
     const after = editor.applied(uri, action?.edit);
     expect(after).toContain('\r\n          # gpulint-disable-next-line gpu-limits-required -- reason\r\n');
@@ -37,7 +26,7 @@ describe('suppressing a finding', () => {
 
   test('is only an edit for a client without our commands', async () => {
     const editor = await openEditor();
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const actions = await editor.actions(uri, place, ['quickfix']);
     expect(actions.find(({ title }) => title.startsWith('Silence'))?.command).toBeUndefined();
   });
@@ -53,7 +42,7 @@ describe('advice', () => {
     ['off', [], 0],
   ] as const)('as %s', async (advice, severities, lenses) => {
     const editor = await openEditor({ settings: { advice, rules }, options: { picker: true } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     expect((await editor.diagnostics(uri)).map(({ severity }) => severity)).toEqual(severities);
     const found = (await editor.lenses(uri)).filter(({ command }) => command?.command === 'gpulint.showFixes');
     expect(found).toHaveLength(lenses);
@@ -69,7 +58,7 @@ describe('inlay hints', () => {
     [false, undefined],
   ])('enabled: %s', async (enabled, labels) => {
     const editor = await openEditor({ settings: { gpu: 'l4', inlayHints: { enabled }, codeLens: { enabled } } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const hints = await editor.connection.sendRequest(InlayHintRequest.type, { textDocument: { uri }, range });
     expect(hints?.map(({ label }) => label)).toEqual(labels);
     expect((await editor.lenses(uri)).length).toBe(enabled ? 1 : 0);
@@ -78,7 +67,7 @@ describe('inlay hints', () => {
 
 test('rules in comments link to their pages', async () => {
   const editor = await openEditor();
-  await editor.open(uri, `# gpulint-disable gpu-limits-required -- why\n${rejected}`);
+  await editor.open(uri, `# gpulint-disable gpu-limits-required -- why\n${rejectedPod}`);
   const links = await editor.connection.sendRequest(DocumentLinkRequest.type, { textDocument: { uri } });
   expect(links?.map(({ target }) => target)).toEqual([
     expect.stringMatching(/\/docs\/rules\/gpu-limits-required\.md$/),

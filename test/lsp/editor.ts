@@ -236,7 +236,8 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     },
     applied(uri, edit) {
       const document = documents.get(uri)!;
-      const [change] = edit?.documentChanges ?? [];
+      const changes = edit?.documentChanges ?? [];
+      const change = changes.find((one) => 'edits' in one && one.textDocument.uri === uri) ?? changes[0];
       if (change !== undefined && 'edits' in change) {
         if (change.textDocument.version !== document.version) throw new Error('an edit for another version');
         return TextDocument.applyEdits(document, change.edits as never);

@@ -11,9 +11,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { localFiles } from '../../server/src/lsp/node-files.ts';
+import { blockingCalls, readInside } from '../../server/src/lsp/node-reading.ts';
 
 function tree() {
   const top = realpathSync(mkdtempSync(path.join(tmpdir(), 'gpulint-reach-')));
@@ -26,14 +27,32 @@ function tree() {
   writeFileSync(path.join(inside, 'own.yaml'), '\uFEFFown: 1\n');
   const uri = (name: string) => pathToFileURL(path.join(inside, name)).href;
   const files = localFiles();
+  /** Reads a file as the server does, and as its thread does, which must agree. */
+  const read = async (name: string, folders = [pathToFileURL(inside).href]) => {
+    const inThread = await outcome(
+      readInside(
+        blockingCalls,
+        path.join(inside, name),
+        folders.map((folder) => fileURLToPath(folder)),
+        new Map(),
+      ),
+    );
+    const reading = files.readFile(uri(name), folders);
+    expect(await outcome(reading)).toEqual(inThread);
+    return reading;
+  };
   return {
     inside,
     outside,
     uri,
-    read: (name: string, folders = [pathToFileURL(inside).href]) => files.readFile(uri(name), folders),
+    read,
     list: (name = '', limit = 100) =>
       files.listFiles(uri(name).replace(/\/$/, ''), limit, [pathToFileURL(inside).href]),
   };
+}
+
+function outcome(reading: Promise<string | undefined>): Promise<string | undefined> {
+  return reading.catch((error: Error) => `${error.name}: ${error.message}`);
 }
 
 describe('a file', () => {

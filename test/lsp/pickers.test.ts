@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accessDenied } from '../../server/src/lsp/confined-host.ts';
+import { accessDenied } from '../../server/src/lsp/access-denied.ts';
 import {
   type CostsResult,
   type EditResult,
@@ -10,29 +10,40 @@ import {
   type SetGpuResult,
   type SummaryParams,
 } from '../../server/src/lsp/protocol.ts';
+import { podWithCaret, selectsA100 } from '../support/manifests.ts';
 import { caret, configUri, type Editor, folder, openEditor, withCursor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 const ours = { options: { picker: true, summary: true } };
 
-const pod = (selector = '') => `apiVersion: v1
+const claimUri = `${folder}/claims.yaml`;
+
+/** A server whose GPU a claim of another file requests, with the cursor in its name. */
+function claimingPod(product: string, reference: string, args: string): string {
+  return `apiVersion: v1
 kind: Pod
 metadata:
-  name: trainer
-spec:${selector}
+  name: chat
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: ${product}
+  resourceClaims:
+    - name: gpu
+      ${reference}: one$0-gpu
   containers:
     - name: main
-      image: busybox:1.36
+      image: vllm/vllm-openai:v0.11.0
+      args: [${args}]
       resources:
-        limits:
-          nvidia.com/gpu$0: 1
+        claims:
+          - name: gpu
 `;
-const a100 = '\n  nodeSelector:\n    nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB';
+}
 
 describe('rewriting to a MIG slice', () => {
   test('opens a picker, and the selection becomes a versioned edit', async () => {
     const editor = await openEditor(ours);
-    const { text, position } = withCursor(pod(a100));
+    const { text, position } = withCursor(podWithCaret(selectsA100));
     await editor.open(uri, text);
     const [action, ...others] = await editor.actions(uri, caret(position), ['refactor.rewrite']);
     expect(others).toEqual([]);
@@ -57,7 +68,7 @@ describe('rewriting to a MIG slice', () => {
   test('offers no slice on which the server does not start', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(
-      pod(a100).replace(
+      podWithCaret(selectsA100).replace(
         'image: busybox:1.36',
         'image: vllm/vllm-openai:v0.11.0\n      args: [--model, meta-llama/Llama-3.1-8B]',
       ),
@@ -72,7 +83,10 @@ describe('rewriting to a MIG slice', () => {
   test('lists the pieces of a GPU on which the model fits, and one becomes an edit', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(
-      pod(a100).replace('image: busybox:1.36', 'image: vllm/vllm-openai:v0.11.0\n      args: [--model, Qwen/Qwen3-4B]'),
+      podWithCaret(selectsA100).replace(
+        'image: busybox:1.36',
+        'image: vllm/vllm-openai:v0.11.0\n      args: [--model, Qwen/Qwen3-4B]',
+      ),
     );
     await editor.open(uri, text);
     const [action] = await editor.actions(uri, caret(position), ['refactor.rewrite']);
@@ -81,7 +95,7 @@ describe('rewriting to a MIG slice', () => {
       uri,
       position,
     });
-    expect(title).toBe('Less than 1 × A100 80GB SXM');
+    expect(title).toBe('Less than 1 × A100 80GB SXM for Qwen3-4B');
     expect(fractions.map(({ id }) => id)).toContain('hami');
     const params = { uri, position, id: 'mig 1g.20gb' };
     const answer = await editor.connection.sendRequest<EditResult>(methods.rewriteToFraction, params);
@@ -91,9 +105,84 @@ describe('rewriting to a MIG slice', () => {
     expect(await editor.connection.sendRequest<EditResult>(methods.rewriteToFraction, wrong)).toHaveProperty('problem');
   });
 
+  test('of a GPU that a claim in another file requests changes that file', async () => {
+    const editor = await openEditor(ours);
+    const claim = `apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: one-gpu
+spec:
+  spec:
+    devices:
+      requests:
+        - name: gpu
+          exactly:
+            deviceClassName: gpu.nvidia.com
+`;
+    await editor.open(claimUri, claim);
+    const { text, position } = withCursor(
+      claimingPod(
+        'NVIDIA-A100-SXM4-80GB',
+        'resourceClaimTemplateName',
+        '--model=Qwen/Qwen2.5-0.5B-Instruct, --max-model-len=4096',
+      ),
+    );
+    await editor.open(uri, text);
+    const [action] = await editor.actions(uri, caret(position), ['refactor.rewrite']);
+    expect(action).toMatchObject({ title: 'Use less of a GPU…', command: { command: 'gpulint.resizeGpu' } });
+    const list = await editor.connection.sendRequest<FractionsResult>(methods.fractions, { uri, position });
+    expect(list.fractions.map(({ id }) => id)).toEqual(['claimed memory', 'mig 1g.10gb', 'mig 1g.20gb']);
+    const params = { uri, position, id: 'mig 1g.10gb' };
+    const answer = await editor.connection.sendRequest<EditResult>(methods.rewriteToFraction, params);
+    const edit = 'edit' in answer ? answer.edit : undefined;
+    expect(editor.applied(claimUri, edit)).toBe(
+      claim.replace(
+        'gpu.nvidia.com\n',
+        `mig.nvidia.com
+            selectors:
+              - cel:
+                  expression: device.attributes['gpu.nvidia.com'].profile == '1g.10gb'
+`,
+      ),
+    );
+  });
+
+  test('of a GPU that pods share by a claim in another file changes both files', async () => {
+    const editor = await openEditor(ours);
+    const claim = `apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata:
+  name: one-gpu
+spec:
+  devices:
+    requests:
+      - name: gpu
+        exactly:
+          deviceClassName: gpu.nvidia.com
+`;
+    await editor.open(claimUri, claim);
+    const { text, position } = withCursor(
+      claimingPod(
+        'NVIDIA-L4',
+        'resourceClaimName',
+        '--model=Qwen/Qwen2.5-0.5B-Instruct, --max-model-len=4096, --max-num-batched-tokens=2048',
+      ),
+    );
+    await editor.open(uri, text);
+    const list = await editor.connection.sendRequest<FractionsResult>(methods.fractions, { uri, position });
+    expect(list.fractions.map(({ label }) => label)).toContain('1/6 of the claimed GPU (time slicing)');
+    const params = { uri, position, id: 'shared claim' };
+    const answer = await editor.connection.sendRequest<EditResult>(methods.rewriteToFraction, params);
+    const edit = 'edit' in answer ? answer.edit : undefined;
+    expect(editor.applied(claimUri, edit)).toContain(
+      '    config:\n      - requests:\n          - gpu\n        opaque:',
+    );
+    expect(editor.applied(uri, edit)).toContain('"--gpu-memory-utilization=0.15"]');
+  });
+
   test('offers a choice of GPUs if the GPU is unknown', async () => {
     const editor = await openEditor(ours);
-    const { text, position } = withCursor(pod());
+    const { text, position } = withCursor(podWithCaret());
     await editor.open(uri, text);
     const first = await editor.connection.sendRequest<MigChoicesResult>(methods.migChoices, { uri, position });
     expect(first).toMatchObject({ gpu: null, profiles: [] });
@@ -106,7 +195,7 @@ describe('rewriting to a MIG slice', () => {
 
   test('of a request that has moved is rejected', async () => {
     const editor = await openEditor(ours);
-    const { text, position } = withCursor(pod(a100));
+    const { text, position } = withCursor(podWithCaret(selectsA100));
     await editor.open(uri, text);
     await editor.change(uri, caret({ line: 0, character: 0 }), '# a\n# b\n# c\n');
     expect(await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb')).toEqual({
@@ -202,7 +291,7 @@ describe('setting the GPU', () => {
 
   test('offers each kind of accelerator under its own key', async () => {
     const editor = await openEditor(ours);
-    await editor.open(uri, withCursor(pod().replace('nvidia.com/gpu', 'aws.amazon.com/neuron')).text);
+    await editor.open(uri, withCursor(podWithCaret().replace('nvidia.com/gpu', 'aws.amazon.com/neuron')).text);
     const setUp = await editor.connection.sendRequest<GpusResult>(methods.gpus, { key: 'gpu' });
     expect(setUp.keys).toEqual(['neuron']);
     const { gpus } = await editor.connection.sendRequest<GpusResult>(methods.gpus, { uri });
@@ -213,7 +302,7 @@ describe('setting the GPU', () => {
 
 test('offers only the GPUs that the requests of a file can mean', async () => {
   const editor = await openEditor(ours);
-  await editor.open(uri, withCursor(pod()).text);
+  await editor.open(uri, withCursor(podWithCaret()).text);
   const { gpus } = await editor.connection.sendRequest<GpusResult>(methods.gpus, { uri });
   expect(gpus.map(({ id }) => id)).toContain('l4');
   expect(gpus.map(({ id }) => id)).not.toContain('mi300x');
@@ -224,7 +313,7 @@ describe('the status bar', () => {
     const editor = await openEditor(ours);
     const received: SummaryParams[] = [];
     const next = listen(editor, received);
-    await editor.open(uri, withCursor(pod(a100)).text);
+    await editor.open(uri, withCursor(podWithCaret(selectsA100)).text);
     await next(1);
     expect(received[0]).toMatchObject({ uri, summary: { text: expect.stringMatching(/^1 GPU \$/) } });
     await editor.change(uri, { start: { line: 12, character: 26 }, end: { line: 12, character: 27 } }, '4');
@@ -238,7 +327,7 @@ describe('the status bar', () => {
 
   test('lists the workloads of a file', async () => {
     const editor = await openEditor(ours);
-    const text = withCursor(pod()).text;
+    const text = withCursor(podWithCaret()).text;
     await editor.open(uri, `${text}---\n${text.replace('trainer', 'other')}`);
     const costs = await editor.connection.sendRequest<CostsResult>(methods.costs, { uri });
     expect(costs.map(({ label, position }) => [label, position])).toEqual([

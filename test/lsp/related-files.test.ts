@@ -36,10 +36,10 @@ describe("a chart's template", () => {
   test('is priced the same after the values were opened before', async () => {
     const editor = await openEditor({ files: { [`${chart}/Chart.yaml`]: read('Chart.yaml') } });
     await editor.open(valuesUri, read('values.yaml'));
-    expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^2 × H100 80GB SXM per replica · \$/);
+    expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^6 × H100 80GB SXM · \$/);
     await editor.open(template, read('templates/deployment.yaml'));
     expect((await editor.lenses(template))[0]?.command?.title).toMatch(/^with values\.yaml: 6 × H100 80GB SXM · \$/);
-    expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^2 × H100 80GB SXM per replica · \$/);
+    expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^6 × H100 80GB SXM · \$/);
   });
 
   test('without a chart is read alone', async () => {

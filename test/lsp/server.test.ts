@@ -1,37 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DiagnosticSeverity, DiagnosticTag } from 'vscode-languageserver/node';
+import { podWithCaret, rejectedPod, selectsA100 } from '../support/manifests.ts';
 import { caret, folder, openEditor, withCursor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
-
-/** A pod with a GPU in requests only: the API server rejects it. */
-const rejected = `apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-spec:
-  containers:
-    - name: main
-      image: busybox:1.36
-      resources:
-        requests:
-          nvidia.com/gpu: 1
-`;
-
-const whole = `apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-spec:
-  nodeSelector:
-    nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB
-  containers:
-    - name: main
-      image: busybox:1.36
-      resources:
-        limits:
-          nvidia.com/gpu$0: 1
-`;
 
 const harmless = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n';
 
@@ -42,7 +14,7 @@ describe('diagnostics', () => {
       interFileDependencies: true,
       workspaceDiagnostics: false,
     });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const [found, ...others] = await editor.diagnostics(uri);
     expect(others).toEqual([]);
     expect(found).toMatchObject({
@@ -60,7 +32,7 @@ describe('diagnostics', () => {
   test('fade unused suppressions', async () => {
     const editor = await openEditor();
     const needed = '# gpulint-disable gpu-limits-required\n';
-    await editor.open(uri, `${needed}# gpulint-disable mig-geometry\n${rejected}`);
+    await editor.open(uri, `${needed}# gpulint-disable mig-geometry\n${rejectedPod}`);
     const found = await editor.diagnostics(uri);
     expect(found).toMatchObject([
       {
@@ -76,7 +48,7 @@ describe('diagnostics', () => {
   test('are pushed to a client that cannot pull, and cleared when the file is closed', async () => {
     const editor = await openEditor({ capabilities: {} });
     expect(editor.initialized.capabilities.diagnosticProvider).toBeUndefined();
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     await editor.until(() => editor.pushed.length === 1);
     expect(editor.pushed[0]).toMatchObject({ uri, version: 1 });
     expect(editor.pushed[0]?.diagnostics.map(({ code }) => code)).toEqual(['gpu-limits-required']);
@@ -89,12 +61,12 @@ describe('diagnostics', () => {
     const editor = await openEditor({ capabilities: {} });
     await editor.open(uri, `${harmless}#`);
     const end = { line: 4, character: 1 };
-    for (const character of rejected.replace(/^/, '\n---\n')) {
+    for (const character of rejectedPod.replace(/^/, '\n---\n')) {
       const text = editor.text(uri);
       const position = text.endsWith('#') ? end : lastPosition(text);
       await editor.change(uri, caret(position), character);
     }
-    const last = 1 + rejected.length + '\n---\n'.length;
+    const last = 1 + rejectedPod.length + '\n---\n'.length;
     await editor.until(() => editor.pushed.at(-1)?.version === last);
     expect(editor.pushed.at(-1)?.diagnostics.map(({ code }) => code)).toEqual(['gpu-limits-required']);
     const versions = editor.pushed.map(({ version }) => version ?? 0);
@@ -104,7 +76,7 @@ describe('diagnostics', () => {
 
   test('are not sent again without a change', async () => {
     const editor = await openEditor();
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const first = await editor.report(uri);
     expect(await editor.report(uri, first.resultId)).toEqual({ kind: 'unchanged', resultId: first.resultId });
     await editor.change(uri, caret({ line: 0, character: 0 }), '# a\n');
@@ -117,7 +89,7 @@ describe('diagnostics', () => {
     expect(await editor.diagnostics(uri)).toEqual([]);
     expect(await editor.lenses(uri)).toEqual([]);
     const compose = `${folder}/compose.yaml`;
-    await editor.open(compose, rejected, 'dockercompose');
+    await editor.open(compose, rejectedPod, 'dockercompose');
     expect(await editor.diagnostics(compose)).toEqual([]);
     expect(await editor.lenses(compose)).toEqual([]);
     expect(await editor.diagnostics(`${folder}/never-opened.yaml`)).toEqual([]);
@@ -129,7 +101,7 @@ describe('diagnostics', () => {
     ['yaml', 'vscode-vfs://github/a/b/pod.yaml'],
   ])('are returned for language %s at %s', async (language, address) => {
     const editor = await openEditor();
-    await editor.open(address, rejected, language);
+    await editor.open(address, rejectedPod, language);
     expect(await editor.diagnostics(address)).toHaveLength(1);
   });
 
@@ -143,7 +115,7 @@ describe('diagnostics', () => {
 
   test('report a YAML error at its position, and the findings of the other documents', async () => {
     const editor = await openEditor();
-    await editor.open(uri, `${rejected}---\nnvidia.com/gpu: [1\nb: 2\n`);
+    await editor.open(uri, `${rejectedPod}---\nnvidia.com/gpu: [1\nb: 2\n`);
     const codes = (await editor.diagnostics(uri)).map(({ code }) => code);
     expect(codes).toContain('gpu-limits-required');
     expect(codes.filter((code) => code === 'yaml-syntax')).toHaveLength(1);
@@ -151,7 +123,7 @@ describe('diagnostics', () => {
 
   test('omit syntax errors of languages for which another extension reports them', async () => {
     const editor = await openEditor({ options: { syntaxElsewhere: ['yaml'] } });
-    const text = `${rejected}---\nnvidia.com/gpu: [1\nb: 2\n`;
+    const text = `${rejectedPod}---\nnvidia.com/gpu: [1\nb: 2\n`;
     await editor.open(uri, text);
     await editor.open(`${folder}/templates/app.yaml`, text, 'helm');
     expect((await editor.diagnostics(uri)).map(({ code }) => code)).toEqual(['gpu-limits-required']);
@@ -160,7 +132,7 @@ describe('diagnostics', () => {
 
   test('are at the right column after emoji, and in files with CRLF', async () => {
     const editor = await openEditor();
-    const text = `# 🚀🚀\n${rejected}`.replace(/\n/g, '\r\n').replace('name: trainer', 'name: "🚀"');
+    const text = `# 🚀🚀\n${rejectedPod}`.replace(/\n/g, '\r\n').replace('name: trainer', 'name: "🚀"');
     await editor.open(uri, text);
     const found = (await editor.diagnostics(uri)).find(({ code }) => code === 'gpu-limits-required');
     const line = text.split('\r\n')[found?.range.start.line ?? -1];
@@ -174,7 +146,7 @@ describe('diagnostics', () => {
 describe('code actions', () => {
   test('edit the right text', async () => {
     const editor = await openEditor();
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const diagnostics = await editor.diagnostics(uri);
     const actions = await editor.actions(uri, diagnostics[0]!.range, ['quickfix'], diagnostics);
     const fix = actions.find(({ isPreferred }) => isPreferred);
@@ -188,7 +160,7 @@ describe('code actions', () => {
 
   test('keep CRLF and columns after emoji, typed in small steps', async () => {
     const editor = await openEditor();
-    await editor.open(uri, rejected.replace(/\n/g, '\r\n'));
+    await editor.open(uri, rejectedPod.replace(/\n/g, '\r\n'));
     await editor.change(uri, caret({ line: 0, character: 0 }), '# 🚀 ');
     await editor.change(uri, caret({ line: 0, character: 5 }), 'é\r\n');
     const diagnostics = await editor.diagnostics(uri);
@@ -200,7 +172,7 @@ describe('code actions', () => {
 
   test('are found by rule and span even if the range is elsewhere', async () => {
     const editor = await openEditor();
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const diagnostics = await editor.diagnostics(uri);
     const top = caret({ line: 0, character: 0 });
     expect(await editor.actions(uri, top, ['quickfix'])).toEqual([]);
@@ -211,7 +183,7 @@ describe('code actions', () => {
 
   test('fix all safe problems at once', async () => {
     const editor = await openEditor();
-    await editor.open(uri, `${rejected}---\n${rejected}`);
+    await editor.open(uri, `${rejectedPod}---\n${rejectedPod}`);
     const top = caret({ line: 0, character: 0 });
     const actions = await editor.actions(uri, top, ['source.fixAll']);
     expect(actions.map(({ kind }) => kind)).toEqual(['source.fixAll.gpulint']);
@@ -221,7 +193,7 @@ describe('code actions', () => {
 
   test('are plain edits for a client without versioned edits', async () => {
     const editor = await openEditor({ capabilities: { textDocument: { diagnostic: {} } } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const diagnostics = await editor.diagnostics(uri);
     const [fix] = await editor.actions(uri, diagnostics[0]!.range, ['quickfix'], diagnostics);
     expect(Object.keys(fix?.edit?.changes ?? {})).toEqual([uri]);
@@ -229,7 +201,7 @@ describe('code actions', () => {
 
   test('offer every slice of a known GPU to editors without a picker', async () => {
     const editor = await openEditor();
-    const { text, position } = withCursor(whole);
+    const { text, position } = withCursor(podWithCaret(selectsA100));
     await editor.open(uri, text);
     const actions = await editor.actions(uri, caret(position), ['refactor']);
     expect(actions.map(({ title }) => title.replace(/ \(.*/, ''))).toEqual([
@@ -247,7 +219,7 @@ describe('code actions', () => {
 describe('hover and lens', () => {
   test('show what a workload costs', async () => {
     const editor = await openEditor();
-    const { text, position } = withCursor(whole);
+    const { text, position } = withCursor(podWithCaret(selectsA100));
     await editor.open(uri, text);
     const hover = await editor.hover(uri, position);
     expect(hover?.contents).toMatchObject({
@@ -263,14 +235,14 @@ describe('hover and lens', () => {
 
   test('are plain text for a client without Markdown', async () => {
     const editor = await openEditor({ capabilities: {} });
-    const { text, position } = withCursor(whole);
+    const { text, position } = withCursor(podWithCaret(selectsA100));
     await editor.open(uri, text);
     expect((await editor.hover(uri, position))?.contents).toMatchObject({ kind: 'plaintext' });
   });
 
   test('of our own client can be clicked', async () => {
     const editor = await openEditor({ options: { picker: true } });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const [lens] = await editor.lenses(uri);
     expect(lens?.command).toMatchObject({
       title: expect.stringMatching(/^1 GPU · \$[\d.]+\/h on .+ … \$[\d.]+\/h on .+ · Set…$/),
@@ -289,7 +261,7 @@ describe('errors', () => {
         },
       },
     });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     expect(await editor.hover(uri, { line: 10, character: 12 })).toBeNull();
     await editor.until(() => editor.log.length > 0);
     expect(editor.log[0]).toMatch(/^hover failed: Error: boom/);
@@ -298,7 +270,7 @@ describe('errors', () => {
 
   test('do not follow from positions outside the text, unknown files or unknown methods', async () => {
     const editor = await openEditor();
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     expect(await editor.hover(uri, { line: 9999, character: 9999 })).toBeNull();
     expect(await editor.hover(`${uri}.none`, { line: 0, character: 0 })).toBeNull();
     await expect(editor.connection.sendRequest('gpulint/nothing', {})).rejects.toMatchObject({ code: -32601 });
@@ -308,7 +280,7 @@ describe('errors', () => {
 
   test('of a canceled request report the cancellation', async () => {
     const editor = await openEditor();
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const { CancellationTokenSource } = await import('vscode-languageserver/node');
     const source = new CancellationTokenSource();
     const answer = editor.connection.sendRequest(
@@ -330,7 +302,7 @@ describe('errors', () => {
         }),
     };
     const editor = await openEditor({ host });
-    await editor.open(uri, rejected);
+    await editor.open(uri, rejectedPod);
     const hover = editor.hover(uri, { line: 10, character: 12 });
     const outcome = hover.then(
       () => 'answered',

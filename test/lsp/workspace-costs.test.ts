@@ -58,6 +58,21 @@ test('closed and open files count once, with the unsaved text', async () => {
   expect(names(await costs(editor))).toEqual(['a.yaml unsaved 27.52', 'b.yaml two 55.04']);
 });
 
+test('values of a release count with the templates of their chart, which then count nothing', async () => {
+  const template = deployment('chat', 8).replace('replicas: 1', 'replicas: {{ .Values.replicas }}');
+  const prod = `${folder}/chart/values-prod.yaml`;
+  const editor = await openFolder({
+    [`${folder}/chart/Chart.yaml`]: 'apiVersion: v2\nname: chat\nversion: 1.0.0\n',
+    [`${folder}/chart/values.yaml`]: 'replicas: 1\n',
+    [prod]: 'replicas: 3\n',
+    [`${folder}/chart/templates/chat.yaml`]: template,
+    [a]: deployment('one', 8),
+  });
+  expect(names(await costs(editor))).toEqual(['a.yaml one 55.04', 'chart/values-prod.yaml chat 165.12']);
+  await editor.open(prod, 'replicas: 2\n');
+  expect(names(await costs(editor))).toEqual(['a.yaml one 55.04', 'chart/values-prod.yaml chat 110.08']);
+});
+
 test('an edit analyzes only the file that it changes, and the client learns of it once', async () => {
   const files: Record<string, string> = { [a]: deployment('one', 8), [b]: deployment('two', 8) };
   const reads: string[] = [];
@@ -142,7 +157,7 @@ test('the tree has the totals of its leaves', async () => {
   const { nodes, total, message } = await tree('name', 'team');
   expect(total).toBe('$82.56/h');
   expect(message).toMatch(
-    /^2 workloads, 12 GPUs: \$82\.56\/h \(\$60,269\/month\), \$82\.56\/h idle\. Prices as of [-\d]+; 730 h a month\.$/,
+    /^2 workloads, 12 GPUs: \$82\.56\/h \(\$60,269\/month\), \$82\.56\/h idle\. Prices as of [-\d]+; 730 h per month\.$/,
   );
   expect(nodes).toMatchObject([{ label: 'search', description: '$82.56/h · $82.56/h idle · 2 workloads' }]);
   expect(nodes[0]?.children?.map(({ label, place }) => [label, place?.uri])).toEqual([

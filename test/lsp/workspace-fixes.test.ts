@@ -1,37 +1,18 @@
 import { expect, test } from 'vitest';
 import type { WorkspaceEdit } from 'vscode-languageserver/node';
 import { type EditResult, methods, type WorkspaceFixesResult } from '../../server/src/lsp/protocol.ts';
+import { endpoint, rejectedPod } from '../support/manifests.ts';
 import { caret, configUri, type EditorOptions, folder, modern, openEditor } from './editor.ts';
-
-const rejected = `apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-spec:
-  containers:
-    - name: main
-      image: busybox:1.36
-      resources:
-        requests:
-          nvidia.com/gpu: 1
-`;
-const endpoint = `apiVersion: serving.kserve.io/v1beta1
-kind: InferenceService
-metadata:
-  name: chat
-spec:
-  predictor:
-    minReplicas: 1
-    model:
-      modelFormat: {name: huggingface}
-      resources:
-        limits:
-          nvidia.com/gpu: 1
-`;
 
 const uris = ['a', 'b', 'generated/c', 'chat', 'missing'].map((name) => `${folder}/${name}.yaml`);
 const [a = '', b = '', c = '', chat = ''] = uris;
-const files = { [a]: rejected, [b]: rejected, [c]: rejected, [chat]: endpoint, [configUri]: 'ignore: [generated]\n' };
+const files = {
+  [a]: rejectedPod,
+  [b]: rejectedPod,
+  [c]: rejectedPod,
+  [chat]: endpoint,
+  [configUri]: 'ignore: [generated]\n',
+};
 const asking: EditorOptions['capabilities'] = {
   ...modern,
   workspace: { ...modern.workspace, workspaceEdit: { documentChanges: true, changeAnnotationSupport: {} } },
@@ -56,7 +37,7 @@ test('fixes are counted over all files except ignored ones', async () => {
 
 test('every change needs confirmation, and belongs to the version that was read', async () => {
   const editor = await openEditor({ files, capabilities: asking });
-  await editor.open(b, `# open and not saved\n${rejected}`);
+  await editor.open(b, `# open and not saved\n${rejectedPod}`);
   const edit = await fix(editor, 'gpu-limits-required');
   expect(changed(edit)).toEqual([
     [a, null],
@@ -105,8 +86,8 @@ test('a file is ignored in any spelling of its URI', async () => {
   const editor = await openEditor({
     files: {
       [`${odd}/.gpulint.yaml`]: 'ignore: [gen]\n',
-      [`${odd}/gen/a.yaml`]: rejected,
-      [`${escaped}/gen/a.yaml`]: rejected,
+      [`${odd}/gen/a.yaml`]: rejectedPod,
+      [`${escaped}/gen/a.yaml`]: rejectedPod,
     },
     folders: { [odd]: {} },
   });
@@ -139,7 +120,7 @@ test('a change of several objects of a file needs confirmation if the editor sup
 
 test('a client with our commands is offered the fixes of a rule in all files', async () => {
   const editor = await openEditor({ options: { picker: true } });
-  await editor.open(a, rejected);
+  await editor.open(a, rejectedPod);
   const actions = await editor.actions(a, caret({ line: 10, character: 12 }), ['quickfix']);
   expect(actions.find(({ title }) => title.includes('in the workspace'))?.command).toMatchObject({
     command: 'gpulint.fixAllInWorkspace',

@@ -6,6 +6,7 @@ import {
   HoverRequest,
   WorkDoneProgress,
 } from 'vscode-languageserver/node';
+import { gpuDeployment, modelConfig, servedPod } from '../support/manifests.ts';
 import { caret, folder, openEditor, withCursor } from './editor.ts';
 import { chat, define, openFolder, runtime, runtimes, service, titles, untilLens } from './served-model.ts';
 
@@ -39,6 +40,25 @@ describe('files that are not open', () => {
     await editor.close(runtimes);
     await editor.until(() => editor.refreshes.length > before);
     expect((await titles(editor, chat)).join()).toMatch(/^4 × L4/);
+  });
+
+  test('are also the config.json of a model, whose changes the hover follows', async () => {
+    const config = `${folder}/models/acme-chat/config.json`;
+    const files = { [config]: modelConfig({}) };
+    const editor = await openFolder(files);
+    const { text, position } = withCursor(
+      servedPod('./models/acme-chat').replace('nvidia.com/gpu: 1', 'nvidia.com/gpu: $01'),
+    );
+    await editor.open(chat, text);
+    await untilLens(editor, chat, /fits 15\.4 of 22 GiB/);
+    expect(JSON.stringify(await editor.hover(chat, position))).toContain('shape from its config.json');
+    const before = editor.refreshes.length;
+    files[config] = modelConfig({ num_hidden_layers: 16 });
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: config, type: FileChangeType.Changed }],
+    });
+    await editor.until(() => editor.refreshes.length > before);
+    await untilLens(editor, chat, /fits 8\.4 of 22 GiB/);
   });
 
   test('keep the content of the latest read, although an older one ends after it', async () => {
@@ -184,17 +204,7 @@ describe('a config that changes', () => {
   test.each(['is not open', 'is open, and not requested again'])(
     'changes the cost of a replica whose file %s',
     async (how) => {
-      const deployment = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: server}
-spec:
-  selector: {matchLabels: {app: server}}
-  template:
-    metadata: {labels: {app: server}}
-    spec:
-      nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
-      containers: [{name: main, image: "registry.example/server:1", resources: {limits: {nvidia.com/gpu: 1}}}]
-`;
+      const deployment = gpuDeployment('server', '{nvidia.com/gpu.product: NVIDIA-L4}');
       const scaler = `apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata: {name: server}

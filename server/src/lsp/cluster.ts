@@ -17,10 +17,11 @@ import {
 } from './cluster-protocol.ts';
 import { guard, guarded } from './guard.ts';
 import { foldersOf } from './initialize.ts';
+import { linesOf } from './line-index.ts';
 import type { ClientOptions, EditResult } from './protocol.ts';
 import type { Session } from './session.ts';
 import { machineSettingsFrom } from './settings.ts';
-import { editsToLsp, linesOf } from './to-lsp.ts';
+import { editsToLsp } from './to-lsp.ts';
 
 /** What the other parts of the server do when something about the cluster changes. */
 export interface ClusterFollowers {
@@ -85,12 +86,13 @@ export function registerCluster(session: Session, start: StartThread | undefined
     guard(log, clusterMethods.connect, failed, async (params: ClusterConnectParams): Promise<ClusterConnectResult> => {
       const problem = obstacle();
       if (problem !== undefined) return { problem };
-      const { kubeconfig, context, namespace } = await settings();
+      const { kubeconfig, context, namespace, prometheusUrl: url, prometheusTokenFile: file } = await settings();
       const [folder = 'untitled:'] = session.params === undefined ? [] : foldersOf(session.params);
       client?.connect({
         kubeconfig: params.kubeconfig ?? kubeconfig,
         context: params.context ?? context,
         namespace,
+        prometheus: { url, token: file === null ? null : { file } },
         prices: ownPricesText(await session.projects.configOf(`${folder}/cluster.yaml`)),
       });
       return { problem: null };

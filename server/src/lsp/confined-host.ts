@@ -1,6 +1,7 @@
 import type { StartThread } from '../cluster/client.ts';
 import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
 import type { PricesInUse } from '../config.ts';
+import { isAccessDenied, outside } from './access-denied.ts';
 import type { Log } from './guard.ts';
 import { createPendingReads, type PendingReads } from './pending-reads.ts';
 
@@ -15,6 +16,8 @@ export interface Host {
    * The YAML files below a folder, unordered, up to a limit; links are not followed. Without this function, only open files are known.
    */
   listFiles?(folder: string, limit: number, folders: readonly string[]): Promise<readonly string[]>;
+  /** Does work that reads many files, so that reading them is faster. */
+  inBulk?<T>(work: () => Promise<T>): Promise<T>;
   /** The user's home folder as a URI: configs above it are ignored. */
   readonly home?: string;
   /** The prices of this machine, read again by each call. Without this function, those of the catalog apply. */
@@ -33,6 +36,8 @@ export interface ConfinedHost extends PendingReads {
   /** The text of a file in the workspace; undefined if it does not exist or access is denied, which is logged once. */
   readFile(uri: string): Promise<string | undefined>;
   readonly listFiles?: (folder: string, limit: number) => Promise<readonly string[]>;
+  /** Does work that reads many files. */
+  inBulk<T>(work: () => Promise<T>): Promise<T>;
   readonly home?: string;
   readonly prices?: () => MachinePrices;
   setFolders(folders: readonly string[]): void;
@@ -41,14 +46,6 @@ export interface ConfinedHost extends PendingReads {
   /** Whether access was denied to the last read, so that the file may exist. */
   isDenied(uri: string): boolean;
 }
-
-/** An error with the reason why a file is not read, as a clause for the log. */
-export function accessDenied(reason: string): Error {
-  const error = new Error(reason);
-  error.name = accessDeniedName;
-  return error;
-}
-const accessDeniedName = 'AccessDenied';
 
 export function confine(host: Host, log: Log): ConfinedHost {
   let folders: readonly string[] = [];
@@ -74,6 +71,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
 
   return {
     ...pending,
+    inBulk: (work) => (host.inBulk === undefined ? work() : host.inBulk(work)),
     ...(home !== undefined && { home }),
     ...(prices !== undefined && { prices }),
     async readFile(uri) {
@@ -87,7 +85,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
         denials.delete(uri);
         return typeof text === 'string' ? text : undefined;
       } catch (error) {
-        if (!(error instanceof Error) || error.name !== accessDeniedName) throw error;
+        if (!isAccessDenied(error)) throw error;
         deny(uri, error.message);
         return undefined;
       }
@@ -107,8 +105,6 @@ export function confine(host: Host, log: Log): ConfinedHost {
     isDenied: (uri) => denials.has(uri),
   };
 }
-
-export const outside = 'is outside the workspace folders';
 
 const maxDenials = 1000;
 

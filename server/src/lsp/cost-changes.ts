@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { gpuWords, increaseWords, nameOf } from '../features/cost/change-words.ts';
+import { gpusWords, increaseWords, nameOf } from '../features/cost/change-words.ts';
 import {
   type ComparedCost,
   type CostChange,
@@ -10,9 +10,9 @@ import {
 import { costRows } from '../features/cost/cost-rows.ts';
 import type { ChangedFile, CostChangesParams, CostChangesResult } from './cost-protocol.ts';
 import { guard, yieldOnce } from './guard.ts';
+import { lineIndex } from './line-index.ts';
 import { methods } from './protocol.ts';
 import type { Session } from './session.ts';
-import { lineIndex } from './to-lsp.ts';
 
 interface Compared extends ComparedCost {
   readonly uri: string;
@@ -67,7 +67,7 @@ function inWords(changes: readonly CostChange<Compared>[]): CostChangesResult {
     title:
       changes.length === 0
         ? 'GPU cost unchanged against HEAD'
-        : `GPU cost against HEAD: ${increaseWords(total)}${note}`,
+        : `GPU cost against HEAD: ${increaseWords(unknown === changes.length ? null : total)}${note}`,
     changes: changes.flatMap((change) => {
       const { before, after } = change;
       const place = after ?? before;
@@ -78,7 +78,7 @@ function inWords(changes: readonly CostChange<Compared>[]): CostChangesResult {
           uri: place.uri,
           line: after === null ? null : place.line,
           label: `${nameOf(place)}  ${increaseWords(increaseOf(change))}`,
-          description: `${state}${gpuWords(change)} ${gpuWords(change) === '1' ? 'GPU' : 'GPUs'} · ${place.path}`,
+          description: `${state}${gpusWords(change)} · ${place.path}`,
         },
       ];
     }),

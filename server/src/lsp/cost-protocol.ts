@@ -1,4 +1,5 @@
 import type { Range } from 'vscode-languageserver';
+import type { CostRow } from '../features/cost/cost-rows.ts';
 import type { PlaceArgument } from './protocol.ts';
 
 // What the extension and its server exchange about costs: the part of the protocol behind the cost view, the report and the comparison.
@@ -76,29 +77,12 @@ export interface CostRange {
 }
 
 /** What one workload costs, or one release of values. */
-export interface WorkspaceCost {
+export interface WorkspaceCost extends Omit<CostRow, 'possibleHourly' | 'readWith' | 'budgets' | 'start' | 'span'> {
   readonly uri: string;
   /** Relative to its workspace folder, which it starts with if there are several. */
   readonly path: string;
   /** Where the hover with the details opens. */
   readonly range: Range;
-  readonly kind: string;
-  readonly namespace: string | null;
-  readonly name: string | null;
-  readonly team: string | null;
-  readonly role: string;
-  readonly capacity: string;
-  readonly gpus: { readonly min: number | null; readonly max: number | null };
-  /** `2 × H100 80GB SXM`. */
-  readonly accelerators: string;
-  readonly cards: readonly string[];
-  readonly providers: readonly string[];
-  readonly hourly: CostRange | null;
-  readonly monthly: CostRange | null;
-  readonly idleHourly: number | null;
-  readonly spotHourly: CostRange | null;
-  readonly problem: string | null;
-  readonly release: string | null;
 }
 
 export interface WorkspaceCostsResult {

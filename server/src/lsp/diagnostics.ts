@@ -12,17 +12,11 @@ import { unusedSuppressions } from '../features/actions/unused-suppressions.ts';
 import { shownFindings } from '../features/shown-findings.ts';
 import { rules } from '../rules/index.ts';
 import { guard, guarded, isOutdated } from './guard.ts';
+import { lineIndex, linesOf } from './line-index.ts';
 import { isConfigUri } from './projects.ts';
 import { createScheduler } from './scheduler.ts';
 import type { Session } from './session.ts';
-import {
-  type AdviceForm,
-  configProblemToLsp,
-  findingToLsp,
-  lineIndex,
-  linesOf,
-  unusedSuppressionToLsp,
-} from './to-lsp.ts';
+import { type AdviceForm, configProblemToLsp, findingToLsp, unusedSuppressionToLsp } from './to-lsp.ts';
 
 /** Provides diagnostics: on request if the client pulls them (LSP 3.17), otherwise after each change. */
 export interface Diagnostics {

@@ -38,7 +38,14 @@ export function createEditorRelatedFiles(
   const open = new Map<string, TextDocument>();
   /** Results that are available without waiting. */
   const found = new WeakMap<Promise<RelatedFiles>, RelatedFiles>();
-  const source = createRelatedFiles({ read: textOf, reaches: host.reaches });
+  const { listFiles: list } = host;
+  const notBuilt = (uri: string, reason: string) => log(`${uri} is not built: ${reason}; they are counted as they are`);
+  const source = createRelatedFiles({
+    read: textOf,
+    reaches: host.reaches,
+    notBuilt,
+    ...(list !== undefined && { list }),
+  });
   documents.onDidOpen(({ document }) => open.set(normalizeUri(document.uri), document));
   documents.onDidClose(({ document }) => {
     open.delete(normalizeUri(document.uri));

@@ -1,5 +1,6 @@
 import { isConfigUri, isWithin, normalizeUri, pathBelow } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
+import { isModelConfig } from '../workspace/model-configs.ts';
 import { isTerraform } from '../workspace/terraform.ts';
 import { isExcluded } from './protocol.ts';
 
@@ -52,7 +53,7 @@ export function indexLimitMessage(shares: readonly Share[]): string | undefined 
 
 /** Whether a listed file can matter to manifests. */
 export function isIndexable(uri: string): boolean {
-  return isTerraform(uri) || (/\.ya?ml$/.test(uri) && !isConfigUri(uri));
+  return isTerraform(uri) || isModelConfig(uri) || (/\.ya?ml$/.test(uri) && !isConfigUri(uri));
 }
 
 export function isBelow(folder: string, uri: string): boolean {

@@ -2,10 +2,12 @@ import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } 
 import { configName, isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
+import { isModelConfig } from '../workspace/model-configs.ts';
 import { isTerraform, kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { createSlices, guarded, yieldOnce } from './guard.ts';
 import { indexLimitMessage, isBelow, isIndexable, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
+import { createPendingSummaries } from './pending-summaries.ts';
 import type { Session } from './session.ts';
 import type { WorkspaceAnalyses } from './workspace-analyses.ts';
 
@@ -32,20 +34,24 @@ export interface Indexing {
 const maxCharacters = 1_000_000;
 /** More lines would hide the rest of the log. */
 const maxNoted = 20;
-/** Reads at the same time: most of a read is waiting. */
-const atOnce = 3;
+/** Reads at the same time, so that none waits for another. */
+const atOnce = 16;
+/** Fewer files are read before a thread has started. */
+const bulkThreshold = 200;
 /** Minimum number of files to show progress for. */
 const progressThreshold = 400;
 
 /**
  * @param analyses gets the text of each file that is read
  * @param onChange called when files, or lookups of other documents, may have changed
+ * @param idle resolves when nothing is running that somebody waits for
  */
 export function createIndexing(
   session: Session,
   host: ConfinedHost,
   analyses: Pick<WorkspaceAnalyses, 'read' | 'deleted' | 'clear'>,
   onChange: () => void,
+  idle: () => Promise<void>,
 ): Indexing {
   const { projects, log, note, connection } = session;
   const { workspace } = projects.analysis;
@@ -54,6 +60,7 @@ export function createIndexing(
   const known = new Map<string, { readonly uri: string; readonly config: ProjectConfig }>();
   /** The latest read of each file that is being read. */
   const tickets = new Map<string, symbol>();
+  const pending = createPendingSummaries(log, idle);
   const toReread = new Set<string>();
   let rereading = false;
   const toRead = new Map<string, FileEvent>();
@@ -96,7 +103,8 @@ export function createIndexing(
         await slice(() => progress?.report(Math.round((100 * done) / uris.length)));
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, readOn));
+    const readAll = () => Promise.all(Array.from({ length: atOnce }, readOn));
+    await (uris.length < bulkThreshold ? readAll() : host.inBulk(readAll));
     progress?.done();
     if (isCurrent()) noteRead(uris);
   }
@@ -106,7 +114,7 @@ export function createIndexing(
     const keys = uris.map(normalizeUri);
     const used = keys.filter((key) => indexed.has(key)).length;
     const ignored = uris.filter((_, place) => !indexed.has(keys[place] ?? '') && known.has(keys[place] ?? ''));
-    note(`${uris.length} YAML files read, ${used} with objects that matter to other files`);
+    note(`YAML files read: ${uris.length}, with objects that matter to other files: ${used}`);
     for (const uri of ignored.slice(0, maxNoted)) note(`${uri} is not checked: ${configName} ignores it`);
     if (ignored.length > maxNoted) note(`and ${ignored.length - maxNoted} more ignored files`);
   }
@@ -125,8 +133,8 @@ export function createIndexing(
     const text = await host.readFile(uri);
     const isLarge = text !== undefined && text.length > maxCharacters;
     if (isLarge) note(`${uri} is not indexed: it has more than ${maxCharacters.toLocaleString('en')} characters`);
-    const kinds = text === undefined || isLarge ? undefined : kindsOfFile(key, text).kinds;
-    const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
+    const found = text === undefined || isLarge ? undefined : kindsOfFile(key, text);
+    const useful = text !== undefined && found !== undefined && found.kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
     const ignored = config !== undefined && (await projects.isIgnored(uri));
     // The folders have changed. The new run reads the files that are still in them.
@@ -136,19 +144,21 @@ export function createIndexing(
     // The config has changed in the meantime, and the file is not yet known, so it would not be read again.
     if (config !== undefined && !projects.isCurrent(uri, config)) return read(uri);
     tickets.delete(key);
-    const isManifest = text !== undefined && text.length <= maxCharacters && !isTerraform(key);
+    const isManifest = text !== undefined && text.length <= maxCharacters && !isTerraform(key) && !isModelConfig(key);
     analyses.read(uri, isManifest ? text : undefined);
     if (!useful || config === undefined) {
       remove(key);
       return;
     }
     known.set(key, { uri, config });
+    pending.drop(key);
     if (ignored) {
       if (indexed.delete(key)) workspace.delete(uri, 'disk');
       return;
     }
     indexed.add(key);
-    workspace.set(uri, summarizeFile(key, text, config), 'disk');
+    const summarize = () => summarizeFile(key, text, config);
+    workspace.set(uri, isLooking ? pending.defer(key, text, found, summarize) : summarize(), 'disk');
   }
 
   /** Files that are added in the meantime are read in the same run. */
@@ -188,6 +198,7 @@ export function createIndexing(
 
   function remove(key: string): void {
     tickets.delete(key);
+    pending.drop(key);
     const uri = known.get(key)?.uri;
     known.delete(key);
     if (indexed.delete(key) && uri !== undefined) workspace.delete(uri, 'disk');
@@ -217,6 +228,7 @@ export function createIndexing(
       if (!isCurrent()) return;
       isLooking = false;
       onChange();
+      void pending.finish();
     });
   }
 

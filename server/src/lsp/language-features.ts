@@ -10,6 +10,7 @@ import { documentLinks } from '../features/navigation/document-links.ts';
 import type { summarize } from '../features/report.ts';
 import type { BaseTexts } from './base-texts.ts';
 import { guard } from './guard.ts';
+import { lineIndex, linesOf } from './line-index.ts';
 import { isConfigUri } from './projects.ts';
 import type { Session } from './session.ts';
 import {
@@ -20,8 +21,6 @@ import {
   hoverToLsp,
   inlayHintToLsp,
   lensToLsp,
-  lineIndex,
-  linesOf,
 } from './to-lsp.ts';
 
 /** The editor features, as a record so that tests can replace one. */

@@ -1,4 +1,4 @@
-import { accessDenied } from './confined-host.ts';
+import { accessDenied } from './access-denied.ts';
 
 /** Work on a file system that may never respond. */
 export interface LimitedWork {

@@ -1,4 +1,4 @@
-import { runServer } from './node.ts';
+import { runBundle } from '../process/compiled-code.ts';
 
-// The entry point that VS Code's client starts.
-runServer();
+// The entry point that VS Code's client starts. The server itself is ./program.ts.
+runBundle('language-server.js');

@@ -3,8 +3,8 @@ import { definitions, type FilePlace } from '../features/navigation/definitions.
 import { references } from '../features/navigation/references.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guard } from './guard.ts';
+import { type LineIndex, lineIndex, linesOf } from './line-index.ts';
 import type { Session } from './session.ts';
-import { type LineIndex, lineIndex, linesOf } from './to-lsp.ts';
 
 /** Go to definition and find references, between objects and inside a file. */
 export function registerNavigation(

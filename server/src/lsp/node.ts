@@ -18,6 +18,7 @@ import { pricesInUse } from '../price-sources/sheet-file.ts';
 import { readThroughClient } from './client-files.ts';
 import type { Host } from './confined-host.ts';
 import { checkMessages } from './messages.ts';
+import { startReaderThread } from './node-bulk.ts';
 import { type LocalFiles, localFiles } from './node-files.ts';
 import { framesOf } from './node-framing.ts';
 import { startServer } from './server.ts';
@@ -42,7 +43,7 @@ export function runServer(): void {
 
 /** @returns a function to call when the client is gone */
 function start(reader: MessageReader, writer: MessageWriter): () => void {
-  const files = localFiles();
+  const files = localFiles(startReaderThread);
   const messages = checkMessages(reader, writer, files.settled);
   const connection = createConnection(reader, writer, messages);
   // Log unexpected errors through the client: a single error must not end the server.
@@ -65,6 +66,7 @@ function nodeHost(connection: Connection, files: LocalFiles): Host {
   return {
     readFile: (uri, folders) => sourceOf(uri).readFile(uri, folders),
     listFiles: (folder, limit, folders) => sourceOf(folder).listFiles(folder, limit, folders),
+    inBulk: files.inBulk,
     home: pathToFileURL(homedir()).href,
     prices: () => pricesInUse(process.env),
     collect,
@@ -76,5 +78,7 @@ function nodeHost(connection: Connection, files: LocalFiles): Host {
 function collect(): void {
   setFlagsFromString('--expose-gc');
   const collectGarbage: unknown = runInNewContext('gc');
+  // Code that is compiled with other flags is not kept for the next start.
+  setFlagsFromString('--no-expose-gc');
   if (typeof collectGarbage === 'function') collectGarbage();
 }

@@ -9,6 +9,7 @@ import {
   heldModel,
   migGpus,
   type Sliceable,
+  type SliceFit,
   sliceableRequests,
   sliceFix,
   slicesOf,
@@ -19,12 +20,12 @@ import { type ChosenValues, setConfigEdits } from '../features/actions/set-confi
 import { acceleratedWorkloads, isRegion } from '../features/hover/gpu-words.ts';
 import { possibleGpus } from '../features/possible-gpus.ts';
 import { costLines } from '../features/report.ts';
-import type { Fit } from '../memory/fit.ts';
 import { modelKey } from '../model/options.ts';
 import type { Placement } from '../model/workload.ts';
 import { ruleIds } from '../rules/index.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guard } from './guard.ts';
+import { lineIndex, linesOf } from './line-index.ts';
 import {
   type CostsParams,
   type CostsResult,
@@ -45,7 +46,7 @@ import {
   type SettingValue,
 } from './protocol.ts';
 import type { Session } from './session.ts';
-import { editsToLsp, lineIndex, linesOf } from './to-lsp.ts';
+import { editsToLsp } from './to-lsp.ts';
 
 /** The requests behind the client's pickers. */
 export function registerPickers(session: Session, host: ConfinedHost): void {
@@ -178,7 +179,7 @@ function sliceableIn(file: FileAnalysis, { position }: PlaceParams): Sliceable |
 }
 
 /** Best first. */
-const fits: readonly Fit[] = ['fits', 'short-requests', 'too-small'];
+const fits: readonly SliceFit[] = ['fits', 'close', 'short-requests', 'too-small'];
 
 const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
 

@@ -51,10 +51,11 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   const refreshing = createRefreshing(session, diagnostics, summaries);
   const released = watchClosing(() => machine.collect?.());
   const analyses = createWorkspaceAnalyses(session, released);
-  const indexing = createIndexing(session, host, analyses, () => {
+  const indexed = () => {
     refreshing.outdated();
     workspaceChanged();
-  });
+  };
+  const indexing = createIndexing(session, host, analyses, indexed, () => costs.idle());
   const costs = registerWorkspaceCosts(session, analyses, indexing);
   registerCostReport(session, costs, indexing);
   const closedDiagnostics = createClosedDiagnostics(session, analyses, indexing, costs, diagnostics.isPulled);
@@ -67,7 +68,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
 
   registerLanguageFeatures(session, replaced, bases, (uri) => showHeldBack(session, refreshing, uri));
   registerPickers(session, host);
-  registerFractionPicker(session);
+  registerFractionPicker(session, host);
   registerCostChanges(session);
   registerWorkspaceFixes(session, host);
   registerCluster(session, machine.startCluster, {

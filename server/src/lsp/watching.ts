@@ -39,7 +39,8 @@ export interface Changes {
 export function sortChanges(changes: readonly FileEvent[]): Changes {
   const files = new Map<string, FileEvent>();
   const others = changes.filter((change) => {
-    if (/\.(?:ya?ml|tf)$|\/Kustomization$/.test(change.uri)) files.set(normalizeUri(change.uri), change);
+    if (/\.(?:ya?ml|tf)$|\/(?:Kustomization|config\.json)$/.test(change.uri))
+      files.set(normalizeUri(change.uri), change);
     else return !isExcluded(change.uri);
     return false;
   });

@@ -1,7 +1,7 @@
 import type { Diagnostic, Range } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
-import { chartOf } from '../config/chart-places.ts';
+import { chartOf, chartOfRelease } from '../config/chart-places.ts';
 import { isConfigUri, isWithin, normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { CostEstimate } from '../cost/types.ts';
@@ -12,12 +12,13 @@ import { runningWorkloads } from '../features/hover/gpu-words.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import { isKustomization } from '../model/kustomize/build.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
-import { partsIn } from '../workspace/find-related-files.ts';
+import { hasParts, partsIn } from '../workspace/find-related-files.ts';
 import { fileDiagnostics } from './diagnostics.ts';
 import { isOutdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
+import { linesOf } from './line-index.ts';
 import type { Session } from './session.ts';
-import { type AdviceForm, linesOf } from './to-lsp.ts';
+import type { AdviceForm } from './to-lsp.ts';
 
 /** What remains of the analysis of a file. Its documents are not kept: a workspace has thousands of files. */
 export interface KeptAnalysis {
@@ -236,7 +237,7 @@ function keep(
   const { uri, hasAccelerators } = file;
   const lines = linesOf(file);
   const running = runningWorkloads(file);
-  const parts = related.built === undefined ? {} : { parts: partsIn(related) };
+  const parts = hasParts(related) ? { parts: partsIn(related) } : {};
   return {
     uri,
     hasAccelerators,
@@ -255,6 +256,6 @@ function keep(
 
 /** Whether a file can have workloads with accelerators, also through its related files. */
 function mayConcern(uri: string, text: string): boolean {
-  if (text.length > maxSearched || isKustomization(uri)) return true;
+  if (text.length > maxSearched || isKustomization(uri) || chartOfRelease(uri) !== undefined) return true;
   return mayConcernAccelerators(text) || (chartOf(uri) !== undefined && text.includes('.Values'));
 }

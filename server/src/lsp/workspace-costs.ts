@@ -178,7 +178,7 @@ function toTree(
   return {
     nodes: costTree(rows, how.sort, how.group).map(toNode),
     total: amountWords(total),
-    message: `${totalWords(total)}.${dates === undefined ? '' : ` Prices ${dates}; 730 h a month.`}`,
+    message: `${totalWords(total)}.${dates === undefined ? '' : ` Prices ${dates}; 730 h per month.`}`,
   };
 }
 

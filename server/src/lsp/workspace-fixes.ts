@@ -3,6 +3,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import { type FileFix, fixesOfRule, safeFixes } from '../features/actions/safe-fixes.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';
+import { type LineIndex, lineIndex } from './line-index.ts';
 import {
   type EditResult,
   type FixWorkspaceParams,
@@ -11,7 +12,6 @@ import {
   type WorkspaceFixesResult,
 } from './protocol.ts';
 import type { Session } from './session.ts';
-import { type LineIndex, lineIndex } from './to-lsp.ts';
 
 /** Applies fixes in many files. The client lists the files, and unsaved documents take precedence over the disk. */
 export function registerWorkspaceFixes(session: Session, host: ConfinedHost): void {

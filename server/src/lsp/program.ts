@@ -1,0 +1,3 @@
+import { runServer } from './node.ts';
+
+runServer();
