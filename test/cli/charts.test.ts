@@ -7,7 +7,7 @@ test("a chart's templates are priced with its values, which are counted once", a
   const { status, stdout } = await runCli(['check', 'serve'], { cwd });
   expect(status).toBe(0);
   expect(stdout).toMatch(/templates\/deployment\.yaml:1:1 .* 6 × H100 80GB SXM with values\.yaml +\$/);
-  expect(stdout).toMatch(/values\.yaml:1:1 +Values +2 × H100 80GB SXM per replica +\$/);
+  expect(stdout).toMatch(/values\.yaml:1:1 +Values +6 × H100 80GB SXM +\$/);
   expect(stdout).toMatch(/\b14 GPUs, /);
 });
 

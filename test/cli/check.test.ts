@@ -3,6 +3,7 @@ import path from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { podText } from './ci-project.ts';
 import { fixtures, root, runCli, temporaryFolder } from './run-cli.ts';
 
 describe('the text report', () => {
@@ -24,7 +25,7 @@ describe('the text report', () => {
 
   test('counts workloads that run, distinguishes memory from GPUs, and explains once how to set an unknown GPU model', async () => {
     const pods = ['nvidia.com/gpu: 1', 'amd.com/gpu: 1', 'aliyun.com/gpu-mem: 8'].map((limit, index) =>
-      manifest({ name: `pod-${index}`, resources: `limits: {${limit}}` }),
+      podText({ name: `pod-${index}`, resources: `limits: {${limit}}` }),
     );
     const claims =
       'apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: one}\nspec:\n  spec:\n    devices:\n      requests:\n        - {name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}\n';
@@ -44,7 +45,7 @@ describe('the text report', () => {
 
   test('shows the basis of its amounts in one line: providers, regions, the oldest and newest date', async () => {
     const gpu = (name: string, labels: string) =>
-      manifest({ name, resources: 'limits: {nvidia.com/gpu: 1}' }).replace(
+      podText({ name, resources: 'limits: {nvidia.com/gpu: 1}' }).replace(
         'spec:\n',
         `spec:\n  nodeSelector: {${labels}}\n`,
       );
@@ -59,7 +60,7 @@ describe('the text report', () => {
     ];
     const { stdout } = await runCli(['check', '-'], { input: pods.join('---\n') });
     expect(stdout.split('\n').at(-3)).toMatch(
-      /^Prices: on demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; 730 h a month; /,
+      /^Prices: on demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; 730 h per month; /,
     );
     expect((await runCli(['check', '--quiet', '-'], { input: pods.join('---\n') })).stdout).not.toContain('Prices');
 
@@ -79,7 +80,7 @@ describe('the text report', () => {
   });
 
   test('makes control characters in files visible', async () => {
-    const pod = manifest({ name: '"a\\u001b]0;owned\\u0007b"', resources: 'requests: {nvidia.com/gpu: 1}' });
+    const pod = podText({ name: '"a\\u001b]0;owned\\u0007b"', resources: 'requests: {nvidia.com/gpu: 1}' });
     const { stdout } = await runCli(['check', '-'], { input: pod });
     expect(stdout).toContain('Pod/a\\u001b]0;owned\\u0007b');
     expect(stdout).not.toContain('\u001b');
@@ -112,7 +113,8 @@ describe('the JSON report', () => {
       ['chart/templates/server.yaml.tpl', 'template'],
       ['plain/ci.yml', 'ok'],
       ['plain/package.json', 'ok'],
-      ['plain/tsconfig.json', 'ok'],
+      // A comment as of JavaScript: neither JSON nor YAML.
+      ['plain/tsconfig.json', 'error'],
       ['plain/values.yaml', 'ok'],
       ['serving/chat.yaml', 'ok'],
       ['training/broken.yaml', 'error'],
@@ -213,18 +215,3 @@ describe('standard input', () => {
     expect(stderr).toBe('gpulint: --fix cannot change standard input: name a file\n');
   });
 });
-
-function manifest({ name, resources }: { name: string; resources: string }): string {
-  return [
-    'apiVersion: v1',
-    'kind: Pod',
-    `metadata: {name: ${name}}`,
-    'spec:',
-    '  containers:',
-    '    - name: main',
-    '      image: registry.example.com/a:1',
-    '      resources:',
-    `        ${resources}`,
-    '',
-  ].join('\n');
-}

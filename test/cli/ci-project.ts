@@ -11,6 +11,11 @@ export function repository(): string {
   return folder;
 }
 
+/** Standard error without what `gpulint cost` reports there of the repository: its file with a syntax error, which has no cost. */
+export function otherWarnings(stderr: string): string {
+  return stderr.replace(/^gpulint: deploy\/training\/broken\.yaml:.*\n/gm, '');
+}
+
 /** A folder for PATH whose `npx --yes gpulint@VERSION` is the command line under test, and which records the requested versions. */
 export function npxFolder(): { readonly folder: string; readonly log: string } {
   const folder = temporaryFolder();

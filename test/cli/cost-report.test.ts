@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
@@ -54,13 +54,14 @@ describe('the amounts of all formats', () => {
     expect({ min: sum('hourly_usd_min'), max: sum('hourly_usd_max') }).toEqual(json.after.hourly);
     expect({ min: sum('gpus_min'), max: sum('gpus_max') }).toEqual(json.after.gpus);
     expect(sum('idle_hourly_usd')).toBe(json.after.idleHourly);
+    expect({ min: sum('monthly_usd_min'), max: sum('monthly_usd_max') }).toEqual(json.after.monthly);
     const html = await report('html');
     const sums = html.slice(html.indexOf('<tfoot>'), html.indexOf('</tfoot>'));
     expect([...sums.matchAll(/<td class="number">([^<]*)/g)].map(([, text]) => text)).toEqual([
       '6–8',
       '$16.16–$29.92',
       '$9.28',
-      '$11,797–$21,842',
+      '$6,774–$16,819',
     ]);
     // The parts of the idle share are the ceiling: 9.28 + 13.76 + 6.88.
     expect(html).toMatch(/Idle<[^\n]*\$9\.28\/h[^\n]*\n[^\n]*\$13\.76\/h[^\n]*\n[^\n]*\$6\.88\/h/);
@@ -95,15 +96,22 @@ test('links of a page lead to the files from its folder', async () => {
   expect(await report('html')).toContain('href="./shop/serving/chat.yaml"');
 });
 
-test('a page and a table of values show one state', async () => {
+test('a page and a table of values show a change', async () => {
   const cwd = temporaryFolder();
   cpSync(path.join(fixtures, 'shop'), path.join(cwd, 'shop'), { recursive: true });
   await runCli(['check', 'shop', '--format', 'json', '--output', 'before.json'], { cwd });
-  for (const format of ['html', 'csv']) {
-    const { stdout, stderr, status } = await runCli(['cost', 'shop', '--compare', 'before.json', '--format', format], {
-      cwd,
-    });
-    expect([stdout, status]).toEqual(['', 2]);
-    expect(stderr).toContain(`--format ${format} shows one state`);
-  }
+  const chat = path.join(cwd, 'shop/serving/chat.yaml');
+  writeFileSync(chat, readFileSync(chat, 'utf8').replace('name: chat', 'name: "=<script>"'));
+  const run = async (format: string) =>
+    (await runCli(['cost', 'shop', '--compare', 'before.json', '--format', format], { cwd })).stdout;
+  const rows: Record<string, string>[] = parse(await run('csv'), { columns: true });
+  const changed = rows.filter(({ change }) => change !== 'unchanged');
+  expect(changed.map(({ workload, change, increase_usd_max }) => [workload, change, increase_usd_max])).toEqual([
+    ['InferenceService/chat', 'removed', '-20.64'],
+    ['InferenceService/=<script>', 'new', '20.64'],
+  ]);
+  const html = await run('html');
+  expect(html).toContain('<dt>Change per hour</dt><dd>±$0/h</dd>');
+  expect(html).toContain('=&#60;script&#62;</bdi> <small>new</small>');
+  expect(html).not.toContain('<script');
 });

@@ -81,6 +81,29 @@ describe('totals count', () => {
     ).toEqual(['chart/values-dev.yaml 6.88', 'chart/values-prod.yaml 27.52']);
   });
 
+  test('a release that sets some values, with the values of its chart and all of its templates', async () => {
+    const files = { ...chart, 'chart/templates/chat.yaml': template, 'chart/templates/batch/more.yaml': template };
+    const prod = { 'chart/values-prod.yaml': 'replicaCount: 5\n' };
+    expect(await costs({ ...files, ...prod })).toEqual([
+      'chart/values-prod.yaml 34.40',
+      'chart/values-prod.yaml 34.40',
+    ]);
+    // Without a chart, nothing is known about what the values are for.
+    expect(await costs({ 'values.yaml': values(2), 'values-prod.yaml': 'replicaCount: 5\n' })).toEqual([
+      'values.yaml 13.76',
+    ]);
+  });
+
+  test('values that change no GPU workload as a part of a release', async () => {
+    expect(
+      await costs({
+        ...chart,
+        'chart/templates/chat.yaml': template,
+        'chart/values-ingress.yaml': 'ingress: {enabled: true}\n',
+      }),
+    ).toEqual(['chart/templates/chat.yaml 13.76']);
+  });
+
   test("a chart's values under its name in the values of the chart above, instead of its own", async () => {
     const engine = {
       'chart/charts/engine/Chart.yaml': 'apiVersion: v2\nname: engine\nversion: 1.0.0\n',

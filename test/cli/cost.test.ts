@@ -62,6 +62,55 @@ describe('the costs of the workloads', () => {
   });
 });
 
+test('a path that cannot be checked is named, with status 2: its cost is missing from the total', async () => {
+  const folder = temporaryFolder();
+  write(folder, { 'a.yaml': server('chat', 1), 'binary.yaml': 'nvidia.com/gpu: \0' });
+  for (const other of ['binary.yaml', 'missing.yaml']) {
+    const { status, stdout, stderr } = await runCli(['cost', 'a.yaml', other], { cwd: folder });
+    expect(status, other).toBe(2);
+    expect(stdout).toContain('$6.88/h');
+    expect(stderr).toContain(`gpulint: ${other}: `);
+  }
+});
+
+test('a total of unknown prices is unknown, not $0', async () => {
+  const folder = temporaryFolder();
+  write(folder, { 'a.yaml': server('chat', 1).replace(/nodeSelector: \{.*\}/, 'nodeSelector: {}') });
+  const [text, markdown, html] = await Promise.all(
+    ['text', 'markdown', 'html'].map((format) => runCli(['cost', '--format', format, 'a.yaml'], { cwd: folder })),
+  );
+  expect(text?.stdout).toMatch(/^1 workload, 1 GPU: \$\d.*for 1 workload of unknown GPU model$/m);
+  expect(markdown?.stdout).toMatch(/^### GPU cost of .*: unknown$/m);
+  expect(markdown?.stdout).not.toMatch(/\$0(?!\.)/);
+  expect(html?.stdout).toMatch(/Per hour<\/dt>\s*<dd[^>]*>unknown/);
+});
+
+test('a document with a syntax error is named: its cost is missing from the total', async () => {
+  const folder = temporaryFolder();
+  write(folder, { 'a.yaml': server('chat', 1).replace('      nodeSelector', '\tnodeSelector') });
+  const { status, stderr } = await runCli(['cost', 'a.yaml'], { cwd: folder });
+  expect(stderr).toContain('gpulint: a.yaml:10:1: Tab in the indentation; use spaces');
+  expect(status).toBe(0);
+});
+
+describe('an overlay', () => {
+  const files = (count: number) => ({
+    'base/api.yaml': server('api', 1),
+    'base/kustomization.yaml': 'resources: [api.yaml]\n',
+    'prod/kustomization.yaml': `resources: [../base]\nnamespace: shop\nnamePrefix: eu-\nreplicas: [{name: api, count: ${count}}]\n`,
+    '.gpulint.yaml': 'budgets: [{name: shop, namespace: shop, maxHourly: 14}]\n',
+  });
+
+  test('has the namespace and the name that it sets, also for budgets', async () => {
+    const { folder } = repository(files(2));
+    write(folder, files(3));
+    const { stdout, stderr, status } = await runCli(['cost', '--no-color', '--base', 'HEAD'], { cwd: folder });
+    expect(stdout).toContain('shop/Deployment/eu-api  changed  2 → 3 GPUs  $13.76/h → $20.64/h  +$6.88/h');
+    expect(stderr).toContain('budget shop: one workload costs up to $20.64/h, more than $14/h');
+    expect(status).toBe(1);
+  });
+});
+
 describe('budgets', () => {
   const labelled = server('train', 4).replace('metadata: {', 'metadata: {labels: {team: research}, ');
   const config = (budget: string) => `budgets:\n  - {name: one, ${budget}}\n`;
@@ -126,6 +175,29 @@ describe('--base', () => {
     expect(stdout).toContain(
       'Against HEAD: 2 → 3 GPUs, $13.76/h → $20.64/h: +$6.88/h (+$5,022/month)\n1 workload unchanged\n',
     );
+  });
+
+  test('is unknown, not $0, if no changed workload has a price', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 2) });
+    write(folder, { 'new.yaml': server('new', 1, 'x9.unknown') });
+    const run = async (format: string) =>
+      (await runCli(['cost', '--base', 'HEAD', '--no-color', '--format', format], { cwd: folder })).stdout;
+    expect(await run('text')).toContain('$13.76/h → $13.76/h: unknown, and 1 workload without a price');
+    expect(await run('markdown')).toContain('### GPU cost: unknown\n');
+    expect((JSON.parse(await run('json')) as CostJson).increase).toBeNull();
+  });
+
+  test('of values counts in the release that they change', async () => {
+    const template = server('chat', 2).replace('replicas: 2', 'replicas: {{ .Values.replicas }}');
+    const { folder } = repository({
+      'chart/Chart.yaml': 'apiVersion: v2\nname: chat\nversion: 1.0.0\n',
+      'chart/values.yaml': 'replicas: 1\n',
+      'chart/values-prod.yaml': 'replicas: 3\n',
+      'chart/templates/chat.yaml': template,
+    });
+    write(folder, { 'chart/values-prod.yaml': 'replicas: 5\n' });
+    const { stdout } = await runCli(['cost', '--base', 'HEAD', '--no-color'], { cwd: folder });
+    expect(stdout).toContain('$20.64/h → $34.40/h: +$13.76/h');
   });
 
   test('reads charts, configs and kustomizations of the revision, wherever they are', async () => {
@@ -207,7 +279,7 @@ describe('--compare', () => {
     );
     expect(other?.stderr).toContain('other.json is not a report of gpulint');
     expect(no?.stderr).toBe('gpulint: no.json is not JSON; write a report with gpulint check --format json\n');
-    expect(missing?.stderr).toBe('gpulint: missing.json cannot be read: no such file or folder\n');
+    expect(missing?.stderr).toBe('gpulint: cannot read the report missing.json: no such file or folder\n');
   });
 });
 

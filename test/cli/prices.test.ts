@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { p5Pod } from '../support/p5.ts';
 import {
   awsFile,
   awsIndex,
@@ -19,15 +20,6 @@ import {
 } from '../support/price-server.ts';
 import { cli, runCli, temporaryFolder } from './run-cli.ts';
 
-const pod = `apiVersion: v1
-kind: Pod
-metadata: {name: a}
-spec:
-  nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge, topology.kubernetes.io/region: us-east-1}
-  containers:
-    - {name: a, image: "a@sha256:${'0'.repeat(64)}", resources: {limits: {nvidia.com/gpu: 8}}}
-`;
-
 const list = awsList({ 'Instance Type': 'p5.48xlarge', PricePerUnit: '50.00' });
 const amazon = (file: Route | readonly Route[] = text(list)) =>
   startPriceServer(
@@ -42,7 +34,7 @@ const amazon = (file: Route | readonly Route[] = text(list)) =>
 /** A folder with a manifest, and an environment in which the price sheet is in that folder on 22 November 2026. */
 function project(mirror = 'http://127.0.0.1:1') {
   const cwd = temporaryFolder();
-  fs.writeFileSync(path.join(cwd, 'pod.yaml'), pod);
+  fs.writeFileSync(path.join(cwd, 'pod.yaml'), p5Pod);
   const sheet = path.join(cwd, 'cache', 'gpulint', 'prices.json');
   const env = {
     GPULINT_PRICES: '',
@@ -157,7 +149,7 @@ describe('refresh', () => {
     const { cwd, env } = project();
     const unknown = await runCli(['prices', 'refresh', '--provider', 'ibm'], { cwd, env });
     expect(unknown.status).toBe(2);
-    expect(unknown.stderr).toContain('the sources are aws, azure, gcp, skypilot');
+    expect(unknown.stderr).toContain("'ibm' is invalid; allowed: aws, azure, gcp, skypilot");
     const off = await runCli(['prices', 'refresh'], { cwd, env: { ...env, GPULINT_PRICES: 'none' } });
     expect(off.stderr).toBe('gpulint: GPULINT_PRICES=none turns fetched prices off; unset it to refresh them\n');
   });
@@ -175,7 +167,7 @@ describe('refresh', () => {
 describe('old prices', () => {
   it('are reported once per run, on standard error, and can be turned off', async () => {
     const { cwd, env } = project();
-    fs.writeFileSync(path.join(cwd, 'other.yaml'), pod);
+    fs.writeFileSync(path.join(cwd, 'other.yaml'), p5Pod);
     for (const args of [['check'], ['check', '--format', 'json'], ['cost']])
       expect((await runCli(args, { cwd, env })).stderr).toBe(old);
     expect((await runCli(['check', '--quiet'], { cwd, env })).stderr).toBe('');

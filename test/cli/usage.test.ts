@@ -23,6 +23,18 @@ describe('a usage error has one sentence and status 2', () => {
     [['check', 'project/missing.yaml'], 'project/missing.yaml: cannot be read: no such file or folder'],
     [['check', ''], "'' is not a path: name a file or folder"],
     [['check', '--config', 'no.yaml', 'project'], 'cannot read the config no.yaml: no such file or folder'],
+    [['check', '--config', '.', 'project'], 'cannot read the config .: it is a folder'],
+    [
+      ['check', '--stdin-filename', 'a.yaml', 'project'],
+      '--stdin-filename requires the path -, which reads standard input',
+    ],
+    [['cost', '--max-increase', '5', 'project'], '--max-increase requires --base <revision> or --compare <report>'],
+    [['cost', 'project/missing.yaml'], 'project/missing.yaml: cannot be read: no such file or folder'],
+    [
+      ['cost', '--max-hourly', 'low', 'project'],
+      "option '--max-hourly <usd>' argument 'low' is invalid: it must be an amount in US dollars per hour, such as 12.50; see 'gpulint cost --help'",
+    ],
+    [['prices', 'show'], "too many arguments for 'prices'; see 'gpulint prices --help'"],
   ])('%o', async (args, sentence) => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });
   });

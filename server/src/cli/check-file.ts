@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
 import { oldPriceAge } from '../cost/price-age.ts';
 import { noRelatedFiles } from '../model/related-files.ts';
-import type { RelatedFilesSource } from '../workspace/find-related-files.ts';
+import { hasParts, type RelatedFilesSource } from '../workspace/find-related-files.ts';
 import { applySafeFixes } from './apply-fixes.ts';
 import type { CheckCluster } from './cluster/check-cluster.ts';
 import { bytesOf, contentOfRegular, type FileContent, type FileText } from './file-content.ts';
@@ -95,7 +95,7 @@ async function checkText(
   for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
     warn(`internal error of rule ${rule} in ${shownName(input)}: ${error}`);
   }
-  const parts = relatedFiles.built === undefined ? {} : { parts: await related.partsOf(uri) };
+  const parts = hasParts(relatedFiles) ? { parts: await related.partsOf(uri) } : {};
   const report = { ...placeOf(input), ...toReportFile(input.path, source, file) };
   const costs = costsOf(file);
   const age = oldPriceAge(

@@ -1,109 +1,69 @@
 import path from 'node:path';
-import { Analysis } from '../analysis.ts';
-import type { RuleSetName } from '../rules/rule-sets.ts';
-import { isTerraform } from '../workspace/terraform.ts';
-import { type CheckFileOptions, checkFile } from './check-file.ts';
-import type { CheckCluster } from './cluster/check-cluster.ts';
+import type { PublishedView } from '../fleet/cluster-view.ts';
+import { type CheckPathsOptions, type CheckRun, placesOf, type RunPlaces, startRun } from './check-run.ts';
+import { checkAllManifests, type SharedRun, startThreads } from './check-threads.ts';
 import { type CheckedInput, withCountedElsewhere } from './counted-files.ts';
-import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
 import { checkAgain } from './fix-rounds.ts';
-import { type ConfiguredInput, indexInput, indexInputs } from './index-inputs.ts';
-import { type ProjectConfigs, projectConfigs } from './project-config.ts';
-import { type Reach, reachOf } from './reach.ts';
-import { relatedFilesWithin } from './related-file-reader.ts';
+import type { ProjectConfigs } from './project-config.ts';
+import type { Reach } from './reach.ts';
 import type { CheckedFile } from './reports/format.ts';
 import { shownPath } from './reports/text.ts';
-import { sourceRoot } from './source-path.ts';
 import { warn } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What to check, and how. */
-export interface CheckPathsOptions {
-  /** write: apply the safe fixes to the files; show: put them into `CheckedFile.diff`. */
-  readonly fix?: CheckFileOptions['fix'];
-  /** Whether the report shows the lines of findings. */
-  readonly withLines?: boolean;
-  /** A config file; `false` for none, undefined for the nearest. */
-  readonly config?: string | false;
-  /** The rule set to start from, instead of the one that the config extends. */
-  readonly rules?: RuleSetName;
-  readonly stdinFilename?: string;
-  /** Files that gpulint writes, which are not manifests if they are in a checked folder. */
-  readonly own?: readonly string[];
-  /** The folder that `CheckedFile.source` is relative to; by default the root of the repository. */
-  readonly root?: string;
-  /** Connect to a cluster: its context, or true for the current one. */
-  readonly cluster?: string | boolean;
+/** The results of a run. */
+export interface CheckedPaths {
+  readonly files: readonly CheckedFile[];
+  /** What the connected cluster offers; undefined without one. */
+  readonly cluster: PublishedView | undefined;
 }
 
 /**
  * Checks the files of all paths, each once, with what they know about each other.
  * @throws UsageError if a path or a config cannot be used
  */
-export async function checkPaths(
-  paths: readonly string[],
-  options: CheckPathsOptions,
-): Promise<readonly CheckedFile[]> {
-  const analysis = new Analysis();
-  const reach = reachOf(paths.map((name) => (name === standardInput ? (options.stdinFilename ?? '.') : name)));
-  const related = relatedFilesWithin(reach);
-  const inputs = await collectInputs(paths, options, reach);
-  const kept = indexInputs(analysis, inputs, reach);
-  const { fix, root = sourceRoot(), withLines = false } = options;
-  const cluster = await clusterOf(analysis, options);
-  const how: CheckFileOptions = { fix, root, related, withLines, cluster };
-  const checkOne = async ({ config, input }: ConfiguredInput): Promise<CheckedFile> => {
-    analysis.setConfig(config);
-    return checkFile(analysis, input, await contentOf(input, reach, kept.get(input.file)), how);
-  };
+export async function checkPaths(paths: readonly string[], options: CheckPathsOptions): Promise<CheckedPaths> {
+  const places = placesOf(paths, options);
+  const inputs = await collectInputs(paths, options, places);
+  const shared = startThreads(paths, options, inputs);
   try {
-    return await checkAll(inputs, checkOne, (fixed) => indexInput(analysis, fixed, reach, kept));
+    const run = await startRun(inputs, places, options);
+    try {
+      return { files: await checkAll(run, shared), cluster: run.clusterView() };
+    } finally {
+      run.close();
+    }
   } finally {
-    cluster?.close();
+    shared.stop();
   }
 }
 
-async function clusterOf(
-  analysis: Analysis,
-  { cluster = false }: CheckPathsOptions,
-): Promise<CheckCluster | undefined> {
-  if (cluster === false) return undefined;
-  const { connectCheck } = await import('./cluster/check-cluster.ts');
-  return connectCheck(analysis, cluster === true ? null : cluster);
+async function checkAll(run: CheckRun, shared: SharedRun): Promise<readonly CheckedFile[]> {
+  const checked = await checkAllManifests(run, shared);
+  for (const sentence of new Set(checked.flatMap(({ warnings }) => warnings))) warn(sentence);
+  const results = run.manifests.flatMap((input, index): readonly CheckedInput[] => {
+    const one = checked[index];
+    return one === undefined ? [] : [{ ...input, checked: one.checked }];
+  });
+  return withCountedElsewhere(await checkAgain(results, run.check, run.indexAgain));
 }
 
-async function checkAll(
-  inputs: readonly ConfiguredInput[],
-  checkOne: (input: ConfiguredInput) => Promise<CheckedFile>,
-  fixed: (input: ConfiguredInput) => void,
-): Promise<readonly CheckedFile[]> {
-  const results: CheckedInput[] = [];
-  // Files of Terraform in a folder describe pools; they are not manifests.
-  const manifests = inputs.filter(({ input }) => input.folder === null || !isTerraform(input.file));
-  for (const one of manifests) results.push({ ...one, checked: await checkOne(one) });
-  return withCountedElsewhere(await checkAgain(results, checkOne, fixed));
-}
-
-/** The files of all paths, each once, with their configs. */
+/** The files of all paths, each once. */
 async function collectInputs(
   paths: readonly string[],
   options: CheckPathsOptions,
-  reach: Reach,
-): Promise<readonly ConfiguredInput[]> {
-  const configs = projectConfigs(reach, options.config, options.rules);
+  { configs, reach }: RunPlaces,
+): Promise<readonly (InputFile | BadInput)[]> {
   const own = new Set((options.own ?? []).map((file) => path.resolve(file)));
-  const seen = new Set<string>();
-  const found: ConfiguredInput[] = [];
+  const found = new Map<string, InputFile | BadInput>();
   for (const name of paths) {
     for (const input of name === standardInput ? fromStandardInput(options) : await fromPath(name, configs, reach)) {
-      if (seen.has(input.file) || (input.folder !== null && own.has(input.file))) continue;
-      seen.add(input.file);
-      const place = input.file === standardInput ? (options.stdinFilename ?? '.') : input.file;
-      found.push({ input, config: await configs.of(place) });
+      if (found.has(input.file) || (input.folder !== null && own.has(input.file))) continue;
+      found.set(input.file, input);
     }
   }
-  return found;
+  return [...found.values()];
 }
 
 /** The files of a path, without those that the config of the folder, or one further down, ignores. */

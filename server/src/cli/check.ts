@@ -6,13 +6,24 @@ import { priceBasis } from '../features/cost/price-basis.ts';
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
-import { type CheckPathsOptions, checkPaths } from './check-paths.ts';
+import { checkPaths } from './check-paths.ts';
+import type { CheckPathsOptions } from './check-run.ts';
+import { requireReadable, warnOfFailures } from './failures.ts';
+import { standardInput } from './files.ts';
 import { warnOfOldPrices } from './prices/in-use.ts';
-import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
+import { type CheckedFile, type CheckedReport, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
 import { summarizeReport } from './reports/json.ts';
 import { repeatedAdvice } from './reports/repeated-advice.ts';
-import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
+import {
+  clusterLine,
+  fixWords,
+  isAtLeast,
+  renderFile,
+  renderSummary,
+  shownPath,
+  type TextOptions,
+} from './reports/text.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
@@ -52,15 +63,16 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   if (options.writeBaseline === true && baseline === undefined) {
     throw new UsageError('--write-baseline requires --baseline <file>');
   }
+  if (options.stdinFilename !== undefined && !paths.includes(standardInput)) {
+    throw new UsageError('--stdin-filename requires the path -, which reads standard input');
+  }
   const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
   if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
   const known =
     baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
-  const files = (await checkPaths(paths, howToCheck(options))).map((file) => withoutBaselined(file, known));
-  const [first] = files;
-  if (first !== undefined && files.every(isUnread)) {
-    throw new UsageError(`${shownPath(first.file)}: ${first.file.problem}`);
-  }
+  const checked = await checkPaths(paths, howToCheck(options));
+  const files = checked.files.map((file) => withoutBaselined(file, known));
+  requireReadable(files);
   const failed = files.some(isFailure);
   if (options.quiet !== true && options.diff !== true && options.writeBaseline !== true) warnOfOldPrices(files);
   if (options.diff === true) return writeDiff(files, options);
@@ -78,12 +90,13 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   }
 
   const text = textOptions(options);
-  const report: CheckedReport = { files, failOn, shows: ({ rule, severity }) => text.shows(rule, severity) };
+  const { cluster } = checked;
+  const report: CheckedReport = { files, failOn, cluster, shows: ({ rule, severity }) => text.shows(rule, severity) };
   const pieces =
     options.render?.(report) ??
     (options.full === true
-      ? renderText(paths, files, text, renderFullFile)
-      : renderText(paths, files, { ...text, repeated: repeatedAdvice(report) }, renderFile));
+      ? renderText(paths, report, text, renderFullFile)
+      : renderText(paths, report, { ...text, repeated: repeatedAdvice(report) }, renderFile));
   write(pieces, options);
 
   if (failed) return 2;
@@ -94,10 +107,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
 /** Writes the diff of each file once, even if several links lead to it. Files that could not be checked are reported on standard error. */
 function writeDiff(files: readonly CheckedFile[], options: CheckOptions): number {
   const diffs = new Map(files.flatMap(({ diff }) => (diff === undefined ? [] : [[diff.name, diff.text]])));
-  for (const checked of files) {
-    const failure = failureOf(checked);
-    if (failure !== null) warn(`${shownPath(checked.file)}: ${failure}`);
-  }
+  warnOfFailures(files);
   const { style, headings } = textOptions(options);
   const isInteractive = headings || style === colorStyle;
   write(isInteractive ? [...diffs.values()].map((diff) => showDiff(diff, style)) : diffs.values(), options);
@@ -115,19 +125,16 @@ function howToCheck({ fix, diff, full = false, baseline, output, ...options }: C
   return { ...options, fix: diff === true ? 'show' : fix === true ? 'write' : undefined, withLines: full, own };
 }
 
-function isUnread({ outcome }: CheckedFile): boolean {
-  return outcome === 'unreadable' || outcome === 'missing';
-}
-
 function* renderText(
   paths: readonly string[],
-  checked: readonly CheckedFile[],
+  { files: checked, cluster }: CheckedReport,
   options: TextOptions,
   render: typeof renderFile,
 ): Generator<string> {
   for (const file of checked) yield render(file, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
+  if (cluster !== undefined) yield `${printable(clusterLine(cluster))}\n`;
   if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield modelHint;
   if (files.length > 0)
     yield renderSummary(summarizeReport(files), files, options, priceBasis(checked.flatMap(({ costs }) => costs)));

@@ -1,9 +1,11 @@
 import process from 'node:process';
+import { parentPort, workerData } from 'node:worker_threads';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { version } from '../../../package.json';
 import { type SourceId, sourceIds } from '../price-sources/price-source.ts';
 import { type RuleSetName, ruleSetNames } from '../rules/rule-sets.ts';
 import { type CheckOptions, check } from './check.ts';
+import { checkInThread } from './check-thread.ts';
 import type { ClusterOptions } from './cluster/cluster.ts';
 import type { CostOptions, RenderCosts } from './cost/cost.ts';
 import { renderCostText } from './cost/text.ts';
@@ -33,11 +35,14 @@ const costFormats: ReadonlyMap<string, () => Promise<RenderCosts>> = new Map([
 // Exit status: 0: no finding at or above --fail-on, no cost above a limit; 1: at least one; 2: gpulint could not run. Only the status is set and the process ends
 // by itself, so that a pipe receives all of the output.
 
-process.stdout.on('error', stopQuietly);
-process.stderr.on('error', stopQuietly);
-run(process.argv.slice(2)).then((status) => {
-  process.exitCode = status;
-});
+const port = parentPort;
+if (port === null) {
+  process.stdout.on('error', stopQuietly);
+  process.stderr.on('error', stopQuietly);
+  run(process.argv.slice(2)).then((status) => {
+    process.exitCode = status;
+  });
+} else void checkInThread(workerData, (checked) => port.postMessage(checked));
 
 async function run(args: readonly string[]): Promise<number> {
   let status = 0;
@@ -54,7 +59,9 @@ async function run(args: readonly string[]): Promise<number> {
 
 function createProgram(done: (status: number) => void): Command {
   const program = new Command('gpulint')
-    .description('Finds GPU mistakes in Kubernetes, KServe and training-job YAML, says what they cost, and fixes them.')
+    .description(
+      'Finds GPU mistakes in Kubernetes, KServe and training-job YAML, shows what they cost, and fixes them.',
+    )
     .version(version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
@@ -81,7 +88,7 @@ function createProgram(done: (status: number) => void): Command {
     .option('--config <file>', 'use this config instead of the nearest .gpulint.yaml')
     .option('--no-config', 'use no config')
     .addOption(ruleSetOption())
-    .option('--baseline <file>', 'leave out the findings in this baseline file')
+    .option('--baseline <file>', 'skip the findings in this baseline file')
     .option('--write-baseline', 'write all findings to the baseline file')
     .option('--report-unused', 'report the comments and annotations that silence nothing')
     .option('--cluster [context]', 'ask the cluster of a kubeconfig context whether the workloads would run')
@@ -150,10 +157,14 @@ function createProgram(done: (status: number) => void): Command {
 function addClusterCommand(program: Command): void {
   program
     .command('cluster')
-    .description('print what the GPU node pools of a cluster offer: free devices, prices, pods that wait')
+    .description('print the GPU node pools of a cluster: free devices, prices, pending pods')
     .option('--context <name>', 'the context of the kubeconfig; by default the current one')
     .option('--kubeconfig <file>', 'the kubeconfig; by default the files in KUBECONFIG, or ~/.kube/config')
     .option('--namespace <name>', 'read only the pods of this namespace')
+    .option(
+      '--prometheus <url>',
+      'the Prometheus with the metrics of the GPUs; by default a well-known one in the cluster',
+    )
     .addOption(new Option('--format <format>', 'the output format').choices(['table', 'json']).default('table'))
     .option('--watch', 'print again whenever a figure changes')
     .option('--color', 'color the output')
@@ -167,7 +178,7 @@ function addClusterCommand(program: Command): void {
 function addPricesCommand(program: Command, done: (status: number) => void): void {
   const prices = program
     .command('prices')
-    .description('print the list prices in use: dates, sources, rows, where they are stored')
+    .description('print the list prices in use: dates, sources, number, location')
     .helpCommand(false)
     .action(async () => (await import('./prices/show.ts')).showPrices());
   prices
@@ -178,7 +189,7 @@ function addPricesCommand(program: Command, done: (status: number) => void): voi
         text.split(',').map((name) => {
           const found = sourceIds.find((id) => id === name.trim());
           if (found !== undefined) return found;
-          throw new InvalidArgumentError(`the sources are ${sourceIds.join(', ')}`);
+          throw new InvalidArgumentError(`allowed: ${sourceIds.join(', ')}`);
         }),
       ),
     )
@@ -229,7 +240,12 @@ function fail(...sentences: readonly string[]): number {
 /** Commander's sentence, followed by its guess or a pointer to the help. */
 function usageSentence({ message, code }: CommanderError, args: readonly string[]): string {
   const [what = '', guess] = message.replace(/^error: /, '').split(/\n\(Did you mean (.*)\?\)$/);
-  const sentence = what.replace(/\.$/, '').replace('. Allowed choices are', '; allowed:');
+  const sentence = what
+    .replace(/\.$/, '')
+    .replace('. Allowed choices are', '; allowed:')
+    .replace(/\. Expected \d+ arguments? but got \d+/, '')
+    .replace(' is invalid. allowed:', ' is invalid; allowed:')
+    .replace(/ is invalid\. (?=[a-z])/, ' is invalid: ');
   if (guess !== undefined) return `${sentence}; did you mean '${guess}'?`;
   const command = args.find((arg) => !arg.startsWith('-'));
   if (code === 'commander.unknownCommand') return `${sentence}; to check a path run 'gpulint check ${command}'`;

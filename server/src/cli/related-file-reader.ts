@@ -1,13 +1,15 @@
 import fs from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { maxFiles } from '../model/kustomize/build.ts';
 import { createRelatedFiles, type FileReader, type RelatedFilesSource } from '../workspace/find-related-files.ts';
 import { contentOfFound } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 
-/** Files of a folder have mostly the same related files. More are rarely in one folder, and each kept text needs memory. */
-const maxKept = 400;
+/** Files of a folder have mostly the same related files, up to all of a kustomization. Each kept text needs memory. */
+const maxKept = maxFiles;
 
 /** The related files of the files of a run. A related file that cannot be read is reported once and skipped. */
 export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
@@ -22,9 +24,20 @@ export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
       reported.add(file);
       return undefined;
     },
+    async list(uri, limit) {
+      const folder = pathOf(uri);
+      if (folder === undefined || !isFolder(folder)) return [];
+      const entries = fs.readdirSync(folder, { withFileTypes: true, recursive: true }).filter((one) => one.isFile());
+      return entries.slice(0, limit).map((one) => pathToFileURL(path.join(one.parentPath, one.name)).href);
+    },
     reaches(uri) {
       const file = pathOf(uri);
       return file !== undefined && reach.covers(file);
+    },
+    notBuilt(uri, reason) {
+      const file = pathOf(uri) ?? uri;
+      if (!reported.has(file)) warn(`${displayPath(file)} is not built: ${reason}; they are counted as they are`);
+      reported.add(file);
     },
   };
   return createRelatedFiles(reader, maxKept);

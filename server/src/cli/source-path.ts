@@ -11,13 +11,17 @@ export function sourceRoot(): string {
 /** The path of an input relative to the root, with forward slashes; absolute if it is outside. */
 export function sourcePath(root: string, { file, path: shown }: InputFile): string {
   if (file === standardInput) return shown;
-  const below = path.relative(root, file);
-  const outside = below === '..' || below.startsWith(`..${path.sep}`) || path.isAbsolute(below);
-  return (outside ? file : below).split(path.sep).join('/');
+  return (pathInside(root, file) ?? file).split(path.sep).join('/');
 }
 
 /** A path as messages show it: relative to the working directory, or absolute if it is outside. */
 export function displayPath(file: string): string {
-  const below = path.relative('.', file);
-  return below.startsWith('..') ? file : below;
+  return pathInside('.', file) ?? file;
+}
+
+/** Relative to the folder, `.` for the folder itself; undefined if the file is outside. */
+function pathInside(folder: string, file: string): string | undefined {
+  const below = path.relative(folder, file);
+  const outside = below === '..' || below.startsWith(`..${path.sep}`) || path.isAbsolute(below);
+  return outside ? undefined : below || '.';
 }

@@ -66,7 +66,24 @@ const logCommand = /#(?=#\w*\[)/g;
 
 /** Prints a warning on standard error. */
 export function warn(sentence: string): void {
-  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+  if (kept === undefined) process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+  else kept.push(sentence);
+}
+
+let kept: string[] | undefined;
+
+/** Does work whose warnings are returned instead of printed, because threads would print them in any order. */
+export async function keepingWarnings<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly value: T; readonly warnings: readonly string[] }> {
+  const before = kept;
+  const warnings: string[] = [];
+  kept = warnings;
+  try {
+    return { value: await work(), warnings };
+  } finally {
+    kept = before;
+  }
 }
 
 const shortEscapes = table({ '\n': '\\n', '\r': '\\r', '\t': '\\t' });

@@ -12,6 +12,11 @@ const state = z
     line: z.int().min(1),
     gpus: z.object({ min: z.number().nullable(), max: z.number().nullable() }),
     hourly: range('US dollars per hour').nullable(),
+    isOpen: z.boolean().describe('The number of pods has no known bound, so neither has the amount.'),
+    monthly: range('US dollars per 730 hours')
+      .nullable()
+      .describe('Of a schedule: its runs. null for a workload that ends if they are unknown, and without a price.'),
+    run: z.string().nullable().optional().describe('What one run costs, in words. Absent with a base.'),
     idleHourly: z
       .number()
       .nullable()
@@ -37,6 +42,9 @@ const total = z.object({
   unpriced: z.int().describe('Workloads without a price; the amounts do not include them.'),
   gpus: range('devices'),
   hourly: range('US dollars per hour'),
+  isOpen: z.boolean().describe('The number of pods of a workload has no known bound; it counts with its floor.'),
+  monthly: range('US dollars per 730 hours').describe('Of workloads that stay up, and the runs of schedules.'),
+  ending: z.int().describe('Workloads that end: monthly does not include them.'),
   ranged: z
     .object({ workloads: z.int(), hourly: range('US dollars per hour') })
     .describe('The workloads without a price that have a range, and the sum of their ranges.'),

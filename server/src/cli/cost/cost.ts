@@ -1,4 +1,3 @@
-import fs from 'node:fs';
 import process from 'node:process';
 import { exceededBudgets } from '../../features/cost/budgets.ts';
 import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
@@ -6,11 +5,15 @@ import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
 import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
+import { requireReadable, warnOfFailures } from '../failures.ts';
+import { contentOfNamed } from '../file-content.ts';
 import { standardInput } from '../files.ts';
 import { warnOfOldPrices } from '../prices/in-use.ts';
+import { type CheckedFile, isFailure } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
-import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
-import { systemReason, UsageError } from '../usage-error.ts';
+import { shownPath } from '../reports/text.ts';
+import { colorStyle, plainStyle, type Style, wantsColor, warn } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 import { withTreeOf } from './git-tree.ts';
 import { reportedCosts } from './reported-costs.ts';
 import { costsInFiles, type PlacedCost, type WorkloadCost, workloadCosts } from './workload-costs.ts';
@@ -54,7 +57,7 @@ export type RenderCosts = (report: CostReport, style: Style) => Iterable<string>
 
 /**
  * Writes what the workloads of files and folders cost, and what a change makes of it.
- * @returns the exit status: 1 if a limit is exceeded, otherwise 0
+ * @returns the exit status: 2 if a named path could not be checked, otherwise 1 if a limit is exceeded, otherwise 0
  * @throws UsageError if the files, the revision or the earlier report cannot be read
  */
 export async function cost(paths: readonly string[], options: CostOptions, text: RenderCosts): Promise<number> {
@@ -63,23 +66,40 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   if (base !== undefined && paths.includes(standardInput)) {
     throw new UsageError('--base cannot compare standard input: name a file or folder');
   }
+  if (options.maxIncrease !== undefined && base === undefined && compare === undefined) {
+    throw new UsageError('--max-increase requires --base <revision> or --compare <report>');
+  }
   const how = config === undefined ? {} : { config };
-  const files = await checkPaths(paths, how);
+  const { files } = await checkPaths(paths, how);
+  requireReadable(files);
   warnOfOldPrices(files);
+  warnOfFailures(files);
+  warnOfSyntax(files);
   const after = costsInFiles(files);
   const before =
     base !== undefined
       ? await costsAt(base, paths, how)
       : compare !== undefined
-        ? costsInReport(compare, readReport(compare))
+        ? costsInReport(compare, await readReport(compare))
         : undefined;
   const report = createReport(before, after, reportedCosts(paths, after, files), options);
   const terminal = output === undefined ? process.stdout : {};
   const pieces = render(report, wantsColor(color, terminal) ? colorStyle : plainStyle);
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
   else writeReport(output, [...pieces].join(''));
-  for (const sentence of report.exceeded) process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+  for (const sentence of report.exceeded) warn(sentence);
+  if (files.some(isFailure)) return 2;
   return report.exceeded.length > 0 ? 1 : 0;
+}
+
+/** A document that cannot be parsed has no workloads, so its cost is missing from the totals. */
+function warnOfSyntax(files: readonly CheckedFile[]): void {
+  for (const { file } of files) {
+    for (const { rule, severity, message, range } of file.findings) {
+      if (rule !== 'yaml-syntax' || severity !== 'error') continue;
+      warn(`${shownPath(file)}:${range.start.line}:${range.start.column}: ${message}`);
+    }
+  }
 }
 
 function createReport(
@@ -119,7 +139,8 @@ async function costsAt(
 ): Promise<readonly WorkloadCost[]> {
   return withTreeOf(revision, paths, async (tree) => {
     try {
-      return tree.paths.length === 0 ? [] : costsInFiles(await checkPaths(tree.paths, { ...how, root: tree.root }));
+      if (tree.paths.length === 0) return [];
+      return costsInFiles((await checkPaths(tree.paths, { ...how, root: tree.root })).files);
     } catch (error) {
       // The temporary folder stands for the revision.
       if (error instanceof UsageError) throw new UsageError(error.message.replaceAll(`${tree.root}/`, `${revision}:`));
@@ -131,23 +152,23 @@ async function costsAt(
 function costsInReport(name: string, value: unknown): readonly WorkloadCost[] {
   const report = reportSchema.safeParse(value);
   if (report.success) return workloadCosts(report.data.files);
-  const [issue] = report.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-  throw new UsageError(
-    `${name} is not a report of gpulint${place}: ${issue?.message ?? ''}; write one with gpulint check --format json`,
-  );
+  const path = report.error.issues[0]?.path.join('.');
+  const place = path ? `: ${path} is missing or wrong` : '';
+  throw new UsageError(`${name} is not a report of gpulint${place}; ${howToReport}`);
 }
 
-function readReport(name: string): unknown {
-  let text: string;
-  try {
-    text = fs.readFileSync(name, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${systemReason(error)}`);
-  }
+const howToReport = 'write a report with gpulint check --format json';
+
+/** A report has a few hundred bytes per workload. */
+const maxReportBytes = 100 * 1024 * 1024;
+
+async function readReport(name: string): Promise<unknown> {
+  const content = await contentOfNamed(name, maxReportBytes);
+  if (content.kind !== 'text') throw new UsageError(`cannot read the report ${name}: ${content.reason}`);
+  const { text } = content;
   try {
     return JSON.parse(text);
   } catch {
-    throw new UsageError(`${name} is not JSON; write a report with gpulint check --format json`);
+    throw new UsageError(`${name} is not JSON; ${howToReport}`);
   }
 }

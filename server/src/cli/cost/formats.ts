@@ -4,16 +4,16 @@ import { renderCsv } from '../../features/cost-report/csv.ts';
 import { renderPage } from '../../features/cost-report/html.ts';
 import { costReportJson } from '../../features/cost-report/json.ts';
 import { renderMarkdown } from '../../features/cost-report/markdown.ts';
-import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { sourceRoot } from '../source-path.ts';
 import { jsonText, printable } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { changeCsv } from './change-csv.ts';
+import { changePage } from './change-html.ts';
 import type { CostReport } from './cost.ts';
 import type { CostJson } from './cost-schema.ts';
 import { renderChangeJson } from './json.ts';
 import { renderChangeMarkdown } from './markdown.ts';
 
-// The formats of gpulint cost. Without a base they are those that the editor exports.
+// The formats of gpulint cost. Without a base they are those that the editor exports; with one, a table of the change.
 
 export function* renderCostMarkdown(report: CostReport): Generator<string> {
   if (report.base !== null) return yield* renderChangeMarkdown(report);
@@ -35,17 +35,12 @@ export function* renderCostHtml(report: CostReport): Generator<string> {
   const folder = path.dirname(path.resolve(report.output ?? 'page.html'));
   const base = path.relative(folder, sourceRoot());
   const steps = base === '' ? '' : `${base.split(path.sep).map(encodeURIComponent).join('/')}/`;
-  yield renderPage(ofOneState(report, 'html'), { nonce: randomUUID().replaceAll('-', ''), base: steps }).html;
+  const options = { nonce: randomUUID().replaceAll('-', ''), base: steps };
+  yield report.before === null ? renderPage(report.current, options).html : changePage(report, report.before, options);
 }
 
 /** Comma-separated values for spreadsheets. Invisible characters are written as their code. */
 export function* renderCostCsv(report: CostReport): Generator<string> {
-  for (const line of renderCsv(ofOneState(report, 'csv'))) yield `${printable(line)}\r\n`;
-}
-
-function ofOneState({ base, current }: CostReport, format: string): ReportedCosts {
-  if (base === null) return current;
-  throw new UsageError(
-    `--format ${format} shows one state: compare with --format text, json or markdown, or remove --base and --compare`,
-  );
+  const lines = report.base === null ? renderCsv(report.current) : changeCsv(report);
+  for (const line of lines) yield `${printable(line)}\r\n`;
 }

@@ -1,4 +1,4 @@
-import { type CostChange, difference, increaseOf } from '../../features/cost/cost-changes.ts';
+import { type CostChange, increaseOf, totalIncrease } from '../../features/cost/cost-changes.ts';
 import { jsonText } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
 import type { CostJson } from './cost-schema.ts';
@@ -13,7 +13,7 @@ export function* renderChangeJson({ base, changes, before, after }: CostReport):
     workloads: changes.flatMap((change) => toJson(change, base !== null)),
     before,
     after,
-    increase: before === null ? null : difference(before.hourly, after.hourly),
+    increase: before === null ? null : totalIncrease(before, after, changes).hourly,
   };
   yield `${jsonText(report, 2)}\n`;
 }
@@ -29,6 +29,6 @@ function toJson(change: CostChange<WorkloadCost>, isCompared: boolean): CostJson
 
 function stateOf(workload: WorkloadCost | null): CostJson['workloads'][number]['before'] {
   if (workload === null) return null;
-  const { path, line, gpus, hourly, possibleHourly, idleHourly, problem } = workload;
-  return { path, line, gpus, hourly, possibleHourly, idleHourly, problem };
+  const { path, line, gpus, hourly, isOpen, monthly, possibleHourly, idleHourly, problem } = workload;
+  return { path, line, gpus, hourly, isOpen, monthly, possibleHourly, idleHourly, problem };
 }

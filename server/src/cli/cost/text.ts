@@ -1,10 +1,11 @@
-import { formatCount, formatHourly, formatMonthly, plural } from '../../cost/money.ts';
-import { rangedWords, spreadWords } from '../../cost/possible-cost-words.ts';
-import { gpuWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
-import { type CostChange, difference, increaseOf, isChanged } from '../../features/cost/cost-changes.ts';
+import { formatCount, formatHourly, plural } from '../../cost/money.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
+import { gpusWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
+import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
+import { gpusTotal, hourlyTotal, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
-import { hourlyWords, monthlyIncreaseWords, unpricedWords } from './words.ts';
+import { hourlyWords, increasesWords, unpricedWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** The costs as aligned columns: what changed, or without a base all workloads; then the total. */
@@ -25,12 +26,13 @@ export function* renderCostText(report: CostReport, style: Style): Generator<str
 function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
   if (after === null) return [];
   const idle = after.idleHourly === null || after.idleHourly === 0 ? '' : `${formatHourly(after.idleHourly)} idle`;
+  const note = after.run ?? idle;
   return [
     printable(`${after.path}:${after.line}`),
     printable(nameOf(after)),
     plural(after.gpus, 'GPU'),
     hourlyWords(after),
-    after.problem === null ? idle : printable(after.problem),
+    after.problem === null ? note : printable(after.problem),
   ];
 }
 
@@ -44,19 +46,18 @@ function changeRow(change: CostChange<WorkloadCost>): readonly string[] {
     printable(`${shown.path}:${shown.line}`),
     printable(nameOf(shown)),
     state,
-    `${gpuWords(change)} GPUs`,
+    gpusWords(change),
     `${hourlyWords(before)} → ${hourlyWords(after)}`,
     increaseOf(change) === null && problem !== null ? printable(problem) : increaseWords(increaseOf(change)),
   ];
 }
 
 function* totalLines({ base, before, after, changes, priceBasis }: CostReport, style: Style): Generator<string> {
-  if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h a month`)}\n`;
+  if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h per month`)}\n`;
   const unpriced = unpricedWords(after, (count) => `, and ${count}`);
   if (base === null || before === null) {
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;
-    const amount = `${rangedWords(after.hourly, after.ranged, (sum) => `${formatHourly(sum)} (${formatMonthly(sum)})`)}${idle}`;
-    yield `${plural(after.workloads, 'workload')}, ${formatCount(after.gpus)} GPUs: ${style.bold(amount)}${unpriced}\n`;
+    yield `${plural(after.workloads, 'workload')}, ${gpusTotal(after)}: ${style.bold(`${totalAndRange(after)}${idle}`)}${unpriced}\n`;
     return;
   }
   const { ranged: open } = after;
@@ -64,10 +65,9 @@ function* totalLines({ base, before, after, changes, priceBasis }: CostReport, s
     open.workloads === 0
       ? ''
       : `, and ${spreadWords(open.hourly)} for ${plural(open.workloads, 'workload')} of unknown GPU model`;
-  const increase = difference(before.hourly, after.hourly);
+  const increase = totalIncrease(before, after, changes);
   const unchanged = changes.filter((change) => !isChanged(change)).length;
-  const amounts = `${formatHourly(before.hourly)} → ${formatHourly(after.hourly)}`;
-  const grown = `${increaseWords(increase)} (${monthlyIncreaseWords(increase)})`;
-  yield `Against ${printable(base)}: ${formatCount(before.gpus)} → ${formatCount(after.gpus)} GPUs, ${amounts}: ${style.bold(grown)}${ranged}${unpriced}\n`;
+  const amounts = `${hourlyTotal(before)} → ${hourlyTotal(after)}`;
+  yield `Against ${printable(base)}: ${formatCount(before.gpus)} → ${formatCount(after.gpus)} GPUs, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
   if (unchanged > 0) yield `${plural(unchanged, 'workload')} unchanged\n`;
 }

@@ -1,14 +1,15 @@
-import { formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { formatDollars, fromWords, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { increaseWords } from '../../features/cost/change-words.ts';
-import type { ComparedCost } from '../../features/cost/cost-changes.ts';
+import type { ComparedCost, TotalIncrease } from '../../features/cost/cost-changes.ts';
 import type { CostTotal } from '../../features/cost/cost-totals.ts';
+import type { CostReport } from './cost.ts';
 
 /** The price of one state: an amount, `$0.53/h … $17.80/h` over possible GPUs, `no price`, or nothing if the workload is not there. */
 export function hourlyWords(workload: ComparedCost | null): string {
   if (workload === null) return '–';
-  if (workload.hourly !== null) return formatHourly(workload.hourly);
+  if (workload.hourly !== null) return fromWords(workload.hourly, workload.isOpen);
   return workload.possibleHourly === null ? 'no price' : spreadWords(workload.possibleHourly);
 }
 
@@ -18,7 +19,26 @@ export function unpricedWords({ unpriced, ranged }: CostTotal, join: (count: str
   return left <= 0 ? '' : join(`${plural(left, 'workload')} without a price`);
 }
 
-/** The increase per month of 730 hours. */
-export function monthlyIncreaseWords(increase: Range): string {
-  return increaseWords(increase, formatMonthly);
+/** What the totals of a change do not include, and the basis of the prices. */
+export function changeNotes({ after, priceBasis }: Pick<CostReport, 'after' | 'priceBasis'>): readonly string[] {
+  const { ranged } = after;
+  return [
+    ranged.workloads === 0
+      ? ''
+      : `Not included: ${spreadWords(ranged.hourly)} for ${plural(ranged.workloads, 'workload')} of unknown GPU model.`,
+    unpricedWords(after, (count) => `${count} not included.`),
+    priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h a month.`,
+  ].filter((note) => note !== '');
+}
+
+/** The increase in 730 hours, of workloads that stay up and of schedules. */
+export function monthlyIncreaseWords(increase: Range | null): string {
+  return increaseWords(increase, (amount) => `${formatDollars(amount)}/month`);
+}
+
+/** `+$6.88/h (+$5,022/month)`; `unknown`. Jobs that end add nothing to a month. */
+export function increasesWords({ hourly, monthly }: TotalIncrease): string {
+  if (hourly === null) return increaseWords(null);
+  const isOnlyJobs = monthly !== null && monthly.min === 0 && monthly.max === 0 && hourly.max !== 0;
+  return `${increaseWords(hourly)}${isOnlyJobs ? '' : ` (${monthlyIncreaseWords(monthly)})`}`;
 }

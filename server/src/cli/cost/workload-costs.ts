@@ -9,10 +9,12 @@ export interface WorkloadCost extends Pick<CostRow, 'kind' | 'namespace' | 'name
   /** Below the root of the repository. */
   readonly path: string;
   readonly line: number;
+  /** As in a row; absent from earlier reports. */
+  readonly run?: string | null;
 }
 
 /** A row with its place, for formats that show all of it. */
-export interface PlacedCost extends CostRow, WorkloadCost {}
+export interface PlacedCost extends CostRow, Pick<WorkloadCost, 'path' | 'line'> {}
 
 /** The rows of a check that count: each workload once. */
 export function costsInFiles(files: readonly CheckedFile[]): readonly PlacedCost[] {

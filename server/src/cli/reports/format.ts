@@ -1,5 +1,6 @@
 import type { CostEstimate } from '../../cost/types.ts';
 import type { CostRow } from '../../features/cost/cost-rows.ts';
+import type { PublishedView } from '../../fleet/cluster-view.ts';
 import type { Severity } from '../../rules/rule.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import type { SourceLines } from './excerpt.ts';
@@ -57,6 +58,8 @@ export interface FileDiff {
 export interface CheckedReport {
   readonly files: readonly CheckedFile[];
   readonly failOn: Severity | 'never';
+  /** What the connected cluster offers; undefined without one. */
+  readonly cluster?: PublishedView | undefined;
   /** Whether the finding is to be shown: hints only on request. */
   shows(finding: ReportFinding): boolean;
 }

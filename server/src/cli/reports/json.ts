@@ -2,9 +2,11 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { catalogInfo } from '../../catalog/index.ts';
 import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
+import { HOURS_PER_MONTH } from '../../cost/money.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { PossibleCost } from '../../cost/possible-cost.ts';
-import { runBasis } from '../../cost/run-cost.ts';
+import { timesCount } from '../../cost/range.ts';
+import { monthOf, runBasis } from '../../cost/run-cost.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
 import {
@@ -18,6 +20,7 @@ import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
 import { trainingRecords } from '../../features/training-records.ts';
+import type { PublishedView } from '../../fleet/cluster-view.ts';
 import { namesAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
@@ -102,13 +105,22 @@ export function countedWorkloads(files: readonly ReportFile[]): readonly ReportW
 export function countedCost(workload: ReportWorkload): CountedAmounts & { readonly problem: string | null } {
   const { release, gpus, cost, costRange, costProblem, role, roleConfidence } = workload;
   if (release !== undefined)
-    return { ...release, possibleHourly: release.costRange?.hourly ?? null, problem: release.costProblem ?? null };
+    return {
+      ...release,
+      isOpen: release.open === true,
+      monthly: release.hourly && timesCount(release.hourly, HOURS_PER_MONTH),
+      possibleHourly: release.costRange?.hourly ?? null,
+      problem: release.costProblem ?? null,
+    };
   const possibleHourly = costRange?.hourly ?? null;
   const isServer = role === 'serving' && roleConfidence !== 'guess';
   const idleHourly = isServer ? (cost?.idleHourly ?? null) : null;
   return {
     gpus,
     hourly: cost?.hourly ?? null,
+    isOpen: cost?.open === true,
+    // Reports of earlier versions do not say which workloads end.
+    monthly: cost === null ? null : cost.run === undefined ? cost.monthly : cost.run.monthly,
     possibleHourly,
     idleHourly,
     problem: cost === null ? (costProblem ?? null) : null,
@@ -116,15 +128,33 @@ export function countedCost(workload: ReportWorkload): CountedAmounts & { readon
 }
 
 /** One JSON document with one line per file, which both sides can stream. Includes hints; readers choose. */
-export function* renderJson({ files: checked }: CheckedReport): Generator<string> {
+export function* renderJson({ files: checked, cluster }: CheckedReport): Generator<string> {
   const files = checked.map(({ file }) => file);
   const catalog = { pricesAsOf: catalogInfo.pricesAsOf, sources: [...catalogInfo.sources] } satisfies Report['catalog'];
-  yield `{"version":1,"summary":${jsonText(summarizeReport(files))},\n"catalog":${jsonText(catalog)},\n"files":[`;
+  yield `{"version":1,"summary":${jsonText(summarizeReport(files))},\n"catalog":${jsonText(catalog)},\n`;
+  if (cluster !== undefined) yield `"cluster":${jsonText(toReportCluster(cluster))},\n`;
+  yield '"files":[';
   for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${jsonText(file)}`;
   yield '\n]}\n';
 }
 
 const nothing = { min: null, max: null };
+
+function toReportCluster({ context, serverVersion, asOf, totals }: PublishedView): NonNullable<Report['cluster']> {
+  const { nodes, devices, cost } = totals;
+  const { total, free, used, unavailable } = devices;
+  return {
+    context,
+    serverVersion,
+    asOf: new Date(asOf).toISOString(),
+    nodes,
+    devices: { total, free, used, unavailable },
+    hourly: cost.hourly,
+    idleHourly: cost.idle,
+    unpricedNodes: cost.unpricedNodes,
+    basis: [...cost.basis],
+  };
+}
 
 function toReportWorkload(
   workload: Workload,
@@ -175,9 +205,11 @@ function clusterFit(workload: Workload, document: DocumentAnalysis): Pick<Report
 
 function releaseOf({ release }: Workload, document: DocumentAnalysis): Pick<ReportWorkload, 'release'> {
   if (release === undefined) return {};
-  const { gpus, hourly, idleHourly, problem } = costRow(release, document, '', []);
+  const { gpus, hourly, isOpen, idleHourly, problem } = costRow(release, document, '', []);
   const costRange = toCostRange(document.rangeOf(release));
-  return { release: { gpus, hourly, idleHourly, costRange, ...(problem === null ? {} : { costProblem: problem }) } };
+  const open = isOpen ? { open: true as const } : {};
+  const why = problem === null ? {} : { costProblem: problem };
+  return { release: { gpus, hourly, ...open, idleHourly, costRange, ...why } };
 }
 
 function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['podSets'][number] {
@@ -219,10 +251,11 @@ function toCostRange(range: PossibleCost | undefined): ReportWorkload['costRange
 }
 
 function toReportCost(cost: CostEstimate): NonNullable<ReportWorkload['cost']> {
-  const { currency, hourly, monthly, idleHourly, spotHourly, basis, assumptions, run } = cost;
+  const { currency, hourly, monthly, idleHourly, spotHourly, basis, assumptions, run, isOpen } = cost;
   const runs = run && runBasis(run);
   return {
-    ...{ currency, hourly, monthly, idleHourly, spotHourly },
+    ...{ currency, hourly, ...(isOpen ? { open: true as const } : {}), monthly, idleHourly, spotHourly },
+    ...(run && { run: { hours: run.hours, from: run.from, total: run.total, monthly: monthOf(cost) } }),
     basis: basis.map((one) => ({ ...one, provider: one.provider ?? 'own', source: one.source ?? ownPriceWords })),
     assumptions: [...assumptionLines(assumptions), ...(runs === undefined ? [] : [runs])],
   };

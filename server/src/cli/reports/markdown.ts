@@ -1,12 +1,12 @@
-import { formatHourly, formatMonthly, notCounted } from '../../cost/money.ts';
-import { rangedWords } from '../../cost/possible-cost-words.ts';
+import { notCounted } from '../../cost/money.ts';
+import { totalAndRange, totalOf } from '../../features/cost/cost-totals.ts';
 import { priceBasis } from '../../features/cost/price-basis.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
-import { summarizeReport } from './json.ts';
+import { countedCost, countedWorkloads } from './json.ts';
 import type { ReportFinding } from './report-schema.ts';
-import { counted, isAtLeast, severities } from './text.ts';
+import { clusterLine, counted, isAtLeast, severities } from './text.ts';
 
 /** A comment for a pull request: the cost of the workloads, then the findings, most severe first. */
 export function* renderMarkdown(report: CheckedReport): Generator<string> {
@@ -42,20 +42,22 @@ function* linesOf(report: CheckedReport): Generator<string> {
   yield* failuresSection(report);
 }
 
-function* costSection({ files }: CheckedReport): Generator<string> {
+function* costSection({ files, cluster }: CheckedReport): Generator<string> {
   const rows = files.flatMap(({ source, workloads }) =>
     workloads.map((workload) => ({ ...workload, place: codeSpan(`${source}:${workload.line}`) })),
   );
+  if (cluster !== undefined) yield `\n${plainMarkdown(clusterLine(cluster))}\n`;
   if (rows.length === 0) return;
-  yield '\n| Workload | Requests | Cost | Location |\n| :--- | :--- | :--- | :--- |\n';
-  for (const { name, accelerators, cost, place } of rows.slice(0, maxRows)) {
-    yield `| ${[name, accelerators, cost].map(plainMarkdown).join(' | ')} | ${place.replaceAll('|', '\\|')} |\n`;
+  const head = ['Workload', 'Requests', 'Cost', ...(cluster === undefined ? [] : ['Would it run']), 'Location'];
+  yield `\n| ${head.join(' | ')} |\n|${' :--- |'.repeat(head.length)}\n`;
+  for (const { name, accelerators, cost, fit, place } of rows.slice(0, maxRows)) {
+    const cells = [name, accelerators, cost, ...(cluster === undefined ? [] : [fit])];
+    yield `| ${cells.map(plainMarkdown).join(' | ')} | ${place.replaceAll('|', '\\|')} |\n`;
   }
   yield* more(rows.length - maxRows, 'workload');
-  const reported = files.map(({ file }) => file);
-  const { hourly, ranged } = summarizeReport(reported);
-  if (hourly.max === 0 && ranged === undefined) return;
-  const total = rangedWords(hourly, ranged, (amount) => `${formatHourly(amount)} (${formatMonthly(amount)})`);
+  const counted = totalOf(countedWorkloads(files.map(({ file }) => file)).map(countedCost));
+  if (counted.hourly.max === 0 && counted.ranged.workloads === 0) return;
+  const total = totalAndRange(counted);
   const basis = priceBasis(files.flatMap(({ costs }) => costs));
   const prices = basis === undefined ? '' : ` Prices: ${plainMarkdown(basis)}.`;
   yield `\nTotal of known prices: **${plainMarkdown(total)}**.${prices} Not included: ${notCounted}.\n`;

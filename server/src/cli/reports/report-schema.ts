@@ -71,7 +71,19 @@ const costBasis = z.object({
 const cost = z.object({
   currency: z.literal('USD'),
   hourly: range('US dollars per hour'),
+  open: z.literal(true).optional().describe('The number of pods has no known bound, so neither has the amount.'),
   monthly: range('US dollars per 730 hours'),
+  run: z
+    .object({
+      hours: z.number().nullable().describe('The length of one run; null if it is unknown.'),
+      from: z.enum(['deadline', 'steps']).nullable().describe('deadline: at most; steps: about.'),
+      total: range('US dollars for one run').nullable(),
+      monthly: range('US dollars for the runs of 730 hours')
+        .nullable()
+        .describe('null if it runs once, or if unknown.'),
+    })
+    .optional()
+    .describe('For a workload that ends.'),
   idleHourly: z.number().describe('US dollars per hour with replicas at their floor.'),
   spotHourly: range('US dollars per hour').nullable(),
   basis: z.array(costBasis),
@@ -134,6 +146,7 @@ const workloadSchema = z.object({
     .object({
       gpus: uncertainRange,
       hourly: range('US dollars per hour').nullable(),
+      open: z.literal(true).optional(),
       idleHourly: z.number().nullable().describe('null for values that are not a server, and without a price.'),
       costProblem: z.string().optional(),
       costRange: costRange.nullable().optional(),
@@ -227,6 +240,27 @@ export const reportSchema = z
         .describe('Workloads with a costRange instead of a cost, and the sum of their ranges.'),
     }),
     catalog: z.object({ pricesAsOf: z.string(), sources: z.array(z.string()) }),
+    cluster: z
+      .object({
+        context: z.string().describe('The context of the kubeconfig.'),
+        serverVersion: z.string().nullable(),
+        asOf: z.string().describe('When its objects were read.'),
+        nodes: z.int().describe('Nodes with accelerators.'),
+        devices: z
+          .object({
+            total: z.number(),
+            free: z.number().nullable(),
+            used: z.number().nullable(),
+            unavailable: z.number(),
+          })
+          .describe('free and used are null if pods may not be read.'),
+        hourly: range('US dollars per hour for all nodes with accelerators').nullable(),
+        idleHourly: range('US dollars per hour for devices that no pod requests').nullable(),
+        unpricedNodes: z.int().describe('Nodes that the amounts do not include.'),
+        basis: z.array(z.string()).describe('The prices in use.'),
+      })
+      .optional()
+      .describe('What the cluster of --cluster offers. Its prices are those of the config of the first file.'),
     files: z.array(fileSchema),
   })
   .describe('The report of gpulint check --format json, version 1.');

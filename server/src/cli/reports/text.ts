@@ -4,6 +4,7 @@ import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { rangedWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
+import { listed, sentence, totalsWords } from '../../features/cluster/cluster-words.ts';
 import { fitTitle } from '../../features/cluster/fit-blocks.ts';
 import { costWords } from '../../features/code-lens.ts';
 import {
@@ -14,6 +15,8 @@ import {
 } from '../../features/hover/gpu-words.ts';
 import { memoryNote } from '../../features/memory-records.ts';
 import { trainingNote } from '../../features/training-records.ts';
+import type { PublishedView } from '../../fleet/cluster-view.ts';
+import { clusterWords } from '../../model/nodes-of-others.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -103,6 +106,13 @@ export function fixWords({ title, line }: PlacedFix): string {
   return line === null ? title : `line ${line}: ${title}`;
 }
 
+/** What the connected cluster offers and costs: `Cluster prod, as of 14:02: 24 GPUs, 6 free · $82.56/h · $13.76/h idle (…)`. */
+export function clusterLine({ context, asOf, totals }: PublishedView): string {
+  const { basis } = totals.cost;
+  const prices = basis.length === 0 ? '' : ` (${listed(basis)})`;
+  return `${sentence(clusterWords(context, asOf))}: ${totalsWords(totals)}${prices}`;
+}
+
 /** The last lines: what the amounts rest on; how much was looked at, what it costs, what was found. */
 export function renderSummary(
   summary: Report['summary'],
@@ -144,7 +154,9 @@ export function renderSummary(
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
   const prices =
     basis &&
-    style.dim(`Prices: ${basis}; 730 h a month; not included: ${notCounted}; --format json has what each rests on`);
+    style.dim(
+      `Prices: ${basis}; 730 h per month; not included: ${notCounted}; --format json shows the basis of each price`,
+    );
   return `${prices ? `${prices}\n` : ''}${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
 }
 

@@ -1,0 +1,131 @@
+import { Analysis } from '../analysis.ts';
+import { ownPricesText } from '../cluster/own-prices.ts';
+import type { ProjectConfig } from '../config.ts';
+import type { PublishedView } from '../fleet/cluster-view.ts';
+import type { RuleSetName } from '../rules/rule-sets.ts';
+import { isTerraform } from '../workspace/terraform.ts';
+import { type CheckFileOptions, checkFile } from './check-file.ts';
+import type { CheckCluster } from './cluster/check-cluster.ts';
+import { contentOf } from './file-content.ts';
+import { type BadInput, type InputFile, standardInput } from './files.ts';
+import { type ConfiguredInput, indexInput, indexInputs } from './index-inputs.ts';
+import { type ProjectConfigs, projectConfigs } from './project-config.ts';
+import { type Reach, reachOf } from './reach.ts';
+import { relatedFilesWithin } from './related-file-reader.ts';
+import type { CheckedFile } from './reports/format.ts';
+import { sourceRoot } from './source-path.ts';
+import { keepingWarnings } from './terminal.ts';
+
+/** What to check, and how. */
+export interface CheckPathsOptions {
+  /** write: apply the safe fixes to the files; show: put them into `CheckedFile.diff`. */
+  readonly fix?: CheckFileOptions['fix'];
+  /** Whether the report shows the lines of findings. */
+  readonly withLines?: boolean;
+  /** A config file; `false` for none, undefined for the nearest. */
+  readonly config?: string | false;
+  /** The rule set to start from, instead of the one that the config extends. */
+  readonly rules?: RuleSetName;
+  readonly stdinFilename?: string;
+  /** Files that gpulint writes, which are not manifests if they are in a checked folder. */
+  readonly own?: readonly string[];
+  /** The folder that `CheckedFile.source` is relative to; by default the root of the repository. */
+  readonly root?: string;
+  /** Connect to a cluster: its context, or true for the current one. */
+  readonly cluster?: string | boolean;
+}
+
+/** The files of a run, with what they know about each other. Each thread of a run has its own. */
+export interface CheckRun {
+  /** Files of Terraform in a folder describe pools; they are not manifests. */
+  readonly manifests: readonly ConfiguredInput[];
+  check(input: ConfiguredInput): Promise<CheckedFile>;
+  /** What is known now of the connected cluster. */
+  clusterView(): PublishedView | undefined;
+  /** Reads a file again that was fixed. */
+  indexAgain(input: ConfiguredInput): void;
+  close(): void;
+}
+
+/** A checked file of a run. Plain data, which may come from another thread. */
+export interface CheckedManifest {
+  /** Its index in `CheckRun.manifests`. */
+  readonly index: number;
+  readonly checked: CheckedFile;
+  /** Sentences for standard error. */
+  readonly warnings: readonly string[];
+}
+
+/** Where the files of a run come from, and their configs. */
+export interface RunPlaces {
+  readonly reach: Reach;
+  readonly configs: ProjectConfigs;
+}
+
+export function placesOf(paths: readonly string[], options: CheckPathsOptions): RunPlaces {
+  const { stdinFilename = '.', config, rules } = options;
+  const reach = reachOf(paths.map((name) => (name === standardInput ? stdinFilename : name)));
+  return { reach, configs: projectConfigs(reach, config, rules) };
+}
+
+/**
+ * @param found all files of the run
+ * @throws UsageError if a config cannot be used
+ */
+export async function startRun(
+  found: readonly (InputFile | BadInput)[],
+  { reach, configs }: RunPlaces,
+  options: CheckPathsOptions,
+): Promise<CheckRun> {
+  const analysis = new Analysis();
+  const inputs: ConfiguredInput[] = [];
+  for (const input of found) {
+    const place = input.file === standardInput ? (options.stdinFilename ?? '.') : input.file;
+    inputs.push({ input, config: await configs.of(place) });
+  }
+  const kept = indexInputs(analysis, inputs, reach);
+  const { fix, root = sourceRoot(), withLines = false } = options;
+  const cluster = await clusterOf(analysis, options, inputs[0]?.config);
+  const how = { fix, root, withLines, cluster, related: relatedFilesWithin(reach) };
+  return {
+    manifests: inputs.filter(({ input }) => input.folder === null || !isTerraform(input.file)),
+    async check({ config, input }) {
+      analysis.setConfig(config);
+      return checkFile(analysis, input, await contentOf(input, reach, kept.get(input.file)), how);
+    },
+    indexAgain: (fixed) => void indexInput(analysis, fixed, reach, kept),
+    clusterView: () => cluster?.view(),
+    close: () => cluster?.close(),
+  };
+}
+
+async function clusterOf(
+  analysis: Analysis,
+  { cluster = false }: CheckPathsOptions,
+  config: ProjectConfig | undefined,
+): Promise<CheckCluster | undefined> {
+  if (cluster === false) return undefined;
+  const { connectCheck } = await import('./cluster/check-cluster.ts');
+  return connectCheck(analysis, cluster === true ? null : cluster, config === undefined ? '' : ownPricesText(config));
+}
+
+/** Neighbors have mostly the same related files, so a thread takes a few at a time. */
+const filesPerTurn = 8;
+
+/**
+ * Checks files until all are taken.
+ * @param taken one number, shared by the threads of a run: how many files were taken
+ */
+export async function* checkInTurns(run: CheckRun, taken: Int32Array): AsyncGenerator<CheckedManifest> {
+  const { manifests } = run;
+  for (let start = 0; start < manifests.length; ) {
+    start = Atomics.add(taken, 0, filesPerTurn);
+    for (const [offset, input] of manifests.slice(start, start + filesPerTurn).entries())
+      yield await checkManifest(run, input, start + offset);
+  }
+}
+
+export async function checkManifest(run: CheckRun, input: ConfiguredInput, index: number): Promise<CheckedManifest> {
+  const { value: checked, warnings } = await keepingWarnings(() => run.check(input));
+  return { index, checked, warnings };
+}
