@@ -7,6 +7,8 @@ import { activeEditor } from './active-editor.ts';
 import { draw } from './cluster-drawing.ts';
 import type { CurrentCluster } from './cluster-items.ts';
 import { apply } from './config-pickers.ts';
+import { plainNotice } from './notice.ts';
+import { plainItems } from './plain-label.ts';
 import { select } from './selections.ts';
 
 /** What can be done with the rows of the view GPU Clusters. From the command palette, each asks for what it needs. */
@@ -18,7 +20,7 @@ export function registerClusterActions(
     if (typeof node?.pool === 'string') return node;
     const pools = (await rows()).filter(({ pool }) => pool !== null);
     const items = pools.map((pool) => ({ label: pool.label, description: pool.description, pool }));
-    const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+    const chosen = await vscode.window.showQuickPick(plainItems(items), { title, matchOnDescription: true });
     return chosen?.pool;
   }
 
@@ -57,12 +59,14 @@ export function registerClusterActions(
     const inNamespace = named.filter(({ namespace }) => namespace === owner.namespace);
     const found = inNamespace.length > 0 ? inNamespace : named.filter(({ namespace }) => namespace === null);
     if (found.length === 0) {
-      void vscode.window.showInformationMessage(`No manifest of ${owner.kind}/${owner.name} in this workspace.`);
+      void vscode.window.showInformationMessage(
+        plainNotice(`No manifest of ${owner.kind}/${owner.name} in this workspace.`),
+      );
       return;
     }
     const items = found.map((one) => ({ label: one.path, description: one.accelerators, place: one }));
     const title = `Manifest of ${owner.kind}/${owner.name}`;
-    const chosen = items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title });
+    const chosen = items.length === 1 ? items[0] : await vscode.window.showQuickPick(plainItems(items), { title });
     if (chosen !== undefined) await select(chosen.place);
   }
 
@@ -99,5 +103,5 @@ export async function pickOwner(
   const groups = (await rows()).filter(({ kind }) => kind === 'group');
   const owned = (await Promise.all(groups.map((group) => rows(group)))).flat().filter(({ kind }) => kind === 'owner');
   const items = owned.map(({ label, description, owner }) => ({ label, description, owner }));
-  return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.owner;
+  return (await vscode.window.showQuickPick(plainItems(items), { title, matchOnDescription: true }))?.owner;
 }

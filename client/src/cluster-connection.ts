@@ -10,6 +10,8 @@ import {
   clusterMethods,
 } from '../../server/src/lsp/cluster-protocol.ts';
 import { commands } from '../../server/src/lsp/protocol.ts';
+import { plainNotice } from './notice.ts';
+import { plainItems } from './plain-label.ts';
 
 /**
  * Connects and disconnects when the user says so. Before that, nothing of a kubeconfig is read.
@@ -32,7 +34,6 @@ export function registerClusterConnection(
   }
 
   async function connect(): Promise<void> {
-    await vscode.commands.executeCommand('gpulint.clusters.focus');
     if (!(await isTrusted())) return;
     await started();
     // The workspace may be trusted only since the server has started.
@@ -41,7 +42,10 @@ export function registerClusterConnection(
     const { contexts, problem } = await client.sendRequest<ClusterContextsResult>(clusterMethods.contexts, params);
     if (problem !== null) return showProblem(problem);
     const chosen = await pickContext(contexts);
-    if (chosen !== undefined) await connectTo(chosen.name);
+    if (chosen === undefined) return;
+    // Not before: a view that takes the focus late would close the list.
+    await vscode.commands.executeCommand('gpulint.clusters.focus');
+    await connectTo(chosen.name);
   }
 
   async function pickContext(contexts: readonly ClusterContext[]): Promise<ClusterContext | undefined> {
@@ -59,7 +63,7 @@ export function registerClusterConnection(
       }))
       // Enter selects the first one.
       .sort((a, b) => Number(b.context.isCurrent) - Number(a.context.isCurrent));
-    const chosen = await vscode.window.showQuickPick(items, {
+    const chosen = await vscode.window.showQuickPick(plainItems(items), {
       title: 'Connect to a cluster',
       placeHolder: 'Context of the kubeconfig; gpulint only reads',
       matchOnDescription: true,
@@ -93,7 +97,7 @@ async function isTrusted(): Promise<boolean> {
 }
 
 async function showProblem(problem: string): Promise<void> {
-  const choice = await vscode.window.showWarningMessage(`${problem}.`, 'Open Settings');
+  const choice = await vscode.window.showWarningMessage(plainNotice(`${problem}.`), 'Open Settings');
   if (choice !== undefined) await openSettings();
 }
 

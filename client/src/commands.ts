@@ -19,6 +19,7 @@ import { activeEditor } from './active-editor.ts';
 import { compareCosts } from './compare-costs.ts';
 import { activeUri, apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
+import { plainItems } from './plain-label.ts';
 import { type PriceRefresh, refreshPrices } from './prices.ts';
 import { resizeGpu } from './resize-gpu.ts';
 import { registerSelections, select } from './selections.ts';
@@ -75,7 +76,7 @@ async function showCost(client: BaseLanguageClient, place: PlaceArgument | undef
 
 async function pickCost(costs: CostsResult): Promise<CostItem | undefined> {
   const items = costs.map((cost) => ({ label: cost.label, description: cost.description, cost }));
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await vscode.window.showQuickPick(plainItems(items), {
     title: 'GPU cost of this file',
     placeHolder: 'Select a workload to see its cost breakdown',
     matchOnDescription: true,

@@ -3,6 +3,7 @@ import type { BaseLanguageClient } from 'vscode-languageclient';
 import type { CostChangesParams, CostChangesResult } from '../../server/src/lsp/cost-protocol.ts';
 import { methods } from '../../server/src/lsp/protocol.ts';
 import { changedFiles } from './git-base.ts';
+import { plainItems } from './plain-label.ts';
 
 /** Lists the workloads whose cost differs from the last commit, with the total as the title. A selected one is opened. */
 export async function compareCosts(client: BaseLanguageClient): Promise<void> {
@@ -26,7 +27,7 @@ export async function compareCosts(client: BaseLanguageClient): Promise<void> {
   }
   const items = changes.map(({ label, description, uri, line }) => ({ label, description, uri, line }));
   const options = { title, placeHolder: 'Select a workload to open it', matchOnDescription: true };
-  const chosen = await vscode.window.showQuickPick(items, options);
+  const chosen = await vscode.window.showQuickPick(plainItems(items), options);
   if (chosen === undefined || chosen.line === null) return;
   const start = new vscode.Position(chosen.line, 0);
   await vscode.window.showTextDocument(client.protocol2CodeConverter.asUri(chosen.uri), {

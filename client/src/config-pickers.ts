@@ -3,6 +3,8 @@ import type { BaseLanguageClient } from 'vscode-languageclient';
 import type { EditResult, GpuItem, SetGpuResult, SettingValue } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { applyEdit } from './edits.ts';
+import { plainNotice } from './notice.ts';
+import { plainItems } from './plain-label.ts';
 
 export async function pickGpu(
   gpus: readonly GpuItem[],
@@ -10,7 +12,7 @@ export async function pickGpu(
   title = 'GPU',
 ): Promise<GpuItem | undefined> {
   const items = gpus.map((gpu) => ({ label: gpu.name, description: gpu.description, gpu }));
-  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder, matchOnDescription: true });
+  const chosen = await vscode.window.showQuickPick(plainItems(items), { title, placeHolder, matchOnDescription: true });
   return chosen?.gpu;
 }
 
@@ -21,7 +23,7 @@ export async function pickProvider({ name, providers }: GpuItem): Promise<string
     ...providers.map(({ id, name: label, description }) => ({ label, description, id })),
     { label: 'Not set', description: 'show the price range of all providers', id: 'any' },
   ];
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await vscode.window.showQuickPick(plainItems(items), {
     title: `Cloud for ${name}`,
     placeHolder: 'Cloud whose prices apply, with its price for one GPU',
   });
@@ -39,7 +41,7 @@ export async function apply(
     return undefined;
   }
   if ('problem' in result) {
-    void vscode.window.showWarningMessage(result.problem);
+    void vscode.window.showWarningMessage(plainNotice(result.problem));
     return undefined;
   }
   if (!(await applyEdit(client, result.edit)) || !save || result.file === undefined) return undefined;

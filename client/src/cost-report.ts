@@ -9,6 +9,7 @@ import {
   costReportFormats,
 } from '../../server/src/lsp/cost-protocol.ts';
 import { commands, methods } from '../../server/src/lsp/protocol.ts';
+import { plainNotice } from './notice.ts';
 import { select } from './selections.ts';
 
 /**
@@ -47,7 +48,7 @@ export function registerCostReport(
       try {
         const report = await client.sendRequest<CostReportResult>(methods.costReport, params, token);
         if (!('problem' in report)) return report;
-        void vscode.window.showErrorMessage(report.problem);
+        void vscode.window.showErrorMessage(plainNotice(report.problem));
       } catch (error) {
         // The server may be restarting; it then asks for a new page itself.
         if (!token.isCancellationRequested && client.isRunning()) throw error;

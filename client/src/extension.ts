@@ -6,8 +6,10 @@ import { registerCommands } from './commands.ts';
 import { registerCostReport } from './cost-report.ts';
 import { registerCostView } from './cost-view.ts';
 import { readBase, watchCommits } from './git-base.ts';
+import { gpuQuestion } from './gpu-question.ts';
 import { listFiles } from './list-files.ts';
 import { filesOnly, isFile } from './own-documents.ts';
+import { plainLenses } from './plain-label.ts';
 import type { PriceRefresh } from './prices.ts';
 import { readFile } from './read-file.ts';
 import { type RepeatedProblems, repeatedProblems } from './repeated-problems.ts';
@@ -54,7 +56,10 @@ export function activateWith(
     };
   };
   const repeated = repeatedProblems();
-  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output, repeated), initializationOptions });
+  const client = makeClient('gpulint', 'gpulint', {
+    ...clientOptions(output, repeated, gpuQuestion(context)),
+    initializationOptions,
+  });
   const started = once(() => startClient(client, statusBar, output));
   const costsChanged = new vscode.EventEmitter<void>();
   context.subscriptions.push(
@@ -91,7 +96,11 @@ export function activateWith(
   vscode.workspace.textDocuments.forEach(startFor);
 }
 
-function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProblems): LanguageClientOptions {
+function clientOptions(
+  output: vscode.LogOutputChannel,
+  repeated: RepeatedProblems,
+  question: ReturnType<typeof gpuQuestion>,
+): LanguageClientOptions {
   return {
     documentSelector: [
       { language: 'yaml' },
@@ -104,6 +113,9 @@ function clientOptions(output: vscode.LogOutputChannel, repeated: RepeatedProble
       ...filesOnly,
       ...ruleLinks,
       ...selections,
+      ...question,
+      provideCodeLenses: (document, token, next) =>
+        question.provideCodeLenses(document, token, async (...request) => plainLenses(await next(...request))),
       provideDiagnostics: (document, previousResultId, token, next) =>
         repeated.provideDiagnostics(document, previousResultId, token, (...request) =>
           ruleLinks.provideDiagnostics(...request, next),

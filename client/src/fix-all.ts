@@ -8,35 +8,38 @@ import {
   type WorkspaceFixesResult,
 } from '../../server/src/lsp/protocol.ts';
 import { applyEdit } from './edits.ts';
-import { excludedFolders } from './watched-files.ts';
+import { listFiles } from './list-files.ts';
+import { plainNotice } from './notice.ts';
 
 /** Fixes the findings of one rule, or everything that has a safe fix, in all manifests of the workspace. VS Code previews each change. */
 export async function fixAllInWorkspace(client: BaseLanguageClient, rule: unknown): Promise<void> {
-  const uris = await manifests(client);
+  const uris = await manifests();
   const choice = typeof rule === 'string' ? { rule } : await pickRule(client, uris);
   if (choice === undefined) return;
   const params: FixWorkspaceParams = { uris, rule: choice.rule };
   const result = await withProgress(() => client.sendRequest<EditResult>(methods.fixWorkspace, params));
   if ('problem' in result) {
-    void vscode.window.showInformationMessage(result.problem);
+    void vscode.window.showInformationMessage(plainNotice(result.problem));
     return;
   }
   await applyEdit(client, result.edit, { isRefactoring: true });
 }
 
-/** The URIs of the YAML files in the workspace folders, as the server knows them. */
-export async function manifests(client: BaseLanguageClient): Promise<readonly string[]> {
+/** The largest value of gpulint.index.maxFiles. */
+const maxListed = 100_000;
+
+/** The URIs of the YAML files in the workspace folders. */
+export async function manifests(): Promise<readonly string[]> {
   const limit = vscode.workspace.getConfiguration('gpulint').get('index.maxFiles', 5000);
-  const found = await vscode.workspace.findFiles('**/*.{yaml,yml}', excludedFolders);
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const listed = await Promise.all(folders.map(({ uri }) => listFiles({ folder: uri.toString(), limit: maxListed })));
+  const found = [...new Set(listed.flat())].filter((uri) => /\.ya?ml$/.test(uri));
   if (found.length > limit) {
     void vscode.window.showInformationMessage(
       `gpulint checks only the first ${limit} of ${found.length} YAML files. To raise the limit, change gpulint.index.maxFiles.`,
     );
   }
-  return found
-    .map((uri) => client.code2ProtocolConverter.asUri(uri))
-    .sort()
-    .slice(0, limit);
+  return found.sort().slice(0, limit);
 }
 
 /** @returns the rule, or `rule: null` for all safe fixes */

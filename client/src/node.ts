@@ -6,8 +6,7 @@ import { refreshInProcess } from './node-prices.ts';
 /** Starts the extension on the desktop and on remote machines, where the server is a separate Node process. */
 export function activate(context: ExtensionContext): void {
   const module = context.asAbsolutePath('dist/server.js');
-  // Node caches the compiled code of the server here for the next start. A read-only folder or an older Node does no harm, and several windows
-  // can share the cache: Node writes each file under a temporary name first.
+  // The server keeps its compiled code here for the next start. A read-only folder does no harm, and several windows can share it.
   const compiled = Uri.joinPath(context.globalStorageUri, 'compile-cache').fsPath;
   const server = { module, transport: TransportKind.ipc, options: { env: { NODE_COMPILE_CACHE: compiled } } };
   const refresh = refreshInProcess(context.asAbsolutePath('dist/cli.js'));

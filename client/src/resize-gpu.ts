@@ -9,6 +9,7 @@ import {
 } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { activeUri, apply } from './config-pickers.ts';
+import { plainItems } from './plain-label.ts';
 
 /** Lists the pieces of a GPU on which the model of a request fits, and applies the one that the user selects. */
 export async function resizeGpu(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
@@ -26,7 +27,7 @@ export async function resizeGpu(client: BaseLanguageClient, place: PlaceArgument
   const items = found.fractions.map(({ id, label, description, needs }) =>
     needs === null ? { id, label, description } : { id, label, description, detail: `Needs ${needs}` },
   );
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await vscode.window.showQuickPick(plainItems(items), {
     title: found.title,
     placeHolder: 'What each pod requests instead',
     matchOnDescription: true,

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { commands, type FileSummary, type SummaryParams } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
+import { plainLabel } from './plain-label.ts';
 
 /** Shows the GPUs of the active file; hidden if it requests none. */
 export class StatusBar implements vscode.Disposable {
@@ -46,7 +47,7 @@ export class StatusBar implements vscode.Disposable {
       this.#item.hide();
       return;
     }
-    this.#item.text = `$(server) ${summary.text}`;
+    this.#item.text = `$(server) ${plainLabel(summary.text)}`;
     this.#item.tooltip = summary.tooltip;
     this.#item.accessibilityInformation = { label: summary.label, role: 'button' };
     this.#item.show();

@@ -22,6 +22,7 @@ export const testSettings = Object.freeze({
   'editor.cursorBlinking': 'solid',
   'window.commandCenter': false,
   'workbench.reduceMotion': 'on',
+  'gpulint.askForGpu.enabled': false,
 });
 
 /**
@@ -112,11 +113,14 @@ export async function openFile(page, name) {
   const tab = page.locator(`.tab.active[data-resource-name="${base}"]`).first();
   // The list is first of files opened before, whose names may hold this one, and is made anew when the search is through.
   await askAgain(`the editor of ${name}`, async (wait) => {
-    const input = await quickInput(page, 'Control+P');
-    await input.fill(name);
+    const input = await quickInput(page, 'Control+P', name);
     for (let rows = 0; rows < 8 && !(await comes(row.first(), 1000)); rows++) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    return comes(tab, wait);
+    if (await comes(tab, wait)) return true;
+    // A list that stays open keeps what it found, and a file made since then is not in it: the next try is a new search.
+    await page.keyboard.press('Escape');
+    await gone(input, wait);
+    return false;
   });
 }
 
@@ -126,10 +130,15 @@ export async function openFile(page, name) {
  * @param {string} title
  */
 export async function runCommand(page, title) {
-  const input = await quickInput(page, 'F1');
-  await input.fill(`>${title}`);
   const named = page.locator('.label-name', { hasText: exactly(title) });
-  await page.locator('.quick-input-list .monaco-list-row').filter({ has: named }).first().click();
+  const row = page.locator('.quick-input-list .monaco-list-row').filter({ has: named }).first();
+  await askAgain(`the command ${title}`, async (wait) => {
+    await quickInput(page, 'F1', `>${title}`);
+    return row.click({ timeout: wait }).then(
+      () => true,
+      () => false,
+    );
+  });
 }
 
 /** @param {string} text */
@@ -138,15 +147,21 @@ function exactly(text) {
 }
 
 /**
- * Opens an input by its key, which VS Code drops where the focus is just going somewhere else.
+ * Opens an input by its key, which VS Code drops where the focus is just going somewhere else, and fills it. An input that closes before is opened
+ * again.
  * @param {Page} page
  * @param {string} key
+ * @param {string} text
  */
-export async function quickInput(page, key) {
+export async function quickInput(page, key, text) {
   const input = page.locator('.quick-input-widget input').first();
   await askAgain(`the input of ${key}`, async (wait) => {
     await page.keyboard.press(key);
-    return comes(input, wait);
+    if (!(await comes(input, wait))) return false;
+    return input.fill(text, { timeout: wait }).then(
+      () => true,
+      () => false,
+    );
   });
   return input;
 }

@@ -43,13 +43,13 @@ export async function runScenarios({ temp, grep, images, skip, retried }) {
     }
   };
   const look = images ? { scale: 2, viewport: { width: 1180, height: 760 } } : {};
-  const storyPictures = images ? path.join(root, 'docs/images') : pictures;
+  const documented = images ? path.join(root, 'docs/images') : undefined;
   const all = [
     {
       title: scenarioTitle,
       chosen: wanted(scenarioTitle),
       run: one((workspace) =>
-        runScenario({ vsix: packageExtension(temp), workspace, images: storyPictures, ...look, say }),
+        runScenario({ vsix: packageExtension(temp), workspace, images: documented ?? pictures, ...look, say }),
       ),
     },
     {
@@ -66,7 +66,8 @@ export async function runScenarios({ temp, grep, images, skip, retried }) {
           ...(tour.otherExtension ? [await packageTestExtension(tour.otherExtension, temp)] : []),
         ];
         const prepared = environmentOf(tour.otherExtension, workspace);
-        if ('env' in prepared) return runTour(tour, { vsix, env: prepared.env, workspace, pictures, grep, say });
+        if ('env' in prepared)
+          return runTour(tour, { vsix, env: prepared.env, workspace, pictures, images: documented, grep, say });
         say(`skipped: ${prepared.reason}`);
         return { passed: 0, failed: 0, skipped: tour.steps.length };
       },

@@ -103,7 +103,7 @@ describe('the client', () => {
       fs.writeFileSync(path.join(folder, name), 'a: 1\n');
     }
     const below = vscode.Uri.file(folder).toString();
-    const found = (await manifests(client)).filter((uri) => uri.startsWith(below));
+    const found = (await manifests()).filter((uri) => uri.startsWith(below));
     assert.deepEqual(found, [`${below}/own.yaml`]);
     fs.rmSync(folder, { recursive: true });
   });

@@ -1,21 +1,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import * as vscode from 'vscode';
+import { endpoint } from '../../support/manifests.ts';
 import { hoverAt, open, until, untilFindings } from './editor.ts';
-
-const endpoint = `apiVersion: serving.kserve.io/v1beta1
-kind: InferenceService
-metadata:
-  name: chat
-spec:
-  predictor:
-    minReplicas: 1
-    model:
-      modelFormat: {name: huggingface}
-      resources:
-        limits:
-          nvidia.com/gpu: 1
-`;
 
 const rejected = `apiVersion: v1
 kind: Pod

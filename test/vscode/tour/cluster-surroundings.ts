@@ -22,6 +22,7 @@ export async function startClusters(workspace: string): Promise<Surroundings> {
   limited.rights = {};
   const contexts = {
     prod: { server: prod.url, user: { token: 'valid' } },
+    '$(flame) eu': { server: prod.url, user: { token: 'valid' } },
     expired: { server: prod.url, user: { token: 'old' } },
     limited: { server: limited.url, user: { token: 'valid' } },
     gone: { server: 'https://localhost:1', user: { token: 'valid' } },

@@ -5,11 +5,23 @@ import type { FrameLocator, Page } from 'playwright-core';
 import { askAgain, comes, runCommand, until } from '../../../scripts/vscode/launch.mjs';
 import { prod, trace } from './cluster-surroundings.ts';
 import { violations } from './cost-report.ts';
-import { caretBehind, lens, open, pickerRow, plain, type Step, sees, seesNo, shownText, showsText } from './stage.ts';
+import {
+  caretBehind,
+  inputOf,
+  lens,
+  open,
+  pickerRow,
+  plain,
+  type Step,
+  sees,
+  seesNo,
+  shownText,
+  showsText,
+} from './stage.ts';
 
 const view = '.pane:has([aria-label*="GPU Clusters"])';
-const row = `${view} .monaco-list-row`;
-const message = `${view} .message`;
+export const row = `${view} .monaco-list-row`;
+export const message = `${view} .message`;
 const welcome = `${view} .welcome-view`;
 
 async function showView(page: Page): Promise<void> {
@@ -19,7 +31,7 @@ async function showView(page: Page): Promise<void> {
   await page.locator(view).waitFor();
 }
 
-async function connect(page: Page, context: string): Promise<void> {
+export async function connect(page: Page, context: string): Promise<void> {
   await showView(page);
   await runCommand(page, 'gpulint: Connect to a Cluster…');
   await (await sees(page, pickerRow, new RegExp(`^${context}`))).click();
@@ -33,7 +45,7 @@ export async function connected(page: Page): Promise<void> {
   await sees(page, row, /^h100/);
 }
 
-async function expand(page: Page, text: RegExp): Promise<void> {
+export async function expand(page: Page, text: RegExp): Promise<void> {
   const found = await sees(page, row, text);
   await askAgain(String(text), async (wait) => {
     if ((await found.getAttribute('aria-expanded')) === 'true') return true;
@@ -64,6 +76,8 @@ export const clusters: readonly Step[] = [
       await (await sees(page, `${welcome} .monaco-button`, 'Connect to a Cluster')).click();
       const first = await sees(page, pickerRow, /prod/);
       assert.match(plain(await first.innerText()), /current/);
+      // A name is never an icon.
+      await sees(page, pickerRow, /^\$\(flame\) eu/);
       await shot();
       assert.deepEqual(prod.requests, []);
     },
@@ -96,7 +110,7 @@ export const clusters: readonly Step[] = [
     async run({ page, shot }) {
       await connected(page);
       await sees(page, message, /^prod: \d+ GPUs, \d+ free · (≥ )?\$[\d.,–$]+\/h · (≥ )?\$[\d.,–$]+\/h idle/);
-      await sees(page, row, /h100.*▰+▱+ 6 of 24 free/);
+      await sees(page, row, /h100.*6\/24 free ▰+▱+/);
       await expand(page, /^h100/);
       await expand(page, /^gke-h100-3/);
       await sees(page, row, /llama-predictor-7d9f-x2x8c.*1 GPU.*chat.*InferenceService\/llama.*2 d/);
@@ -111,7 +125,7 @@ export const clusters: readonly Step[] = [
     picture: 'clusters-pending',
     async run({ page, shot }) {
       await connected(page);
-      await runCommand(page, 'View: Collapse All in GPU Clusters').catch(() => undefined);
+      await page.locator('.sidebar [aria-label^="Collapse All"]').first().click();
       await expand(page, /^Pending/);
       await expand(page, /^Job\/finetune/);
       await sees(page, row, /Insufficient nvidia\.com\/gpu/);
@@ -136,8 +150,9 @@ export const clusters: readonly Step[] = [
     async run({ page, shot }) {
       await connected(page);
       await runCommand(page, 'gpulint: Filter GPU Clusters…');
-      await page.keyboard.type('chat llama');
-      await page.keyboard.press('Enter');
+      const input = await inputOf(page, 'Filter GPU clusters');
+      await input.fill('chat llama');
+      await input.press('Enter');
       await sees(page, row, /^llama-predictor/);
       await seesNo(page, row, /^a100/);
       await shot();
@@ -157,12 +172,12 @@ export const clusters: readonly Step[] = [
     async run({ page, shot }) {
       await connected(page);
       await expand(page, /^Workloads/);
-      const owner = await sees(page, row, /^InferenceService\/llama/);
+      const owner = await sees(page, row, /^llama(?!-).*InferenceService/);
       await owner.hover();
       await owner.locator('[aria-label*="Open Manifest"]').first().click();
       await page.locator('.tab.active[data-resource-name="llama-isvc.yaml"]').waitFor();
-      await (await sees(page, `${lens} a`, /^pods in prod$/)).click();
-      await sees(page, `${row}.selected`, /^InferenceService\/llama/);
+      await (await sees(page, `${lens} a`, /^\d+ pods in prod$/)).click();
+      await sees(page, `${row}.selected`, /^llama(?!-).*InferenceService/);
       await sees(page, row, /^llama-predictor-7d9f-kq4wz/);
       await shot();
     },
@@ -202,10 +217,13 @@ export const clusters: readonly Step[] = [
     feature: 'GPU cluster dashboard',
     shows: 'a page has totals, charts, pending pods and pools, without problems of accessibility',
     picture: 'clusters-dashboard',
+    image: 'gpu-clusters',
     async run({ page, shot }) {
       await connected(page);
       const dashboard = await openDashboard(page);
       assert.equal(await dashboard.locator('figure').count(), 5);
+      await expand(page, /^Pending/);
+      await expand(page, /^h100/);
       await dashboard.locator('tbody tr', { hasText: 'finetune' }).first().waitFor();
       await shot();
       assert.deepEqual(await violations(page), []);
@@ -221,7 +239,7 @@ export const clusters: readonly Step[] = [
     async run({ page }) {
       await connected(page);
       prod.remove('/api/v1/pods', 'notebook-ada-0', 'research');
-      await sees(page, row, /a100.*▱+ 16 of 16 free/);
+      await sees(page, row, /a100.*16\/16 free ▱+/);
     },
   },
   {
@@ -242,6 +260,19 @@ export const clusters: readonly Step[] = [
       } finally {
         prod.fault = undefined;
       }
+    },
+  },
+  {
+    feature: 'GPU Clusters',
+    shows: 'names that look like icons are shown as text: in the list, the view, the lens and messages',
+    picture: 'clusters-icon-names',
+    async run(stage) {
+      const { page, shot } = stage;
+      await connect(page, '\\$\\(flame\\) eu');
+      await sees(page, message, /^\$\(flame\) eu: \d+ GPUs/);
+      await open(stage, 'llama-isvc.yaml');
+      await sees(page, `${lens} a`, /^\d+ pods in \$\(flame\) eu$/);
+      await shot();
     },
   },
   state('expired', 'expired credentials', /rejects the credentials; log in again/),
@@ -273,7 +304,7 @@ function state(context: string, what: string, said: RegExp): Step {
   };
 }
 
-async function openDashboard(page: Page): Promise<FrameLocator> {
+export async function openDashboard(page: Page): Promise<FrameLocator> {
   await runCommand(page, 'gpulint: GPU Cluster Dashboard');
   const dashboard = page.frameLocator('iframe.webview >> visible=true').frameLocator('iframe#active-frame');
   await dashboard.locator('h1', { hasText: 'GPU cluster prod' }).waitFor({ timeout: 90_000 });
@@ -314,6 +345,24 @@ export const clustersRestricted: readonly Step[] = [
       assert.deepEqual(prod.requests, []);
       assert.equal(fs.existsSync(trace), false);
       await page.keyboard.press('Control+Shift+E');
+    },
+  },
+  {
+    feature: 'Restricted Mode',
+    shows: 'once the workspace is trusted, the view connects in the same session, and credential plugins run',
+    picture: 'restricted-then-trusted',
+    async run({ page, shot }) {
+      await runCommand(page, 'Workspaces: Manage Workspace Trust');
+      await (await sees(page, '.workspace-trust-editor .monaco-button', /^Trust$/)).click();
+      await seesNo(page, '.statusbar-item', 'Restricted Mode');
+      await page.locator('.monaco-modal-editor-block .codicon-close').first().click();
+      assert.deepEqual(prod.requests, []);
+      await connect(page, 'plugin');
+      await sees(page, message, /credential plugin .*returned no credentials/);
+      assert.equal(fs.existsSync(trace), true);
+      await connect(page, 'prod');
+      await sees(page, row, /^h100/);
+      await shot();
     },
   },
 ];

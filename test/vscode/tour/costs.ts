@@ -14,7 +14,7 @@ export async function showCosts(page: Page): Promise<void> {
   // A click on the icon of a view that is open would close it.
   if (!(await page.locator(view).isVisible()))
     await page.locator('.activitybar [aria-label="gpulint"]').first().click();
-  await sees(page, `${view} .message`, /^\d+ workloads, .*GPUs: (≥ )?\$[\d.,–$]+\/h \(\$.*\/month\)/);
+  await sees(page, `${view} .message`, /^\d+ workloads, .*GPUs: (≥ )?\$[\d.,–$]+\/h \((from )?\$.*\/month.*\)/);
 }
 
 async function choose(page: Page, command: string, choice: string): Promise<void> {

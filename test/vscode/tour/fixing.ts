@@ -117,6 +117,7 @@ export const fixing: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
+      await page.locator('.squiggly-error').nth(1).waitFor();
       await fix(page, 'Set the limit of nvidia.com/gpu to 1');
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
       await fix(page, 'Rewrite to a MIG slice…');
@@ -137,12 +138,78 @@ export const fixing: readonly Step[] = [
       await open(stage, 'small/assistant.yaml');
       await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
       await fix(page, 'Use less of a GPU…');
-      await sees(page, '.quick-input-title', /Less than 1 × A100/);
-      await sees(page, pickerRow, /HAMi: \d+ MiB.*gemma-2-2b-it needs .* GiB/);
-      const slice = await sees(page, pickerRow, /MIG slice 1g\.20gb.*gemma-2-2b-it needs .* GiB/);
+      await sees(page, '.quick-input-title', /Less than 1 × A100.* for gemma-2-2b-it/);
+      await sees(page, pickerRow, /HAMi: [\d,]+ MiB.*needs .* GiB/);
+      const slice = await sees(page, pickerRow, /MIG slice 1g\.20gb.*needs .* GiB/);
       await shot();
       await slice.click();
       await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.20gb: 1/);
+    },
+  },
+  {
+    feature: 'Less of a GPU',
+    shows:
+      'on a card without slices, the list has time slicing, HAMi, Volcano and KAI, and writes the annotation of KAI',
+    picture: 'less-of-an-l4',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'small/tagger.yaml');
+      await caretBehind(stage, 'small/tagger.yaml', 'nvidia.com/gpu: 1', 4);
+      await fix(page, 'Use less of a GPU…');
+      await sees(page, pickerRow, /1\/\d of the GPU \(time slicing\).*if the other shares are used/);
+      await sees(page, pickerRow, /Volcano: [\d,]+ MiB/);
+      const part = await sees(page, pickerRow, /KAI: gpu-fraction 0\.\d+/);
+      await shot();
+      await part.click();
+      await showsText(page, /annotations:\n *gpu-fraction: "0\.\d+"/);
+    },
+  },
+  {
+    feature: 'Less of a GPU',
+    shows: 'a claim that pods share gets its configuration, and the server its part of the memory',
+    picture: 'shared-claim',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'small/ranker.yaml');
+      await caretBehind(stage, 'small/ranker.yaml', 'resourceClaimName: ranker-gpu', 4);
+      await fix(page, 'Use less of a GPU…');
+      await sees(page, pickerRow, /[\d,]+ MiB of the GPU \(time slicing\)/);
+      const part = await sees(page, pickerRow, /1\/\d of the claimed GPU \(time slicing\)/);
+      await shot();
+      await part.click();
+      await showsText(page, /kind: GpuConfig\n *sharing:\n *strategy: TimeSlicing/);
+    },
+  },
+  {
+    feature: 'Less of a GPU',
+    shows: 'an AMD GPU becomes a partition under its own resource name',
+    picture: 'amd-partition',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'small/translator.yaml');
+      await caretBehind(stage, 'small/translator.yaml', 'amd.com/gpu: 1', 4);
+      await fix(page, 'Use less of a GPU…');
+      const part = await sees(page, pickerRow, /Partition amd\.com\/cpx_nps4/);
+      await shot();
+      await part.click();
+      await showsText(page, /limits:\n *amd\.com\/cpx_nps4: 1/);
+    },
+  },
+  {
+    feature: 'More of a GPU',
+    shows: 'for a slice that is too small, the list has the next one that is large enough and the whole GPU',
+    picture: 'more-of-a-gpu',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'small/writer.yaml');
+      await page.locator('.squiggly-error, .squiggly-warning').first().waitFor();
+      await caretBehind(stage, 'small/writer.yaml', 'nvidia.com/mig-1g', 4);
+      await fix(page, 'Use more of a GPU…');
+      await sees(page, pickerRow, /1 × A100 80GB SXM/);
+      const slice = await sees(page, pickerRow, /MIG slice 3g\.40gb.*needs .* GiB/);
+      await shot();
+      await slice.click();
+      await showsText(page, /limits:\n *nvidia\.com\/mig-3g\.40gb: 1/);
     },
   },
   {
@@ -152,12 +219,12 @@ export const fixing: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'small/assistant.yaml');
-      await sees(page, lens, /gemma-2-2b-it needs about \d GiB of 80 GB .*: MIG slice 1g\.10gb is enough, \$/);
+      await sees(page, lens, /gemma-2-2b-it needs about [\d.]+ of 79\.2 GiB .*: MIG slice 1g\.20gb is enough .*, \$/);
       await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
       await lightBulb(page);
       await shot();
-      await (await sees(page, menuRow, 'Rewrite to MIG slice 1g.10gb (10 GB) in main')).click();
-      await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.10gb: 1/);
+      await (await sees(page, menuRow, 'Rewrite to MIG slice 1g.20gb (20 GB) in main')).click();
+      await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.20gb: 1/);
       await seesNo(page, lens, /needs about/);
     },
   },

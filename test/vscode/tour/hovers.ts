@@ -38,7 +38,7 @@ const hovers: readonly Hover[] = [
     on: 'the kind',
     file: 'llama-isvc.yaml',
     at: 'kind: InferenceServ',
-    says: /Runs 1–3 predictors × 1 H100[\s\S]*\$\d/,
+    says: /Runs 1–3 predictor pods × 1 H100[\s\S]*\$\d/,
   },
 ];
 
@@ -63,7 +63,10 @@ export const hovering: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'machine.yaml');
       await caretBehind(stage, 'machine.yaml', 'g2-standard-48');
-      const hover = await hoverAtCaret(page, /Select g2-standard-4: \$0\.71\/h per pod, 29% less[\s\S]*Same GPU at/);
+      const hover = await hoverAtCaret(
+        page,
+        /Select g2-standard-4: \$0\.71\/h per pod, 29% less[\s\S]*Committed use, 3 years/,
+      );
       await shot();
       await hover.locator('a', { hasText: 'Change…' }).first().click();
       await page.locator(menuRow, { hasText: 'Select g2-standard-4 instead' }).first().click();

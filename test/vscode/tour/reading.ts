@@ -5,6 +5,7 @@ import {
   caretBehind,
   closePanel,
   hoverAtCaret,
+  inputOf,
   lens,
   open,
   plain,
@@ -176,8 +177,7 @@ export const reading: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
       await runCommand(page, 'gpulint: Explain a Rule…');
-      await sees(page, '.quick-input-title', 'gpulint rules');
-      await page.keyboard.type('mig-profile-unknown');
+      await (await inputOf(page, 'gpulint rules')).fill('mig-profile-unknown');
       await shot();
       await (await sees(page, '.quick-input-list .monaco-list-row', 'mig-profile-unknown')).click();
       await sees(page, '.tab.active', 'mig-profile-unknown');

@@ -39,6 +39,8 @@ export interface TourSetting {
   readonly workspace: string;
   /** Where the pictures go. */
   readonly pictures: string;
+  /** Where those of the documentation go; undefined to leave them. */
+  readonly images: string | undefined;
   readonly grep: string | undefined;
   readonly say: (line: string) => void;
 }
@@ -53,7 +55,7 @@ export interface Outcome {
 
 export async function runTour(
   tour: Tour,
-  { vsix, env, workspace, pictures, grep, say }: TourSetting,
+  { vsix, env, workspace, pictures, images, grep, say }: TourSetting,
 ): Promise<Outcome> {
   const steps = tour.steps.filter((step) => !grep || new RegExp(grep).test(nameOf(tour, step)));
   if (steps.length === 0) return { passed: 0, failed: 0, retried: new Map() };
@@ -77,7 +79,10 @@ export async function runTour(
       const shot = async () => {
         taken = true;
         // A hover fades in.
-        await page.screenshot({ path: path.join(pictures, `${step.picture}.png`), animations: 'disabled' });
+        const picture = path.join(pictures, `${step.picture}.png`);
+        await page.screenshot({ path: picture, animations: 'disabled' });
+        if (images !== undefined && step.image !== undefined)
+          fs.copyFileSync(picture, path.join(images, `${step.image}.png`));
       };
       const stage: Stage = { page, workspace, shot };
       takeRetries();

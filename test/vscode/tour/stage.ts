@@ -21,6 +21,8 @@ export interface Step {
   readonly shows: string;
   /** The picture's file name without its end. */
   readonly picture: string;
+  /** The picture in docs/images that the same picture is. */
+  readonly image?: string;
   run(stage: Stage): Promise<void>;
 }
 
@@ -101,20 +103,30 @@ export async function caretBehind({ page, workspace }: Stage, name: string, text
 
 /** Puts the caret at a line and a column, which count from 1. */
 export async function goTo(page: Page, line: number, column: number): Promise<void> {
-  const input = await quickInput(page, 'Control+G');
-  await input.fill(`:${line}:${column}`);
+  const input = await quickInput(page, 'Control+G', `:${line}:${column}`);
   await askAgain('the line', async (wait) => {
     if (await input.isVisible()) await page.keyboard.press('Enter');
     return gone(input, wait);
   });
   await sees(page, '.statusbar-item', new RegExp(`Ln ${line}, Col ${column}`));
+  // What is typed before the focus is back would stand nowhere.
+  await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
 }
 
-/** Opens the light bulb's menu at the caret by its key; VS Code drops it where marks change at that moment, so a second try is due. */
-export async function lightBulb(page: Page): Promise<void> {
+/** The input with a title that a command opens: keys pressed before it is there go to whatever has the focus. */
+export async function inputOf(page: Page, title: string): Promise<Locator> {
+  await sees(page, '.quick-input-title', title);
+  return page.locator('.quick-input-widget input').first();
+}
+
+/**
+ * Opens the light bulb's menu at the caret, by its key or otherwise. VS Code drops it where marks or the focus change at that moment, so a
+ * second try is due.
+ */
+export async function lightBulb(page: Page, opens = () => page.keyboard.press('Control+.')): Promise<void> {
   const menu = page.locator(menuRow).first();
   await askAgain('the light bulb', async (wait) => {
-    await page.keyboard.press('Control+.');
+    await opens();
     return comes(menu, wait);
   });
 }

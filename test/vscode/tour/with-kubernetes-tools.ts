@@ -78,7 +78,7 @@ export const withKubernetesTools: readonly Step[] = [
       const header = page.locator('.pane-header[aria-label^="Clusters"]');
       if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
       await (await sees(page, '.pane .monaco-list-row', 'GPU node pools')).locator('.monaco-tl-twistie').click();
-      await sees(page, '.pane .monaco-list-row', /a100.*14 of 16 free/);
+      await sees(page, '.pane .monaco-list-row', /a100.*14\/16 free/);
       await shot();
     },
   },

@@ -61,7 +61,7 @@ export const withRedHatYaml: readonly Step[] = [
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
-      await quickInput(page, 'Control+Shift+O');
+      await quickInput(page, 'Control+Shift+O', '@');
       await sees(page, pickerRow, /^\s*apiVersion/);
       assert.equal(await page.locator(pickerRow, { hasText: /^\s*apiVersion/ }).count(), 1);
       assert.equal(await page.locator(pickerRow, { hasText: /^\s*kind/ }).count(), 1);
