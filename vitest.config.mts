@@ -17,8 +17,8 @@ export default defineConfig(({ mode }) => ({
         }),
     // The files of a worker share what they import: that is half of the time, and no test changes a module.
     isolate: false,
-    // Neither the day of the test nor what its user has fetched may change a price: on this day, none is old.
-    env: { SOURCE_DATE_EPOCH: '1784592000', GPULINT_PRICES: 'none' },
+    // No test writes compiled code to its user's cache. Neither the day of the test nor what its user has fetched may change a price: on this day, none is old.
+    env: { SOURCE_DATE_EPOCH: '1784592000', GPULINT_PRICES: 'none', NODE_DISABLE_COMPILE_CACHE: '1' },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

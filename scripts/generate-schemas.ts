@@ -81,9 +81,13 @@ function settingsOf(schema: z.core.$ZodType, scope: string): Record<string, Sett
   return settings;
 }
 
-/** A setting offers the catalog's names as choices; a name of one's own belongs in the file. */
+/** Where a name of one's own is also valid, the catalog's names are suggestions: VS Code marks a value that a list of choices does not have. */
 function offered(property: JsonSchema): JsonSchema {
-  const choices = property.anyOf?.map((one): JsonSchema => ((one as JsonSchema).anyOf?.[0] ?? one) as JsonSchema);
+  const choices = property.anyOf?.map((one): JsonSchema => {
+    const [first, ...others] = ((one as JsonSchema).anyOf ?? []) as readonly JsonSchema[];
+    if (first === undefined) return one as JsonSchema;
+    return others.length === 0 ? first : { type: 'string', examples: first.enum ?? [] };
+  });
   return choices === undefined ? property : { ...property, anyOf: choices };
 }
 
@@ -115,7 +119,10 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
       const values = { enum: ['', ...choices.enum], enumItemLabels: ['Not set', ...names] };
       return { type: 'string', ...values, default: '', description };
     }
-    if (choices.type === 'string') return { type: 'string', ...orEmpty(limits), default: '', description };
+    if (choices.type === 'string') {
+      const { examples } = choices;
+      return { type: 'string', ...(examples && { examples }), ...orEmpty(limits), default: '', description };
+    }
     const usual = usualNumbers.get(path);
     return usual === undefined
       ? { type: ['null', choices.type ?? 'number'], ...limits, description }

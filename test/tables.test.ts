@@ -39,7 +39,7 @@ const kept: readonly (readonly [file: string, text: string, why: string])[] = [
   ['server/src/config/layers.ts', 'Object.fromEntries(values) as WithoutNull<T>', 'keys of a schema'],
   ['server/src/lsp/settings.ts', 'Object.fromEntries(results.flatMap(', 'keys of a schema'],
   ['server/src/features/actions/proof.ts', 'JSON.parse(text)', 'asks only whether it is JSON'],
-  ['server/src/lsp/node-files.ts', 'Object.assign(new Error()', 'an error with the code of the system'],
+  ['server/src/lsp/node-reading.ts', 'Object.assign(new Error()', 'an error with the code of the system'],
   ['server/src/features/completion/plain-words.ts', 'descriptions: Readonly<Record<string,', 'listed'],
   ['server/src/rules/rule.ts', 'options?: Readonly<Record<string, RuleOption>>', 'a rule asks for its own by literals'],
   ['server/src/cli/reports/junit.ts', 'counts: Readonly<Record<string, number>>', 'listed'],

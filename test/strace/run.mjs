@@ -3,20 +3,24 @@
 //
 //   node esbuild.mjs && npm run test:strace            # the server
 //   node esbuild.mjs && npm run test:strace -- cli     # a check of the folder, which may read up to the root of its repository
+//   node esbuild.mjs && npm run test:strace -- cluster # nothing of a cluster is touched before the user connects, and without trust
 //
 // It is no part of `npm test`: strace is not everywhere, and containers often forbid it.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { obstacle, traceCluster } from './cluster.mjs';
 import { makeHostileWorkspace } from './hostile-workspace.mjs';
 
-if (spawnSync('strace', ['-V']).error !== undefined || spawnSync('strace', ['-o', '/dev/null', 'true']).status !== 0) {
-  console.log('Skipped: strace is missing or not permitted.');
+const reason = obstacle();
+if (reason !== undefined) {
+  console.log(`Skipped: ${reason}.`);
   process.exit(0);
 }
+if (process.argv[2] === 'cluster') process.exit(await cluster());
 
 const root = path.join(import.meta.dirname, '..', '..');
 const dist = path.join(root, 'dist');
@@ -64,6 +68,20 @@ function start(args) {
     });
   });
   return { child, ended };
+}
+
+/** @returns {Promise<number>} the exit status */
+async function cluster() {
+  const { apart, connected } = await traceCluster(path.join(import.meta.dirname, '..', '..', 'dist'));
+  const counts = (/** @type {import('./cluster.mjs').Touched} */ { what, kubeconfig, processes, connections }) =>
+    `${what}: ${kubeconfig.length} × kubeconfig, ${processes.length} × process, ${connections.length} × connection`;
+  const bad = apart.flatMap(({ kubeconfig, processes, connections }) => [kubeconfig, processes, connections].flat());
+  const blind = connected.filter((one) =>
+    [one.kubeconfig, one.processes, one.connections].some(({ length }) => length === 0),
+  );
+  for (const line of [...[...apart, ...connected].map(counts), ...bad]) console.log(line);
+  for (const { what } of blind) console.log(`${what}: the trace does not show what it must`);
+  return bad.length + blind.length === 0 ? 0 : 1;
 }
 
 /** What was traced. A config that cannot be read ends a check, so the files are read by one that reads no config. */
@@ -234,9 +252,9 @@ function problemsIn(text) {
   return inside < 20 ? [...bad, 'The server opened almost nothing: the session is broken.'] : bad;
 }
 
-/** What node opens by itself before and while it runs a program. */
+/** What node opens by itself before and while it runs a program, and the compiled code that gpulint keeps in its user's cache. */
 function isOfNode(/** @type {string} */ name) {
-  const cache = path.join('/tmp', 'node-compile-cache');
+  const cache = path.join(top, 'cache', 'gpulint', 'code');
   if (
     [dist, cache, path.join(root, 'package.json'), path.dirname(path.dirname(process.execPath))].some((one) =>
       isBelow(name, one),

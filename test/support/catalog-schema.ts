@@ -86,6 +86,7 @@ export const instanceColumns = [
   'unsourced',
   'date',
   'source',
+  'localDisk',
 ];
 
 export const instancesFile = z.strictObject({
@@ -104,6 +105,7 @@ export const instancesFile = z.strictObject({
       unsourced,
       date,
       places,
+      z.int().nonnegative().optional(),
     ]),
   ),
 });
@@ -184,11 +186,14 @@ export const modelsFile = z.strictObject({
         active: positive.optional(),
         latent: z.tuple([count, count, count, count, count]).optional(),
         window: z.tuple([count, count]).optional(),
+        chunked: z.literal(true).optional(),
+        lastLogits: z.literal(true).optional(),
+        headsInGguf: z.literal(true).optional(),
         cache: z
           .array(
             z.union([
               z.tuple([z.literal('attention'), count, count, count, count.optional()]),
-              z.tuple([z.literal('latent'), count, count, count.optional()]),
+              z.tuple([z.literal('latent'), count, count]),
               z.tuple([z.literal('state'), count, count]),
             ]),
           )

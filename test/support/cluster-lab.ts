@@ -5,8 +5,9 @@ import type { Engine } from '../../server/src/cluster/engine.ts';
 import type { ClusterSettings, ClusterStatus, FromCluster, ToCluster } from '../../server/src/cluster/messages.ts';
 import { serve } from '../../server/src/cluster/serve.ts';
 import type { ClusterObjects } from '../../server/src/fleet/cluster-objects.ts';
-import type { FitAnswer } from '../../server/src/fleet/fit-question.ts';
 import { authority, startApiServer, type TestApiServer } from './api-server/server.ts';
+import { createConditions } from './conditions.ts';
+import { emptyAnswer, noMoney } from './empty-fleet.ts';
 
 // The thread that follows a cluster, in this process: driven by its messages, against the substitute API server.
 
@@ -54,7 +55,7 @@ export async function startClusterLab(
   const kubeconfig = path.join(folder, 'config');
   const clock = testClock();
   const messages: FromCluster[] = [];
-  const checks = new Set<() => void>();
+  const conditions = createConditions(() => server);
   let objects: ClusterObjects | undefined;
   let handle: (message: ToCluster) => void = () => undefined;
   let closed = false;
@@ -64,7 +65,7 @@ export async function startClusterLab(
   const port = {
     post(message: FromCluster) {
       messages.push(structuredClone(message));
-      for (const check of checks) check();
+      conditions.check();
     },
     receive(receiver: typeof handle) {
       handle = receiver;
@@ -95,23 +96,13 @@ export async function startClusterLab(
     objects: () => objects,
     send: (message) => handle(structuredClone(message)),
     connect(settings) {
-      handle({ kind: 'connect', settings: { kubeconfig, context: null, namespace: null, prices: '', ...settings } });
+      handle({
+        kind: 'connect',
+        settings: { kubeconfig, context: null, namespace: null, prices: '', prometheus: null, ...settings },
+      });
     },
     writeConfig,
-    until: (condition) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (!condition()) return;
-          checks.delete(check);
-          resolve();
-        };
-        checks.add(check);
-        void server.until(() => {
-          check();
-          return !checks.has(check);
-        });
-        check();
-      }),
+    until: conditions.until,
     isClosed: () => closed,
     async close() {
       handle({ kind: 'disconnect' });
@@ -178,9 +169,8 @@ function countingEngine(updated: (objects: ClusterObjects) => void): Engine {
     compute(objects, moment) {
       updated(objects);
       pods = objects.pods.length;
-      const money = { hourly: null, idle: null, unpricedNodes: 0, basis: [], because: [] };
       const devices = { total: pods, free: 0, used: 0, unavailable: 0, uncountedNodes: 0 };
-      const totals = { nodes: objects.nodes.length, devices, cost: money };
+      const totals = { nodes: objects.nodes.length, devices, cost: noMoney };
       const view = {
         ...moment,
         pools: [],
@@ -190,23 +180,11 @@ function countingEngine(updated: (objects: ClusterObjects) => void): Engine {
         deviceClasses: [],
         leaked: [],
         problems: [],
+        usage: null,
+        idlePods: [],
       };
       return { view, nodesOf: () => [] };
     },
-    answer: (_, { context, asOf }): FitAnswer => ({
-      context,
-      asOf,
-      outcome: 'unknown',
-      fitting: 0,
-      pods,
-      running: 0,
-      line: '',
-      wayOut: null,
-      groups: [],
-      growth: [],
-      preempted: [],
-      quotas: [],
-      gaps: [],
-    }),
+    answer: (_, { context, asOf }) => ({ ...emptyAnswer, context, asOf, pods }),
   };
 }

@@ -68,6 +68,11 @@ export const imagesFile = z.strictObject({
       .strictObject({ word: z.string().regex(/^[a-z0-9]+$/), ...provenance })
       .refine(saysWhence, 'a source with its date, or unsourced'),
   ),
+  shells: z.array(
+    z
+      .strictObject({ image: z.string().regex(/^[a-z0-9-]+(?:\/[a-z0-9]+)?$/), ...provenance })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
   plain: z.array(
     z
       .strictObject({ image: z.string().regex(/^[a-z0-9-]+$/), ...provenance })

@@ -16,6 +16,8 @@ export interface Measurement {
   readonly gpu: string | null;
   readonly settings: {
     readonly context?: number;
+    /** The part of the longest request that is read in one step; the rest is generated. */
+    readonly prompt?: number;
     readonly fraction?: number;
     readonly tensor?: number;
     readonly pipeline?: number;
@@ -25,6 +27,7 @@ export interface Measurement {
     readonly quantization?: string;
     readonly cacheType?: string;
     readonly sequences?: number;
+    readonly batchedTokens?: number;
     readonly eager?: boolean;
     readonly flash?: boolean;
   };
@@ -36,19 +39,24 @@ export interface Measurement {
     readonly runtimeGiB?: number;
     readonly graphsGiB?: number;
     readonly totalGiB?: number;
+    /** Weights and the cache of the longest request, after the peak of the prompt. */
+    readonly heldGiB?: number;
     readonly fits?: boolean;
   };
   readonly source: string;
   readonly date: string | null;
 }
 
-export const measurements: readonly Measurement[] = readFileSync(
-  new URL('../memory/serving-measurements.jsonl', import.meta.url),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as Measurement);
+/** `second` to `fifth`: each found and committed after all constants were chosen, before it was compared with any estimate. */
+export type MeasurementList = 'first' | 'second' | 'third' | 'fourth' | 'fifth';
+
+export function measurementsOf(list: MeasurementList): readonly Measurement[] {
+  const file = `../memory/serving-measurements${list === 'first' ? '' : `-${list}`}.jsonl`;
+  return readFileSync(new URL(file, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Measurement);
+}
 
 /**
  * What the errors are of. `weightsAndCache`: what the model itself needs. `total`: weights, activations, graphs and libraries, without a cache if
@@ -70,9 +78,9 @@ export interface Evaluated {
   readonly starts: boolean | null | undefined;
 }
 
-/** Each measurement with the estimate for its settings. */
-export function evaluate(): readonly Evaluated[] {
-  return measurements.map((row) => {
+/** Each measurement of a list with the estimate for its settings. */
+export function evaluate(list: MeasurementList = 'first'): readonly Evaluated[] {
+  return measurementsOf(list).map((row) => {
     const cardGiB = cardOf(row.gpu);
     const { estimate } = estimateServing(
       { model: servedOf(row), unknown: null },
@@ -93,29 +101,37 @@ function cardOf(gpu: string | null): number | null {
 }
 
 function servedOf({ model, engine, version, settings }: Measurement): ServedModel {
+  const { prompt, ...others } = settings;
+  const step = prompt === undefined ? {} : { batchedTokens: prompt };
+  return servedWith({ ...others, ...step, name: model, engine, version: versionOf(version) });
+}
+
+/** A served model whose other settings are those of its server. */
+export function servedWith(
+  given: Partial<Omit<ServedModel, 'open' | 'extras'>> & Pick<ServedModel, 'name' | 'engine'>,
+): ServedModel {
   return {
-    name: model,
-    engine,
-    version: versionOf(version),
-    dtype: settings.dtype ?? null,
-    quantization: settings.quantization ?? null,
-    context: settings.context ?? null,
-    sequences: settings.sequences ?? null,
+    version: null,
+    dtype: null,
+    quantization: null,
+    context: null,
+    sequences: null,
     batchedTokens: null,
-    fraction: settings.fraction ?? null,
+    fraction: null,
     cacheGiB: null,
-    cacheType: settings.cacheType ?? null,
-    flash: settings.flash ?? null,
-    eager: settings.eager ?? false,
-    tensor: settings.tensor ?? null,
+    cacheType: null,
+    flash: null,
+    eager: false,
+    tensor: null,
     allDevices: false,
-    pipeline: settings.pipeline ?? 1,
-    data: settings.data ?? 1,
-    expert: settings.expert ?? false,
+    pipeline: 1,
+    data: 1,
+    attentionReplicas: 1,
     offloadGiB: 0,
     gpuLayers: null,
-    extras: [],
     tuned: false,
+    ...given,
+    extras: [],
     open: [],
   };
 }
@@ -128,6 +144,8 @@ function errorsOf({ measured, settings, engine }: Measurement, estimate: MemoryE
   if (cache !== undefined && measured.cacheGiB !== undefined) errors.cache = cache / measured.cacheGiB - 1;
   if (cache !== undefined && measured.cacheGiB !== undefined && weightsGiB !== undefined)
     errors.weightsAndCache = (estimate.weightsGiB + cache) / (weightsGiB + measured.cacheGiB) - 1;
+  if (measured.heldGiB !== undefined)
+    errors.weightsAndCache = (estimate.weightsGiB + estimate.cacheGiB) / measured.heldGiB - 1;
   if (totalGiB !== undefined) errors.total = estimate.neededGiB / totalGiB - 1;
   else if (weightsGiB !== undefined && activationGiB !== undefined && runtimeGiB !== undefined) {
     const graphs = measured.graphsGiB ?? (settings.eager ? 0 : undefined);

@@ -13,6 +13,12 @@ export interface Target {
 
 /** The target of a path; undefined for discovery. */
 export function targetOf(pathname: string): Target | undefined {
+  const proxied = /^\/api\/v1\/namespaces\/([^/]+)\/services\/([^/]+)\/proxy\//.exec(pathname);
+  if (proxied !== null) {
+    const [, namespace = '', name = ''] = proxied;
+    const collection = '/api/v1/services/proxy';
+    return { collection, group: '', resource: 'services/proxy', namespace, name: decodeURIComponent(name) };
+  }
   const match = /^(\/api\/v1|\/apis\/([^/]+)\/[^/]+)(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)(?:\/([^/]+))?$/.exec(
     pathname,
   );

@@ -55,6 +55,8 @@ export interface TestApiServer {
   tokens: ReadonlySet<string> | undefined;
   /** What the user may read; undefined permits everything. */
   rights: Rights | undefined;
+  /** Answers for a Service, named `namespace/name:port`; undefined if there is none. */
+  proxied: ((service: string, url: URL) => string | undefined) | undefined;
   /** A request is answered when this resolves: a slow server. */
   hold: ((request: IncomingMessage) => Promise<void> | undefined) | undefined;
   /** Called first for each request; true means that it has dealt with it. */
@@ -153,7 +155,10 @@ export async function startApiServer(...collections: readonly string[]): Promise
     const target = targetOf(url.pathname);
     const found = target === undefined ? discovery(url.pathname, [...objects.keys()]) : undefined;
     const rejected = rejection(request, url, target);
+    const proxied =
+      target?.resource === 'services/proxy' ? api.proxied?.(`${target.namespace}/${target.name}`, url) : undefined;
     if (rejected !== undefined) answer(rejected);
+    else if (proxied !== undefined) response.end(proxied);
     else if (found !== undefined) answer({ status: 200, body: found });
     else if (target === undefined || !objects.has(target.collection))
       answer(failure(404, 'NotFound', 'the server could not find the requested resource'));
@@ -192,6 +197,7 @@ export async function startApiServer(...collections: readonly string[]): Promise
     requests,
     tokens: undefined,
     rights: undefined,
+    proxied: undefined,
     hold: undefined,
     fault: undefined,
     put(collection, object) {
