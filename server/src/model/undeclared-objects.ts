@@ -1,6 +1,8 @@
+import { gpusNamed } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
+import { cardChoices } from './card-choices.ts';
 
 // Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
 
@@ -35,7 +37,8 @@ function isTask(root: Cursor): boolean {
   const isScript = ['run', 'setup'].some((key) => asString(getIn(root, key)) !== undefined);
   const resources = getIn(root, 'resources');
   const blocks = [resources, ...items(getIn(resources, 'any_of')), ...items(getIn(resources, 'ordered'))];
-  return isScript && blocks.some((block) => (getIn(block, 'accelerators') ?? getIn(block, 'gpus')) !== undefined);
+  const cards = isScript ? blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators'))) : [];
+  return cards.some(({ name }) => gpusNamed(name).length > 0);
 }
 
 /** The name of an object of another tool; null if it has none. */

@@ -1,10 +1,9 @@
 import { gpusNamed } from '../../catalog/index.ts';
-import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
-import { countIn } from '../count.ts';
+import { cardChoices } from '../card-choices.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerCount, text } from '../pod.ts';
-import { byName } from '../requested-resource.ts';
 import type { Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, times } from './pod-sets.ts';
@@ -53,50 +52,18 @@ function replicasOf(service: Cursor | undefined): PodCount {
   return between(lowerCount(min, 1), max === undefined ? lowerCount(min, 1) : lowerCount(max, 1));
 }
 
-interface Choice {
-  readonly name: string;
-  readonly count: number | null;
-  readonly at: Cursor;
-}
-
-/** `H100:8`, `{H100: 8}`, and lists or sets of alternatives. */
-function choicesIn(written: Cursor): readonly Choice[] {
-  if (isTemplated(written)) return [];
-  if (written.node.kind === 'seq') return items(written).flatMap(choicesIn);
-  if (written.node.kind === 'map') {
-    return entries(written).map((entry) => {
-      const choice = choiceOf(keyOf(entry), entry);
-      const count = asText(entry);
-      return count === undefined ? choice : { ...choice, count: isTemplated(entry) ? null : countIn(count) };
-    });
-  }
-  return [choiceOf(asText(written) ?? '', written)];
-}
-
-function choiceOf(written: string, at: Cursor): Choice {
-  const [name = '', count] = written.split(':');
-  return { name, count: count === undefined ? 1 : countIn(count), at };
-}
-
 function devicesOf(blocks: readonly Cursor[]): ImplicitDevices | undefined {
-  const choices = blocks.flatMap((block) => {
-    const written = getIn(block, 'accelerators') ?? getIn(block, 'gpus');
-    return written === undefined ? [] : choicesIn(written);
-  });
+  const choices = blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators')));
   const [first, ...others] = choices;
   if (first === undefined) return undefined;
   const named = choices.map(({ name }) => gpusNamed(name));
   const models = named.some((one) => one.length === 0) ? [] : [...new Set(named.flat())];
   const [vendor = null, ...vendors] = new Set(models.map((model) => model.vendor));
-  const only = vendors.length > 0 ? null : vendor;
   return {
-    requested:
-      only === 'nvidia'
-        ? byName('nvidia.com/gpu')
-        : { kind: 'field', system: 'field', name: first.name || 'accelerators' },
+    requested: { kind: 'field', system: 'field', name: 'accelerators' },
     at: first.at,
     form: 'whole',
-    vendor: only,
+    vendor: vendors.length > 0 ? null : vendor,
     perPod: others.every(({ count }) => count === first.count) ? first.count : null,
     // The name of a TPU has the number of its cores or chips.
     each: /^tpu/i.test(first.name) ? null : 1,
