@@ -4,9 +4,12 @@ import { wordsOf } from '../command/name-words.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
 import { processInput } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
-import type { Container, PodSet } from '../model/workload.ts';
-import { spanOfWords } from '../rewrite/word-span.ts';
-import { spanOf } from '../yaml/cursor.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -17,7 +20,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim one rank
- * and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index.
+ * and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the pods of
+ * Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -61,6 +65,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *               nvidia.com/gpu: 8
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the mode of an existing Job cannot change.
+ *
  * ## When it is silent
  *
  * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group.
@@ -78,6 +86,15 @@ export default defineRule({
     const pods = podSet.pods.min;
     if (pods === null || pods < 2 || container.type !== 'app' || workload.partial || isExempt(workload)) return;
     if (container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
+    const index = missingIndex(container, context);
+    if (index !== undefined) {
+      context.report({
+        message: `${index.text} is empty without completionMode Indexed: all ${pods} pods have the same index`,
+        span: index.span,
+        fixes: () => [indexedFix(index.job, context)],
+      });
+      return;
+    }
     const rank = fixedRank(container, context);
     if (rank === undefined) return;
     context.report({
@@ -131,3 +148,49 @@ function isNodeCount(flag: Flag): boolean {
 function isRankName(name: string): boolean {
   return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);
 }
+
+interface MissingIndex extends Rank {
+  readonly job: Cursor;
+}
+
+/** Where the container reads the completion index of a Job that gives its pods none. */
+function missingIndex(container: Container, { document, workload }: PodSetContext): MissingIndex | undefined {
+  const job = unindexedJob(workload);
+  if (job === undefined) return undefined;
+  for (const { name, at } of container.env) {
+    const path = getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
+    if (path !== undefined && indexPath.test(asText(path) ?? '')) return { text: name, span: spanOf(path), job };
+  }
+  if (container.env.some(({ name }) => name === indexVariable)) return undefined;
+  for (const line of [...container.command, ...container.args]) {
+    const found = indexUse.exec(line.value);
+    if (found === null) continue;
+    const part = { start: found.index, end: found.index + found[0].length };
+    return { text: indexVariable, span: spanInScalar(document, line, part), job };
+  }
+  return undefined;
+}
+
+/** The spec of a Job whose pods have no index. The controllers of other objects set the mode themselves. */
+function unindexedJob(workload: Workload): Cursor | undefined {
+  const job = kindOf(workload).job?.(workload.manifest.root);
+  const mode = getIn(job, 'completionMode');
+  if (job === undefined || isIncomplete(job) || isTemplated(mode)) return undefined;
+  return (asText(mode) ?? 'NonIndexed') === 'NonIndexed' ? job : undefined;
+}
+
+function indexedFix(job: Cursor, { document }: PodSetContext) {
+  const mode = getIn(job, 'completionMode');
+  // An Indexed Job needs a number of completions.
+  if (getIn(job, 'completions') === undefined) return undefined;
+  const edits =
+    mode === undefined
+      ? insertKey(document, job, 'completionMode', 'Indexed', { after: 'completions' })
+      : replaceScalar(document, mode, 'Indexed');
+  return fix('Set completionMode to Indexed', 'unsafe', edits);
+}
+
+const indexVariable = 'JOB_COMPLETION_INDEX';
+const indexPath = /^metadata\.(?:labels|annotations)\['batch\.kubernetes\.io\/job-completion-index'\]$/;
+/** Without a default, which a script may have for other Jobs. */
+const indexUse = /\$(?:JOB_COMPLETION_INDEX\b|\{JOB_COMPLETION_INDEX\}|\(JOB_COMPLETION_INDEX\))/;
