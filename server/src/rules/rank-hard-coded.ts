@@ -1,14 +1,14 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { processInput } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -22,6 +22,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim one rank
  * and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the pods of
  * Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
+ *
+ * torchrun takes rank 0 and meets at its own localhost if a command has neither a rank nor a rendezvous. It reads `PET_NODE_RANK` and
+ * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -71,7 +74,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group.
+ * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group. A missing rank
+ * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets and StatefulSets.
  *
  * ## Sources
  *
@@ -96,10 +100,18 @@ export default defineRule({
       return;
     }
     const rank = fixedRank(container, context);
-    if (rank === undefined) return;
+    if (rank !== undefined) {
+      context.report({
+        message: `${shorten(rank.text, 40)} is the same in all ${pods} pods: each needs its own rank, and the job never starts`,
+        span: rank.span,
+      });
+      return;
+    }
+    const nodes = missingRank(container, context);
+    if (nodes === undefined) return;
     context.report({
-      message: `${shorten(rank.text, 40)} is the same in all ${pods} pods: each needs its own rank, and the job never starts`,
-      span: rank.span,
+      message: `torchrun ${shorten(nodes.text, 30)} has no node rank and no rendezvous: each of the ${pods} pods waits for the others at its own localhost`,
+      span: nodes.span,
     });
   },
 });
@@ -138,6 +150,37 @@ function fixedRank(container: Container, { document, workload }: PodSetContext):
   if (/^(?:trainer\.)?kubeflow\.org\/|^batch\.volcano\.sh\//.test(workload.apiVersion)) return undefined;
   const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
   return variable?.value && { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at) };
+}
+
+/** The number of nodes of a launch by torchrun whose pods are all node 0. */
+function missingRank(container: Container, { document, workload }: PodSetContext): Rank | undefined {
+  if (!/^(?:batch|apps|jobset\.x-k8s\.io)\//.test(workload.apiVersion)) return undefined;
+  const { command, args, env } = processInput(container);
+  const lines = [...container.command, ...container.args];
+  const hasOthers =
+    env.some(({ name }) => name.startsWith('PET_')) || lines.some(({ value }) => value.includes('PET_'));
+  if (hasOthers || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
+  for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
+    const flags = ownFlags(launch);
+    const nodes = flags.find(isNodeCount);
+    if (nodes === undefined || !/^\d{1,5}$/.test(nodes.value ?? '') || Number(nodes.value) < 2) continue;
+    const meets = (flag: Flag) =>
+      meaningOf(flag, 'node-rank') !== undefined || /^(?:rdzv|master|standalone)/.test(flag.name);
+    const last = nodes.valueWord ?? nodes.word;
+    const span = flags.some(meets) ? undefined : spanOfWords(document, lines, [nodes.word, last]);
+    if (span !== undefined) return { text: `--${nodes.name}=${nodes.value}`, span };
+  }
+  return undefined;
+}
+
+/** torchrun's own flags, which precede the script; none if a variable may hold further ones. */
+function ownFlags({ words }: SimpleCommand): readonly Flag[] {
+  // Other launchers of this family find the nodes through their operators.
+  const at = words.findIndex(({ text }) => /^torch(?:run|\.distributed\.(?:run|launch))$/.test(baseName(text)));
+  if (at < 0) return [];
+  const script = words.findIndex(({ text }, index) => index > at && /\.py$|^-m$|^--module$/.test(text));
+  const own = words.slice(at, script < 0 ? words.length : script);
+  return own.some(({ text }) => /^\$/.test(text)) ? [] : readFlags(own);
 }
 
 function isNodeCount(flag: Flag): boolean {
