@@ -13,6 +13,8 @@ export type Assumption =
   /** Values missing from a template come from another file. */
   | { readonly kind: 'readWith'; readonly file: string }
   | ({ readonly kind: 'inherited' } & Inherited)
+  /** An earlier revision runs next to this one, with pods that the estimate does not count. */
+  | { readonly kind: 'otherRevision'; readonly field: string }
   /** The replicas have no upper bound; `pods` are priced. */
   | { readonly kind: 'unbounded'; readonly podSet: string; readonly pods: number }
   | { readonly kind: 'gpu'; readonly model: string; readonly nodePool: string | null; readonly from: 'config' }

@@ -1,6 +1,7 @@
 import { migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
+import { earlierRevision } from '../model/other-revisions.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
 import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
@@ -49,7 +50,7 @@ export function estimateCost(
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
     cost: {
-      ...total(parts, hourly, [...readWith(workload), ...inheritedBy(used)]),
+      ...total(parts, hourly, [...readWith(workload), ...otherRevision(workload), ...inheritedBy(used)]),
       ...runCost(runLength(workload, stepSeconds), hourly),
     },
   };
@@ -79,6 +80,11 @@ const maxHourly = 1e11;
 
 function readWith({ readWith: file }: Workload): readonly Assumption[] {
   return file === undefined ? [] : [{ kind: 'readWith', file }];
+}
+
+function otherRevision(workload: Workload): readonly Assumption[] {
+  const field = earlierRevision(workload);
+  return field === undefined ? [] : [{ kind: 'otherRevision', field }];
 }
 
 /** The facts that pods inherit from other objects. */
