@@ -83,3 +83,14 @@ ${container('nvidia.com/gpu: 1').replaceAll(/^/gm, '  ')}`;
   const standard = ', annotations: {serving.kserve.io/deploymentMode: Standard}';
   expect(words(service('canaryTrafficPercent: 20', standard))).not.toContain(line);
 });
+
+test("SageMaker's machines have the price of EC2, unless the project states its own", () => {
+  const words = (text: string) => assumptionLines(costOf(text).cost!.assumptions);
+  const on = (type: string) =>
+    pod(`  nodeSelector: {node.kubernetes.io/instance-type: ${type}}\n${container('nvidia.com/gpu: 8')}`);
+  const line = 'No prices of SageMaker: price for the same machine on EC2';
+  expect(words(on('ml.p5.48xlarge'))).toContain(line);
+  expect(words(on('p5.48xlarge'))).not.toContain(line);
+  const own = '#### config: {prices: {gpus: {h100-80gb-sxm: 8}}}\n';
+  expect(words(own + on('ml.p5.48xlarge'))).not.toContain(line);
+});

@@ -1,7 +1,6 @@
 import { migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
-import { earlierRevision } from '../model/other-revisions.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
 import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
@@ -19,6 +18,7 @@ import { rangeOfQuotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
+import { notesOnWorkload } from './workload-notes.ts';
 
 /**
  * The cost of a workload's accelerators: instance price × the pod's share of the instance × pods. The instance price includes the node's
@@ -46,11 +46,12 @@ export function estimateCost(
   }
   const hourly = sumOf(parts.map((part) => part.hourly));
   if (!(hourly.max <= maxHourly)) return without({ kind: 'tooManyPods' });
+  const isListed = parts.some((part) => part.basis.some(({ source }) => source !== null));
   return {
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
     cost: {
-      ...total(parts, hourly, [...readWith(workload), ...otherRevision(workload), ...inheritedBy(used)]),
+      ...total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
       ...runCost(runLength(workload, stepSeconds), hourly),
     },
   };
@@ -80,11 +81,6 @@ const maxHourly = 1e11;
 
 function readWith({ readWith: file }: Workload): readonly Assumption[] {
   return file === undefined ? [] : [{ kind: 'readWith', file }];
-}
-
-function otherRevision(workload: Workload): readonly Assumption[] {
-  const field = earlierRevision(workload);
-  return field === undefined ? [] : [{ kind: 'otherRevision', field }];
 }
 
 /** The facts that pods inherit from other objects. */

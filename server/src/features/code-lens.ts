@@ -138,6 +138,7 @@ function caveat(assumption: Assumption, { podSets }: Workload): string | undefin
   if (assumption.kind === 'onDemand') return ', spot price unknown';
   if (assumption.kind === 'otherRegion' && podSets.some(({ placement }) => placement.region === assumption.region))
     return ` in ${assumption.pricedRegion}, ${assumption.region} unknown`;
+  if (assumption.kind === 'sageMaker') return " on EC2, SageMaker's price unknown";
   return assumption.kind === 'premium' ? ' without the premium of Autopilot' : undefined;
 }
 
