@@ -73,6 +73,19 @@ describe('an Application of Argo CD installs a chart', () => {
     ]);
   });
 
+  test('with files that another source refers to: 2 × 0.8048', async () => {
+    const two = application('{}').replace(
+      / {2}source: .*\n/,
+      `  sources:
+    - {repoURL: https://git.example.com/platform.git, path: charts/rank, helm: {valueFiles: [$values/envs/prod.yaml]}}
+    - {repoURL: https://git.example.com/platform.git, ref: values}
+`,
+    );
+    expect(await costs({ 'envs/prod.yaml': 'replicas: 2\n', 'apps/rank.yaml': two })).toEqual([
+      'apps/rank.yaml search 1.61',
+    ]);
+  });
+
   test('as often as there are Applications', async () => {
     const two = `${application('{}')}---\n${application('{valuesObject: {replicas: 2}}')}`;
     expect(await costs({ 'apps/rank.yaml': two })).toEqual([

@@ -55,7 +55,7 @@ function argoInstalls({ root }: Manifest): readonly ChartInstall[] {
     const chart = plainText(getIn(source, 'path'));
     const helm = getIn(source, 'helm');
     const optional = asBoolean(getIn(helm, 'ignoreMissingValueFiles')) ?? false;
-    const files = items(getIn(helm, 'valueFiles')).map((one) => argoFile(plainText(one), optional));
+    const files = items(getIn(helm, 'valueFiles')).map((one) => argoFile(argoPath(one), optional));
     const object = getIn(helm, 'valuesObject')?.node;
     const text = getIn(helm, 'values');
     const parameters = items(getIn(helm, 'parameters')).map(parameter);
@@ -66,6 +66,12 @@ function argoInstalls({ root }: Manifest): readonly ChartInstall[] {
       at: root.node,
     });
   });
+}
+
+/** `$ref/envs/prod.yaml` looks like a placeholder. */
+function argoPath(cursor: Cursor): string | undefined {
+  const path = asText(cursor);
+  return path !== undefined && /^\$[\w-]+\/[^$]*$/.test(path) ? path : plainText(cursor);
 }
 
 /** Relative to the chart; from the root of the repository with a slash, or with the `ref` of a source. */
