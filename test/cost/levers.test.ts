@@ -54,6 +54,12 @@ function leversOf(asked: Asked) {
   };
 }
 
+test('a part of a card is not compared with whole cards elsewhere', () => {
+  // A quarter of an RTX PRO 6000 costs 1.125; a whole one 4.4999, and less elsewhere.
+  expect(leversOf({ type: 'g4-standard-12' })).toMatchObject({ now: '1.1250', elsewhere: [] });
+  expect(leversOf({ type: 'g4-standard-48' })?.elsewhere).not.toEqual([]);
+});
+
 describe('the cheapest machine on which a pod fits', () => {
   test('is the smallest one with the same GPU', () => {
     // A quarter of a g6.12xlarge costs 4.6016 / 4 = 1.1504; a g6.xlarge costs 0.8048.

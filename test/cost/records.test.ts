@@ -64,3 +64,33 @@ test('the JSON report keeps its names for fields that replace a resource', () =>
   );
   expect(reported).toEqual(['claim:shared-gpu', 'annotation:gpu-fraction']);
 });
+
+test('an earlier revision that runs next to a canary is not counted, and named', () => {
+  const service = (fields: string, annotations = '') => `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: rank${annotations}}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 2
+    ${fields}
+    nodeSelector: {node.kubernetes.io/instance-type: g5.2xlarge}
+${container('nvidia.com/gpu: 1').replaceAll(/^/gm, '  ')}`;
+  const words = (text: string) => assumptionLines(costOf(text).cost!.assumptions);
+  const line = 'An earlier revision also runs (canaryTrafficPercent): its pods are not counted';
+  expect(words(service('canaryTrafficPercent: 20'))).toContain(line);
+  for (const fields of ['canaryTrafficPercent: 100', 'timeout: 60']) expect(words(service(fields))).not.toContain(line);
+  const standard = ', annotations: {serving.kserve.io/deploymentMode: Standard}';
+  expect(words(service('canaryTrafficPercent: 20', standard))).not.toContain(line);
+});
+
+test("SageMaker's machines have the price of EC2, unless the project states its own", () => {
+  const words = (text: string) => assumptionLines(costOf(text).cost!.assumptions);
+  const on = (type: string) =>
+    pod(`  nodeSelector: {node.kubernetes.io/instance-type: ${type}}\n${container('nvidia.com/gpu: 8')}`);
+  const line = 'No prices of SageMaker: price for the same machine on EC2';
+  expect(words(on('ml.p5.48xlarge'))).toContain(line);
+  expect(words(on('p5.48xlarge'))).not.toContain(line);
+  const own = '#### config: {prices: {gpus: {h100-80gb-sxm: 8}}}\n';
+  expect(words(own + on('ml.p5.48xlarge'))).not.toContain(line);
+});

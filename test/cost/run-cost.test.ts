@@ -52,6 +52,28 @@ describe('the cost of a run', () => {
     expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
   });
 
+  test('a workflow ends, and a deadline of its own bounds all of its steps', () => {
+    const workflow = (kind: string, fields: string, spec: string) => `apiVersion: argoproj.io/v1alpha1
+kind: ${kind}
+metadata: {name: sweep}
+spec:
+  ${fields}
+  ${spec}
+`;
+    const templates = `entrypoint: main, templates: [{name: main, activeDeadlineSeconds: 60, nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}, container: {image: 'registry.example.com/a:1', resources: {limits: {nvidia.com/gpu: 4}}}}]`;
+    const cron = (fields: string, limit: string) =>
+      lensOf(workflow('CronWorkflow', fields, `workflowSpec: {${limit}${templates}}`));
+    // 2 h × 5.672 = 11.344; 30.4167 nights × 11.344 = 345.05.
+    expect(cron('schedule: "0 1 * * *"', 'activeDeadlineSeconds: 7200, ')).toMatch(
+      / while running .* at most \$11\.34 per run, \$345\.05 a month$/,
+    );
+    expect(cron('schedules: ["0 1 * * *", "0 13 * * *"]', 'activeDeadlineSeconds: 7200, ')).toMatch(
+      /\$690\.09 a month$/,
+    );
+    // The limit of one step bounds that step only.
+    expect(cron('schedule: "0 1 * * *"', '')).toBe('$5.67/h on demand while running · $2.46/h spot');
+  });
+
   test('a RayJob that leaves its cluster running has no total', () => {
     const rayJob = (shutdown: boolean) => `apiVersion: ray.io/v1
 kind: RayJob

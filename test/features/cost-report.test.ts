@@ -20,6 +20,7 @@ const some: ReportedCost = {
   monthly: { min: 730, max: 730 },
   run: null,
   possibleHourly: null,
+  nodeHourly: null,
   idleHourly: 1,
   problem: null,
   path: 'chat.yaml',

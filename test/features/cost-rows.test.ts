@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
-import { costRows } from '../../server/src/features/cost/cost-rows.ts';
+import { costRows, rowAmount } from '../../server/src/features/cost/cost-rows.ts';
 import { totalOf } from '../../server/src/features/cost/cost-totals.ts';
 
 const pod = `apiVersion: v1
@@ -54,4 +54,31 @@ test('a row says what a workload costs, whose it is, and why there is no price',
     ending: 0,
     idleHourly: 0,
   });
+});
+
+test('a row of a DaemonSet has the price of one node, and pods on spot nodes without a spot price that on demand', () => {
+  const pods = (machine: string, more = '') => `
+      nodeSelector: {node.kubernetes.io/instance-type: ${machine}${more}}
+      containers: [{name: main, image: 'registry.example.com/main:1', resources: {limits: {nvidia.com/gpu: 1}}}]
+`;
+  const object = (kind: string, fields: string, spec: string) => `apiVersion: apps/v1
+kind: ${kind}
+metadata: {name: a}
+spec:
+  ${fields}selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec:${spec}`;
+  const rowsOf = (text: string) => costRows(new Analysis({ strict: true }).setFile('file:///a.yaml', text));
+  const [daemon] = rowsOf(object('DaemonSet', '', pods('g6.xlarge')));
+  expect(daemon).toMatchObject({ hourly: null, nodeHourly: { min: 0.8048, max: 0.8048 }, providers: ['AWS'] });
+  expect(daemon && rowAmount(daemon)).toBe('$0.80/h per node');
+  const spot = ', kubernetes.azure.com/scalesetpriority: spot';
+  expect(rowsOf(object('Deployment', 'replicas: 1\n  ', pods('Standard_NC24ads_A100_v4', spot)))).toMatchObject([
+    { hourly: { min: 3.673, max: 3.673 }, capacity: 'on-demand', nodeHourly: null },
+  ]);
+  const onSpot = ', karpenter.sh/capacity-type: spot';
+  expect(rowsOf(object('Deployment', 'replicas: 1\n  ', pods('g6.xlarge', onSpot)))).toMatchObject([
+    { hourly: { min: 0.3618, max: 0.3618 }, capacity: 'spot' },
+  ]);
 });

@@ -73,6 +73,30 @@ test('values of a release count with the templates of their chart, which then co
   expect(names(await costs(editor))).toEqual(['a.yaml one 55.04', 'chart/values-prod.yaml chat 110.08']);
 });
 
+test('an object that installs a chart counts it with its values, as they are typed', async () => {
+  const template = deployment('chat', 8).replace('replicas: 1', 'replicas: {{ .Values.replicas }}');
+  const app = `${folder}/apps/chat.yaml`;
+  const install = (replicas: number) => `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: chat}
+spec: {source: {path: charts/chat, helm: {valuesObject: {replicas: ${replicas}}}}, destination: {namespace: serving}}
+`;
+  const editor = await openFolder({
+    [`${folder}/charts/chat/Chart.yaml`]: 'apiVersion: v2\nname: chat\nversion: 1.0.0\n',
+    [`${folder}/charts/chat/values.yaml`]: 'replicas: 1\n',
+    [`${folder}/charts/chat/templates/chat.yaml`]: template,
+    [app]: install(2),
+  });
+  expect(names(await costs(editor))).toEqual(['apps/chat.yaml chat 110.08']);
+  await editor.open(app, install(3));
+  expect(names(await costs(editor))).toEqual(['apps/chat.yaml chat 165.12']);
+  const kind = (length: number) => ({ start: { line: 1, character: 6 }, end: { line: 1, character: 6 + length } });
+  await editor.change(app, kind('Application'.length), 'AppProject');
+  expect(names(await costs(editor))).toEqual(['charts/chat/templates/chat.yaml chat 55.04']);
+  await editor.change(app, kind('AppProject'.length), 'Application');
+  expect(names(await costs(editor))).toEqual(['apps/chat.yaml chat 165.12']);
+});
+
 test('an edit analyzes only the file that it changes, and the client learns of it once', async () => {
   const files: Record<string, string> = { [a]: deployment('one', 8), [b]: deployment('two', 8) };
   const reads: string[] = [];

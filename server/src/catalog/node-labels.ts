@@ -36,6 +36,10 @@ const reservations = {
   source: 'https://cloud.google.com/kubernetes-engine/docs/how-to/consuming-reservations',
   date: null,
 };
+const preemptible = {
+  source: 'https://docs.oracle.com/iaas/Content/ContEng/Tasks/contengusingpreemptiblecapacity.htm',
+  date: null,
+};
 const unsourced = { source: 'unsourced', date: null };
 const capacityOf = (origin: Source, values: Table<SelectedCapacity>): NodeLabel => ({
   names: 'capacity',
@@ -105,6 +109,7 @@ const labels = table<NodeLabel>({
     }),
   ),
   'kubernetes.azure.com/scalesetpriority': capacityOf(karpenterAzure, table({ spot: 'spot', regular: 'on-demand' })),
+  'oci.oraclecloud.com/oke-is-preemptible': capacityOf(preemptible, table({ true: 'spot' })),
   'kubernetes.azure.com/priority': capacityOf(karpenterAzure, table({ spot: 'spot', regular: 'on-demand' })),
 });
 

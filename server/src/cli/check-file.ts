@@ -2,6 +2,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
 import { oldPriceAge } from '../cost/price-age.ts';
+import { mayInstallCharts } from '../model/chart-installs.ts';
 import { noRelatedFiles } from '../model/related-files.ts';
 import { hasParts, type RelatedFilesSource } from '../workspace/find-related-files.ts';
 import { applySafeFixes } from './apply-fixes.ts';
@@ -78,7 +79,8 @@ async function checkText(
   const { fix, root, related, withLines, cluster } = options;
   const answered = async (file: FileAnalysis) => cluster?.answered(file) ?? file;
   const source = sourcePath(root, input);
-  const relatedFiles = input.file === standardInput ? noRelatedFiles : await related.of(uri);
+  const relatedFiles =
+    input.file === standardInput ? noRelatedFiles : await related.of(uri, mayInstallCharts(content.text));
   const before = await answered(analysis.setFile(uri, content.text, 0, undefined, relatedFiles));
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;

@@ -44,6 +44,10 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `Missing values from ${assumption.file}`;
     case 'inherited':
       return inheritedWords(assumption);
+    case 'otherRevision':
+      return `An earlier revision also runs (${assumption.field}): its pods are not counted`;
+    case 'sageMaker':
+      return 'No prices of SageMaker: price for the same machine on EC2';
     case 'unbounded':
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':

@@ -13,6 +13,10 @@ export type Assumption =
   /** Values missing from a template come from another file. */
   | { readonly kind: 'readWith'; readonly file: string }
   | ({ readonly kind: 'inherited' } & Inherited)
+  /** An earlier revision runs next to this one, with pods that the estimate does not count. */
+  | { readonly kind: 'otherRevision'; readonly field: string }
+  /** The price is that of the machine on EC2. */
+  | { readonly kind: 'sageMaker' }
   /** The replicas have no upper bound; `pods` are priced. */
   | { readonly kind: 'unbounded'; readonly podSet: string; readonly pods: number }
   | { readonly kind: 'gpu'; readonly model: string; readonly nodePool: string | null; readonly from: 'config' }

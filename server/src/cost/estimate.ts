@@ -18,6 +18,7 @@ import { rangeOfQuotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
+import { notesOnWorkload } from './workload-notes.ts';
 
 /**
  * The cost of a workload's accelerators: instance price × the pod's share of the instance × pods. The instance price includes the node's
@@ -45,11 +46,12 @@ export function estimateCost(
   }
   const hourly = sumOf(parts.map((part) => part.hourly));
   if (!(hourly.max <= maxHourly)) return without({ kind: 'tooManyPods' });
+  const isListed = parts.some((part) => part.basis.some(({ source }) => source !== null));
   return {
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
     cost: {
-      ...total(parts, hourly, [...readWith(workload), ...inheritedBy(used)]),
+      ...total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
       ...runCost(runLength(workload, stepSeconds), hourly),
     },
   };

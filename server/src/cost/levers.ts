@@ -66,6 +66,8 @@ function hasRoom({ offer }: PodPrice, { needs }: Placement, unknown: number): bo
 
 /** The same GPU at other providers and in other regions, if it is cheaper there: the cheapest place of each provider, cheapest first. */
 export function sameGpuElsewhere({ model, devices, placement, now }: Priced, prices: OwnPrices): readonly PodPrice[] {
+  // The one device of such a machine is a part of a card, and other places sell whole cards.
+  if (now.offer.gpuCount < 1) return [];
   const best = new Map<Provider, PodPrice>();
   for (const [provider, region] of placesOf(model, prices.sheet)) {
     if (provider === now.offer.provider && region === now.offer.region) continue;

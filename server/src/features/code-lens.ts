@@ -1,4 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
+import type { Assumption } from '../cost/assumption.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import type { PossibleCost } from '../cost/possible-cost.ts';
@@ -131,6 +132,16 @@ function idleWords({ idle, idleHourly }: CostEstimate): string {
   return formatMonthly(idle) === month ? `${month} idle` : `idle from ${month}`;
 }
 
+/** What the amount alone would hide. */
+function caveat(assumption: Assumption, { podSets }: Workload): string | undefined {
+  // A price on demand is only the most that a pod on spot nodes costs.
+  if (assumption.kind === 'onDemand') return ', spot price unknown';
+  if (assumption.kind === 'otherRegion' && podSets.some(({ placement }) => placement.region === assumption.region))
+    return ` in ${assumption.pricedRegion}, ${assumption.region} unknown`;
+  if (assumption.kind === 'sageMaker') return " on EC2, SageMaker's price unknown";
+  return assumption.kind === 'premium' ? ' without the premium of Autopilot' : undefined;
+}
+
 /** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, a range over models, or which fact is missing. */
 export function costWords(workload: Workload, { cost, unknown }: CostResult, range: PossibleCost | undefined): string {
   if (range !== undefined) return rangeWords(range);
@@ -146,8 +157,7 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult, ran
   const amount = formatHourly(cost.isOpen ? cost.hourly.min : cost.hourly);
   const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
   const parts = [`${least}${amount}${words}${running}`];
-  // A price on demand is only the most that a pod on spot nodes costs.
-  if (cost.assumptions.some(({ kind }) => kind === 'onDemand')) parts[0] += ', spot price unknown';
+  parts[0] += cost.assumptions.map((one) => caveat(one, workload)).find((one) => one !== undefined) ?? '';
   const node = nodeWords(cost);
   if (node !== undefined) parts[0] += ` (${node})`;
   if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);

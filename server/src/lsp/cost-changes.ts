@@ -8,6 +8,7 @@ import {
   pairWorkloads,
 } from '../features/cost/cost-changes.ts';
 import { costRows } from '../features/cost/cost-rows.ts';
+import { mayInstallCharts } from '../model/chart-installs.ts';
 import type { ChangedFile, CostChangesParams, CostChangesResult } from './cost-protocol.ts';
 import { guard, yieldOnce } from './guard.ts';
 import { lineIndex } from './line-index.ts';
@@ -44,8 +45,9 @@ export function registerCostChanges(session: Session): void {
     if (documents.get(uri) !== undefined) return (await session.update(uri))?.file;
     if (await projects.isIgnored(uri)) return undefined;
     const config = await projects.configOf(uri);
-    const relatedFiles = await session.relatedFiles.relatedFilesOf(uri);
-    return projects.analysis.peek(uri, (await host.readFile(uri)) ?? '', config, relatedFiles);
+    const text = (await host.readFile(uri)) ?? '';
+    const relatedFiles = await session.relatedFiles.relatedFilesOf(uri, mayInstallCharts(text));
+    return projects.analysis.peek(uri, text, config, relatedFiles);
   }
 }
 

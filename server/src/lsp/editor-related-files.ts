@@ -10,8 +10,11 @@ import { delay } from './projects.ts';
 
 /** The related files of the documents in the editor. */
 export interface EditorRelatedFiles {
-  /** The same object as long as the content of the related files is the same. Never rejects. */
-  relatedFilesOf(uri: string): Promise<RelatedFiles>;
+  /**
+   * The same object as long as the content of the related files is the same. Never rejects.
+   * @param installs whether the file may install charts
+   */
+  relatedFilesOf(uri: string, installs: boolean): Promise<RelatedFiles>;
   /** Handles a file that was edited. */
   changed(uri: string): void;
   /** Handles changed workspace folders. */
@@ -80,8 +83,8 @@ export function createEditorRelatedFiles(
   }
 
   return {
-    relatedFilesOf(uri) {
-      const finding = source.of(uri);
+    relatedFilesOf(uri, installs) {
+      const finding = source.of(uri, installs);
       const known = found.get(finding);
       return known === undefined ? inTime(uri, finding) : Promise.resolve(known);
     },

@@ -1,6 +1,7 @@
 import { type Connection, type InitializeParams, MarkupKind, TextDocuments } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
+import { mayInstallCharts } from '../model/chart-installs.ts';
 import { type ConfinedHost, confine, type Host } from './confined-host.ts';
 import { createEditorRelatedFiles, type EditorRelatedFiles } from './editor-related-files.ts';
 import { guarded, type Log, outdated } from './guard.ts';
@@ -61,7 +62,7 @@ export function createSession(connection: Connection, machine: Host, listener: S
     const { version } = before;
     const config = await session.projects.configOf(uri);
     if (documents.get(uri)?.version !== version) throw outdated();
-    const relatedFiles = await session.relatedFiles.relatedFilesOf(uri);
+    const relatedFiles = await session.relatedFiles.relatedFilesOf(uri, mayInstallCharts(before.getText()));
     const document = documents.get(uri);
     if (document?.version !== version) throw outdated();
     const file = session.projects.analysis.setFile(uri, document.getText(), version, config, relatedFiles);

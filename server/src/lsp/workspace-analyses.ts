@@ -9,6 +9,7 @@ import { type CostRow, costRow, fileName } from '../features/cost/cost-rows.ts';
 import { priceBasis } from '../features/cost/price-basis.ts';
 import { type FoundSaving, savingsIn } from '../features/cost-report/savings.ts';
 import { runningWorkloads } from '../features/hover/gpu-words.ts';
+import { mayInstallCharts } from '../model/chart-installs.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import { isKustomization } from '../model/kustomize/build.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
@@ -79,6 +80,8 @@ interface OnDisk {
   readonly uri: string;
   /** Identifies the read. */
   readonly read: number;
+  /** The text may install charts. */
+  readonly installs: boolean;
   /** The text, until it is analyzed. */
   text: string | undefined;
 }
@@ -150,7 +153,8 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
       kept.delete(key);
       return undefined;
     }
-    const relatedFiles = await related.relatedFilesOf(uri);
+    const installs = document === undefined ? file?.installs === true : mayInstallCharts(document.getText());
+    const relatedFiles = await related.relatedFilesOf(uri, installs);
     const before = kept.get(key);
     const isSame = before?.stamp === stamp && before.config === config && before.relatedFiles === relatedFiles;
     const hasSavings = before?.analysis.savings !== undefined;
@@ -199,7 +203,12 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
       if (isKept) waiting += text.length;
       reads += 1;
       // The first spelling of the URI stays, because the client knows the findings under it.
-      onDisk.set(key, { uri: before?.uri ?? uri, read: reads, text: isKept ? text : undefined });
+      onDisk.set(key, {
+        uri: before?.uri ?? uri,
+        read: reads,
+        installs: mayInstallCharts(text),
+        text: isKept ? text : undefined,
+      });
     },
     deleted(uris) {
       const gone = [...onDisk.keys()].filter((key) => uris.has(key) || isWithin(key, uris));
@@ -257,5 +266,6 @@ function keep(
 /** Whether a file can have workloads with accelerators, also through its related files. */
 function mayConcern(uri: string, text: string): boolean {
   if (text.length > maxSearched || isKustomization(uri) || chartOfRelease(uri) !== undefined) return true;
+  if (mayInstallCharts(text)) return true;
   return mayConcernAccelerators(text) || (chartOf(uri) !== undefined && text.includes('.Values'));
 }

@@ -3,11 +3,12 @@ import { checkLimits, parseDocument, parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
+import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
-import { external, mergeStrategic } from './kustomize/merge.ts';
+import { emptyMap, external, mergeStrategic } from './kustomize/merge.ts';
 import { patched, withLastPatch } from './kustomize/patches.ts';
 import { lowerDocument } from './lower.ts';
 import { once } from './once.ts';
@@ -28,6 +29,12 @@ export interface ChartRelease {
   readonly templates: readonly SourceFile[];
 }
 
+/** A chart that an object or a helmfile installs. */
+export interface InstalledChart extends ChartRelease {
+  /** The files of values that the install names, by their paths as written; without optional ones that do not exist. */
+  readonly files: ReadonlyMap<string, SourceFile>;
+}
+
 /** The objects to which a kustomize patch applies, with all other patches of the kustomization applied. */
 export interface PatchBase {
   readonly objects: readonly BuiltObject[];
@@ -39,6 +46,8 @@ export interface RelatedFiles {
   readonly chart?: ChartValues;
   readonly base?: PatchBase;
   readonly release?: ChartRelease;
+  /** The charts that the file installs, by `installKey`. */
+  readonly installs?: ReadonlyMap<string, InstalledChart>;
   /** The objects that a kustomization builds. */
   readonly built?: readonly BuiltObject[];
   /** The URIs of the other kustomizations that it includes. */
@@ -55,10 +64,11 @@ export function chartValues(name: string, text: string): ChartValues | undefined
 }
 
 /** Whether related files can change the workloads of a document. */
-export function hasRelatedFiles(text: string, { chart, release, base, built }: RelatedFiles): boolean {
+export function hasRelatedFiles(text: string, { chart, release, installs, base, built }: RelatedFiles): boolean {
   // A template can receive all its accelerators from the chart's values.
   return (
     release !== undefined ||
+    installs !== undefined ||
     base !== undefined ||
     built !== undefined ||
     (chart !== undefined && text.includes('.Values'))
@@ -87,7 +97,7 @@ export function withRelatedFiles(
   });
   // Values that change no GPU workload are only a part of a release, such as those of its ingress.
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
-  if (relatedFiles.release !== undefined) return resolved;
+  if (relatedFiles.release !== undefined || relatedFiles.installs !== undefined) return resolved;
   const known = new Set(workloads.map(startOf));
   const byStart = new Map(resolved.map((workload) => [startOf(workload), workload]));
   const added = resolved.filter((workload) => !known.has(startOf(workload)));
@@ -106,10 +116,16 @@ interface Reading {
   readonly unchanged?: () => boolean;
 }
 
-function readings(document: YamlDocument, { chart, release, base, built }: RelatedFiles): readonly Reading[] {
+function readings(document: YamlDocument, related: RelatedFiles): readonly Reading[] {
+  const { chart, release, installs, base, built } = related;
   const { root } = document;
   if (root === null) return [];
   if (release !== undefined) return document.base > 0 ? [] : readingsOfRelease(root, release);
+  if (installs !== undefined)
+    return chartInstalls(document).flatMap((one) => {
+      const installed = installs.get(installKey(one));
+      return installed === undefined ? [] : readingsOfInstall(one, installed);
+    });
   if (built !== undefined) {
     // kustomize allows only one document; any other must not count the objects a second time.
     if (document.base > 0) return [];
@@ -134,22 +150,47 @@ function readings(document: YamlDocument, { chart, release, base, built }: Relat
 
 /** The templates of a chart with its values and those of the release: mappings are merged, null removes a value, and lists are replaced. */
 function readingsOfRelease(root: YamlNode, { values, templates }: ChartRelease): readonly Reading[] {
-  const defaults = values && chartValues('values.yaml', values.text);
-  const merged = defaults === undefined ? root : mergeStrategic(defaults.root, root, false);
+  const defaults = values && chartValues('values.yaml', values.text)?.root;
+  const merged = defaults === undefined ? root : mergeStrategic(defaults, root, false);
+  return filledTemplates(templates, merged).flatMap(({ made, document, readWith }): readonly Reading[] => {
+    const shown = placed(made, root);
+    if (shown === undefined) return [];
+    const unchanged = () =>
+      defaults !== undefined && JSON.stringify(made) === JSON.stringify(filledWith(document, defaults));
+    return [{ root: shown, readWith, unchanged }];
+  });
+}
+
+/** The templates of a chart with its values and all those that an install names. */
+function readingsOfInstall(install: ChartInstall, { values, templates, files }: InstalledChart): readonly Reading[] {
+  const ofChart = values && chartValues('values.yaml', values.text)?.root;
+  const layers = install.layers.flatMap((layer) => {
+    const file = 'file' in layer ? files.get(layer.file) : undefined;
+    return 'values' in layer ? layer.values : ((file && chartValues(layer.file, file.text)?.root) ?? []);
+  });
+  const [first, ...rest] = ofChart === undefined ? layers : [ofChart, ...layers];
+  const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);
+  const identity = install.namespace === null ? {} : { identity: { namespace: install.namespace } };
+  return filledTemplates(templates, merged).flatMap(({ made, readWith }) => {
+    const shown = placed(made, install.at);
+    return shown === undefined ? [] : [{ root: shown, readWith, ...identity }];
+  });
+}
+
+/** The documents of templates with values, and the names of their files. */
+function filledTemplates(templates: readonly SourceFile[], values: YamlNode) {
   return templates.flatMap((template) => {
     const readWith = template.uri.slice(template.uri.lastIndexOf('/') + 1);
-    return documentsIn(template).flatMap((document): readonly Reading[] => {
-      const filledFrom = (values: YamlNode) => {
-        const filled = fillFromValues(document, values)?.root ?? document.root;
-        return filled === null ? undefined : placed(external(filled), root);
-      };
-      const made = filledFrom(merged);
-      if (made === undefined) return [];
-      const unchanged = () =>
-        defaults !== undefined && JSON.stringify(made) === JSON.stringify(filledFrom(defaults.root));
-      return [{ root: made, readWith, unchanged }];
+    return documentsIn(template).flatMap((document) => {
+      const made = filledWith(document, values);
+      return made === undefined ? [] : [{ made, document, readWith }];
     });
   });
+}
+
+function filledWith(document: YamlDocument, values: YamlNode): YamlNode | undefined {
+  const filled = fillFromValues(document, values)?.root ?? document.root;
+  return filled === null ? undefined : external(filled);
 }
 
 const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));

@@ -1,8 +1,8 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
-import { asBoolean, asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
-import { countIn } from './count.ts';
+import { asBoolean, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { countIn, plus } from './count.ts';
 import { runsPerMonth } from './cron.ts';
 import { kindOf } from './kinds/index.ts';
 import { processInput } from './process-input.ts';
@@ -28,10 +28,11 @@ export interface RunLength {
 export function runLength(workload: Workload, stepSeconds: number | null): RunLength | undefined {
   const { manifest, role } = workload;
   const { root } = manifest;
-  const job = kindOf(manifest).job?.(root);
-  const schedule = getIn(root, 'spec', 'schedule');
+  const kind = kindOf(manifest);
+  const job = kind.job?.(root);
+  const schedules = schedulesOf(root);
   const ends =
-    (role === 'training' || role === 'batch') && kindOf(manifest).staysUp !== true && !keepsCluster(workload);
+    kind.runsSteps || ((role === 'training' || role === 'batch') && kind.staysUp !== true && !keepsCluster(workload));
   if (job === undefined && !ends) return undefined;
   const deadline = deadlineOf(workload, job);
   const steps = deadline === null && stepSeconds !== null ? stepsOf(workload) : null;
@@ -40,20 +41,32 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     hours: seconds === null ? null : seconds / 3600,
     from: deadline !== null ? ('deadline' as const) : seconds === null ? null : ('steps' as const),
   };
-  if (schedule === undefined) return run;
+  if (schedules.length === 0) return run;
   const isSuspended = asBoolean(getIn(root, 'spec', 'suspend')) === true;
   const policy = asText(getIn(root, 'spec', 'concurrencyPolicy'));
   return {
     ...run,
-    perMonth: isSuspended ? 0 : isTemplated(schedule) ? null : runsPerMonth(asText(schedule) ?? ''),
+    perMonth: isSuspended ? 0 : schedules.map(runsOf).reduce(plus, 0),
     ...(policy === 'Forbid' || policy === 'Replace' ? { oneAtATime: true } : {}),
   };
 }
 
-/** The shortest `activeDeadlineSeconds` of the object, its job and its pods. */
-function deadlineOf({ manifest: { root }, podSets }: Workload, job: Cursor | undefined): number | null {
+/** A CronWorkflow may have several. */
+function schedulesOf(root: Cursor): readonly Cursor[] {
   const spec = getIn(root, 'spec');
-  const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate'), ...podSets.map(({ pod }) => pod)];
+  const several = items(getIn(spec, 'schedules'));
+  return several.length > 0 ? several : [getIn(spec, 'schedule') ?? []].flat();
+}
+
+function runsOf(schedule: Cursor): number | null {
+  return isTemplated(schedule) ? null : runsPerMonth(asText(schedule) ?? '');
+}
+
+/** The shortest `activeDeadlineSeconds` of the object, its job and its pods. That of a step does not end the others. */
+function deadlineOf({ manifest, podSets }: Workload, job: Cursor | undefined): number | null {
+  const spec = getIn(manifest.root, 'spec');
+  const pods = kindOf(manifest).runsSteps ? [getIn(spec, 'workflowSpec')] : podSets.map(({ pod }) => pod);
+  const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate'), ...pods];
   const written = owners.flatMap((owner) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? []);
   return written.length === 0 ? null : Math.min(...written);
 }

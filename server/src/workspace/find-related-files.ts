@@ -5,6 +5,7 @@ import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { once } from '../model/once.ts';
 import { chartValues, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import { relatedToInstalls, templatesIn } from './installed-charts.ts';
 
 /** How related files are read: the only difference between the editor and the command line. */
 export interface FileReader {
@@ -20,8 +21,11 @@ export interface FileReader {
 
 /** The related files of each file: a chart's values, a kustomization's base and patches. */
 export interface RelatedFilesSource {
-  /** The same object as long as the content of the related files is the same. */
-  of(uri: string): Promise<RelatedFiles>;
+  /**
+   * The same object as long as the content of the related files is the same.
+   * @param installs whether the file may install charts: only then its own text is read
+   */
+  of(uri: string, installs?: boolean): Promise<RelatedFiles>;
   /** The URIs of the other files that contribute to the objects of a kustomization. A patch that applies to nothing does not. */
   partsOf(kustomization: string): Promise<ReadonlySet<string>>;
   /** Reports that the content of a file may have changed. @returns whether any related files depend on it */
@@ -39,6 +43,7 @@ interface Answer {
   readonly owner: Owner;
   readonly sources: ReadonlyMap<string, SourceFile | undefined>;
   readonly relatedFiles: Promise<RelatedFiles>;
+  readonly installs: boolean;
   /** One of the sources may have changed. */
   isStale: boolean;
 }
@@ -95,7 +100,7 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
     return known.source;
   }
 
-  function answerFor(uri: string, before: Answer | undefined): Answer {
+  function answerFor(uri: string, before: Answer | undefined, installs: boolean): Answer {
     const owner: Owner = before?.owner ?? { uri, dependsOn: new Set(), isForgotten: false };
     const sources = new Map<string, SourceFile | undefined>();
     const read: Read = async (file) => {
@@ -105,11 +110,12 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
     };
     const find = async () => {
       const previous = await before?.relatedFiles.catch(() => undefined);
-      if (before !== undefined && previous !== undefined && (await isUnchanged(before))) {
+      if (before?.installs === installs && previous !== undefined && (await isUnchanged(before))) {
         for (const [file, source] of before.sources) sources.set(file, source);
         return previous;
       }
-      const found = await relatedFilesOf(uri, read, reader);
+      const related = await relatedFilesOf(uri, read, reader);
+      const found = installs && related === noRelatedFiles ? await relatedToInstalls(uri, read, reader) : related;
       const names = new Set([...sources.keys()].map(normalizeUri));
       release(
         owner,
@@ -117,7 +123,7 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
       );
       return found;
     };
-    return { owner, sources, relatedFiles: find(), isStale: false };
+    return { owner, sources, relatedFiles: find(), installs, isStale: false };
   }
 
   async function isUnchanged({ owner, sources }: Answer): Promise<boolean> {
@@ -135,11 +141,11 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
     return dependents.size > 0;
   }
 
-  function relatedFilesTo(uri: string): Promise<RelatedFiles> {
+  function relatedFilesTo(uri: string, installs = false): Promise<RelatedFiles> {
     if (isLoose(uri) || !reader.reaches(uri)) return Promise.resolve(noRelatedFiles);
     const known = answers.get(uri);
-    if (known !== undefined && !known.isStale) return known.relatedFiles;
-    const made = answerFor(uri, known);
+    if (known?.installs === installs && !known.isStale) return known.relatedFiles;
+    const made = answerFor(uri, known, installs);
     answers.set(uri, made);
     return made.relatedFiles;
   }
@@ -161,7 +167,7 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
   return {
     of: relatedFilesTo,
     async partsOf(kustomization) {
-      return partsIn(await relatedFilesTo(kustomization));
+      return partsIn(await relatedFilesTo(kustomization, answers.get(kustomization)?.installs));
     },
     changed: (uri) => invalidate(normalizeUri(uri)),
     filesChanged: (uris) =>
@@ -183,14 +189,17 @@ export function createRelatedFiles({ read: readText, ...reader }: FileReader, ma
 }
 
 /** The URIs of the other files that contribute to the objects of a kustomization or of a chart's release. */
-export function partsIn({ built = [], included = [], release }: RelatedFiles): ReadonlySet<string> {
-  const ofChart = release === undefined ? [] : [...release.templates, ...(release.values ? [release.values] : [])];
-  return new Set([...included, ...built.flatMap(({ sources }) => sources), ...ofChart.map(({ uri }) => uri)]);
+export function partsIn({ built = [], included = [], release, installs }: RelatedFiles): ReadonlySet<string> {
+  const charts = [...(release === undefined ? [] : [release]), ...(installs?.values() ?? [])];
+  const ofCharts = charts.flatMap(({ templates, values }) => [...templates, ...(values ? [values] : [])]);
+  const files = [...(installs?.values() ?? [])].flatMap((one) => [...one.files.values()]);
+  const uris = [...ofCharts, ...files].map(({ uri }) => uri);
+  return new Set([...included, ...built.flatMap(({ sources }) => sources), ...uris]);
 }
 
 /** Whether a file counts others. */
-export function hasParts({ built, release }: RelatedFiles): boolean {
-  return built !== undefined || release !== undefined;
+export function hasParts({ built, release, installs }: RelatedFiles): boolean {
+  return built !== undefined || release !== undefined || installs !== undefined;
 }
 
 const none: KnownName = { spellings: new Map(), dependents: new Set() };
@@ -213,9 +222,6 @@ async function relatedFilesOf(
   return released === noRelatedFiles ? relatedToPatch(uri, read, reaches) : released;
 }
 
-/** More templates than any chart has. */
-const maxTemplates = 1000;
-
 async function relatedToRelease(
   uri: string,
   read: Read,
@@ -223,11 +229,7 @@ async function relatedToRelease(
 ): Promise<RelatedFiles> {
   const place = chartOfRelease(uri);
   if (place === undefined || !reaches(place.chart) || (await read(place.chart)) === undefined) return noRelatedFiles;
-  const folder = new Set([normalizeUri(place.templates)]);
-  const isTemplate = (name: string) => /\.ya?ml$/.test(name) && isWithin(normalizeUri(name), folder);
-  const found = (await list(place.templates, maxTemplates)).filter(isTemplate).sort();
-  const texts = await Promise.all(found.map(read));
-  const templates = texts.flatMap((file) => file ?? []);
+  const templates = await templatesIn(place.templates, read, list);
   return templates.length === 0 ? noRelatedFiles : { release: { values: await read(place.values), templates } };
 }
 

@@ -26,6 +26,10 @@ const state = z
     possibleHourly: range('US dollars per hour')
       .nullable()
       .describe('Without a price because nothing names the GPU: from the cheapest to the most expensive one.'),
+    nodeHourly: range('US dollars per hour and node')
+      .nullable()
+      .optional()
+      .describe('Of a DaemonSet: the number of its nodes is unknown. Absent with a base.'),
     problem: z.string().nullable().describe('Why there is no price.'),
     team: z.string().nullable().optional().describe('The value of a label that names the owner. Absent with a base.'),
     cards: z

@@ -1,4 +1,5 @@
 import { type CostChange, increaseOf, totalIncrease } from '../../features/cost/cost-changes.ts';
+import { pick, stateFields } from '../../features/cost-report/state-fields.ts';
 import { jsonText } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
 import type { CostJson } from './cost-schema.ts';
@@ -28,7 +29,5 @@ function toJson(change: CostChange<WorkloadCost>, isCompared: boolean): CostJson
 }
 
 function stateOf(workload: WorkloadCost | null): CostJson['workloads'][number]['before'] {
-  if (workload === null) return null;
-  const { path, line, gpus, hourly, isOpen, monthly, possibleHourly, idleHourly, problem } = workload;
-  return { path, line, gpus, hourly, isOpen, monthly, possibleHourly, idleHourly, problem };
+  return workload && pick(workload, stateFields);
 }

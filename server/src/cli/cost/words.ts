@@ -1,16 +1,15 @@
-import { formatDollars, fromWords, plural } from '../../cost/money.ts';
+import { formatDollars, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { increaseWords } from '../../features/cost/change-words.ts';
 import type { ComparedCost, TotalIncrease } from '../../features/cost/cost-changes.ts';
+import { rowAmount } from '../../features/cost/cost-rows.ts';
 import type { CostTotal } from '../../features/cost/cost-totals.ts';
 import type { CostReport } from './cost.ts';
 
-/** The price of one state: an amount, `$0.53/h … $17.80/h` over possible GPUs, `no price`, or nothing if the workload is not there. */
+/** The price of one state: an amount as in `rowAmount`, `no price`, or nothing if the workload is not there. */
 export function hourlyWords(workload: ComparedCost | null): string {
-  if (workload === null) return '–';
-  if (workload.hourly !== null) return fromWords(workload.hourly, workload.isOpen);
-  return workload.possibleHourly === null ? 'no price' : spreadWords(workload.possibleHourly);
+  return workload === null ? '–' : (rowAmount(workload) ?? 'no price');
 }
 
 /** `, and 2 workloads without a price`; those with a range are part of the total's own words. */

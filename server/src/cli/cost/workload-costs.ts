@@ -1,3 +1,4 @@
+import type { Range } from '../../cost/types.ts';
 import type { CostRow } from '../../features/cost/cost-rows.ts';
 import type { CountedAmounts } from '../../features/cost/cost-totals.ts';
 import type { CheckedFile } from '../reports/format.ts';
@@ -11,6 +12,7 @@ export interface WorkloadCost extends Pick<CostRow, 'kind' | 'namespace' | 'name
   readonly line: number;
   /** As in a row; absent from earlier reports. */
   readonly run?: string | null;
+  readonly nodeHourly?: Range | null;
 }
 
 /** A row with its place, for formats that show all of it. */

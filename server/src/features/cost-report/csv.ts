@@ -28,6 +28,9 @@ const columns: readonly (readonly [string, (row: ReportedCost) => Cell])[] = [
   // Without a named card: from the cheapest card to the most expensive one. Not part of any sum.
   ['possible_hourly_usd_min', ({ possibleHourly }) => end(possibleHourly, 'min')],
   ['possible_hourly_usd_max', ({ possibleHourly }) => end(possibleHourly, 'max')],
+  // Of a DaemonSet, whose number of nodes is unknown. Not part of any sum.
+  ['node_hourly_usd_min', ({ nodeHourly }) => end(nodeHourly, 'min')],
+  ['node_hourly_usd_max', ({ nodeHourly }) => end(nodeHourly, 'max')],
 ];
 
 /**

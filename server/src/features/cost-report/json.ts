@@ -1,5 +1,6 @@
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
 import type { CostSaving, ReportedCost, ReportedCosts } from './report.ts';
+import { pick, rowFields } from './state-fields.ts';
 
 /** The content of `gpulint cost --format json` without a base. schemas/cost.schema.json describes it. */
 export interface CostReportJson {
@@ -22,22 +23,9 @@ export interface CostReportJson {
 }
 
 /** One workload of one state. */
-export type WorkloadJson = Pick<
-  ReportedCost,
-  | 'path'
-  | 'line'
-  | 'gpus'
-  | 'hourly'
-  | 'isOpen'
-  | 'monthly'
-  | 'run'
-  | 'possibleHourly'
-  | 'idleHourly'
-  | 'problem'
-  | 'team'
-  | 'cards'
-  | 'providers'
->;
+export type WorkloadJson = Pick<ReportedCost, (typeof rowFields)[number]>;
+
+const savingFields = ['workload', 'message', 'hourly', 'fix', 'path', 'line'] as const;
 
 export function costReportJson({ rows, savings, basis }: ReportedCosts): CostReportJson {
   return {
@@ -46,36 +34,12 @@ export function costReportJson({ rows, savings, basis }: ReportedCosts): CostRep
     base: null,
     workloads: rows.map((row) => {
       const { kind, namespace, name } = row;
-      return { kind, namespace, name, before: null, after: workloadJson(row), increase: null };
+      return { kind, namespace, name, before: null, after: pick(row, rowFields), increase: null };
     }),
     before: null,
     after: totalOf(rows),
     increase: null,
-    savings: savings.map(savingJson),
+    savings: savings.map((saving) => pick(saving, savingFields)),
     priceBasis: basis ?? null,
   };
-}
-
-function workloadJson(row: ReportedCost): WorkloadJson {
-  const { path, line, gpus, hourly, isOpen, monthly, run, possibleHourly, idleHourly, problem } = row;
-  const { team, cards, providers } = row;
-  return {
-    path,
-    line,
-    gpus,
-    hourly,
-    isOpen,
-    monthly,
-    run,
-    possibleHourly,
-    idleHourly,
-    problem,
-    team,
-    cards,
-    providers,
-  };
-}
-
-function savingJson({ workload, message, hourly, fix, path, line }: CostSaving): CostSaving {
-  return { workload, message, hourly, fix, path, line };
 }

@@ -39,7 +39,7 @@ export function* renderMarkdown(
   const problems = rows.flatMap((one) =>
     one.problem === null ? [] : [`- ${plainMarkdown(`${workloadName(one)}: ${one.problem}`)}\n`],
   );
-  if (unpriced > 0) yield `\nNot in the totals, because they have no price:\n\n`;
+  if (unpriced > 0) yield `\nNot in the totals:\n\n`;
   yield* problems.slice(0, maxRows);
   const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h per month. `;
   yield `\n${plainMarkdown(`${prices}Not included: ${notCounted}.`)}\n`;

@@ -37,6 +37,7 @@ export interface ReportedCost
       | 'monthly'
       | 'run'
       | 'possibleHourly'
+      | 'nodeHourly'
       | 'idleHourly'
       | 'problem'
     > {}

@@ -1,6 +1,6 @@
 import { formatAmount, formatCount, formatDollars, fromWords } from '../../cost/money.ts';
-import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
+import { rowAmount } from '../cost/cost-rows.ts';
 import type { CostTotal } from '../cost/cost-totals.ts';
 import { workloadName } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
@@ -44,12 +44,7 @@ const columns: readonly Column[] = [
   },
   {
     title: '$/h',
-    value: ({ hourly, isOpen, possibleHourly }) =>
-      hourly !== null
-        ? fromWords(hourly, isOpen, formatAmount)
-        : possibleHourly === null
-          ? null
-          : spreadWords(possibleHourly, formatAmount),
+    value: (row) => rowAmount(row, formatAmount) ?? null,
     number: true,
     key: ({ hourly }) => hourly?.max ?? null,
     sum: { name: 'hourly', of: ({ hourly, isOpen }) => fromWords(hourly, isOpen, formatAmount) },

@@ -8,6 +8,8 @@ export interface ComparedCost
   extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'gpus' | 'hourly' | 'isOpen' | 'monthly' | 'possibleHourly'> {
   readonly path: string;
   readonly line: number;
+  /** Absent from earlier reports. */
+  readonly nodeHourly?: Range | null;
 }
 
 /** One workload before and after a change; at least one of them is present. */

@@ -2,9 +2,11 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { gpus, providerName } from '../../catalog/index.ts';
 import { type Budget, covers } from '../../cost/budget.ts';
 import { gpusOf } from '../../cost/estimate.ts';
+import { formatHourly, fromWords } from '../../cost/money.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { monthOf, runWords } from '../../cost/run-cost.ts';
-import type { Range } from '../../cost/types.ts';
+import type { CostBasis, Range } from '../../cost/types.ts';
 import { isValues } from '../../model/values.ts';
 import type { Capacity, Role, Workload } from '../../model/workload.ts';
 import type { Located } from '../../yaml/cursor.ts';
@@ -21,6 +23,7 @@ export interface CostRow {
   /** The value of a label that names the owner. */
   readonly team: string | null;
   readonly role: Role;
+  /** What the price is for; without a price, what the pods select. */
   readonly capacity: Capacity;
   /** Devices in all pods, from floor to ceiling; null if unknown. */
   readonly gpus: { readonly min: number | null; readonly max: number | null };
@@ -40,6 +43,8 @@ export interface CostRow {
   readonly run: string | null;
   /** US dollars per hour from the cheapest to the most expensive GPU, if nothing names the GPU; otherwise null. */
   readonly possibleHourly: Range | null;
+  /** US dollars per hour and node, for the pods of a DaemonSet: the number of nodes is unknown. null for others and without a price. */
+  readonly nodeHourly: Range | null;
   /** Per hour with replicas at their floor, for servers; null for others and without a price. */
   readonly idleHourly: number | null;
   readonly spotHourly: Range | null;
@@ -56,6 +61,19 @@ export interface CostRow {
   /** Where the hover with the details opens, in the file. */
   readonly span: Span;
 }
+
+/** The price of a row: an amount, `$0.53/h … $17.80/h` over possible GPUs, or `$0.80/h per node`; undefined without any. */
+export function rowAmount(
+  { hourly, isOpen, possibleHourly, nodeHourly }: RowAmounts,
+  format: (amount: Range | number) => string = formatHourly,
+): string | undefined {
+  if (hourly !== null) return fromWords(hourly, isOpen, format);
+  if (possibleHourly !== null) return spreadWords(possibleHourly, format);
+  return nodeHourly ? `${format(nodeHourly)} per node` : undefined;
+}
+
+/** Earlier reports have no price per node. */
+type RowAmounts = Pick<CostRow, 'hourly' | 'isOpen' | 'possibleHourly'> & Partial<Pick<CostRow, 'nodeHourly'>>;
 
 /** The rows of a file, in file order: of each workload that runs on its own, and of each release of values. */
 export function costRows(file: FileAnalysis): readonly CostRow[] {
@@ -74,9 +92,11 @@ export function costRow(
   budgets: readonly Budget[],
 ): CostRow {
   const { cost, unknown } = costOf(workload);
+  const onNode = workload.replica?.per === 'node' ? costOf(workload.replica).cost : null;
   const accelerators = workload.podSets.flatMap(requestedDevices);
   const models = accelerators.flatMap(({ model }) => (model === null ? [] : (gpus.get(model)?.name ?? model)));
-  const providers = (cost?.basis ?? []).flatMap(({ provider }) => (provider === null ? [] : providerName(provider)));
+  const basis = (cost ?? onNode)?.basis ?? [];
+  const providers = basis.flatMap(({ provider }) => (provider === null ? [] : providerName(provider)));
   const isIdle = workload.role === 'serving' && workload.roleConfidence !== 'guess';
   const { kind, namespace, name, role } = workload;
   return {
@@ -85,7 +105,7 @@ export function costRow(
     name,
     team: teamOf(workload),
     role,
-    capacity: capacityOf(workload),
+    capacity: capacityOf(workload, basis),
     gpus: gpusOf(workload),
     accelerators: describeAccelerators(workload),
     cards: sorted(models),
@@ -95,6 +115,7 @@ export function costRow(
     monthly: cost && monthOf(cost),
     run: (cost && !cost.isOpen && runWords(cost)) || null,
     possibleHourly: rangeOf(workload)?.hourly ?? null,
+    nodeHourly: cost === null ? (onNode?.hourly ?? null) : null,
     idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
     spotHourly: cost?.spotHourly ?? null,
     problem: unknown === null ? null : noEstimateWords(unknown),
@@ -130,12 +151,14 @@ function lastWord(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1).toLowerCase();
 }
 
-function capacityOf({ podSets }: Workload): Capacity {
-  const all = new Set(
-    podSets.filter((podSet) => requestedDevices(podSet).length > 0).map((one) => one.placement.capacity),
-  );
+/** Without a spot price, pods on spot nodes have the price on demand. */
+function capacityOf({ podSets }: Workload, basis: readonly CostBasis[]): Capacity {
+  const used = podSets.filter((podSet) => requestedDevices(podSet).length > 0);
+  const all = new Set(used.map(({ placement }) => placement.capacity));
   const [first = 'unknown'] = all;
-  return all.size === 1 ? first : 'unknown';
+  if (all.size > 1) return 'unknown';
+  if (first !== 'spot' || basis.every(({ pricing }) => pricing === 'spot')) return first;
+  return basis.every(({ pricing }) => pricing === 'on-demand') ? 'on-demand' : 'unknown';
 }
 
 function sorted(names: readonly string[]): readonly string[] {

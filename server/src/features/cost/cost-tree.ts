@@ -1,8 +1,8 @@
-import { formatCount, formatHourly, fromWords, plural, spokenHourly } from '../../cost/money.ts';
+import { formatCount, formatHourly, plural, spokenHourly } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { shorten } from '../../yaml/shorten.ts';
-import type { CostRow } from './cost-rows.ts';
+import { type CostRow, rowAmount } from './cost-rows.ts';
 import { type CostTotal, monthTotal, totalOf } from './cost-totals.ts';
 
 /** A row with the path of its file, as users see it. */
@@ -93,10 +93,9 @@ function sorted<T>(all: readonly T[], sortable: (one: T) => Sortable, sort: Tree
 
 function leafNode<T extends TreeRow>(one: T, group: TreeGroup): TreeNode<T> {
   const { row, path, basis } = one;
-  const { hourly, isOpen, possibleHourly, idleHourly, problem, accelerators, namespace, team, release } = row;
+  const { hourly, isOpen, idleHourly, problem, accelerators, namespace, team, release } = row;
   const label = labelOf(row);
-  const amount =
-    hourly !== null ? fromWords(hourly, isOpen) : possibleHourly === null ? 'no price' : spreadWords(possibleHourly);
+  const amount = rowAmount(row) ?? 'no price';
   const idle = idleHourly === null || idleHourly === 0 ? [] : [`${formatHourly(idleHourly)} idle`];
   return {
     id: JSON.stringify([path, label, shorten(namespace ?? '', maxLabel)]),

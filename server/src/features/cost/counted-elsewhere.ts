@@ -1,4 +1,5 @@
-import { chartOf, chartOfRelease } from '../../config/chart-places.ts';
+import { chartOf } from '../../config/chart-places.ts';
+import { isKustomization } from '../../model/kustomize/build.ts';
 import { countedThrough } from '../../workspace/find-related-files.ts';
 import type { CostRow } from './cost-rows.ts';
 
@@ -8,7 +9,7 @@ export interface CountedFile {
   /** Its workloads name accelerators, even if they request 0. */
   readonly hasAccelerators: boolean;
   readonly rows: readonly Pick<CostRow, 'readWith' | 'release' | 'name'>[];
-  /** For a kustomization and for values that release a chart: the names of the files that contribute to its objects. */
+  /** For a kustomization, and for values and objects that release a chart: the names of the files that contribute to its objects. */
   readonly parts?: ReadonlySet<string>;
 }
 
@@ -22,7 +23,7 @@ export function countedElsewhere(files: readonly CountedFile[]): ReadonlyMap<str
   const kustomizations = new Map(
     counting.flatMap(({ name, parts, rows }) =>
       // Values without rows of the chart's templates do not count them.
-      parts === undefined || (chartOfRelease(name) !== undefined && !rows.some(({ release }) => release === null))
+      parts === undefined || (!isKustomization(name) && !rows.some(({ readWith }) => readWith !== null))
         ? []
         : [[name, new Set([...parts].filter((part) => part !== name))] as const],
     ),

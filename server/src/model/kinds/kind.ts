@@ -17,6 +17,8 @@ export interface KindEntry {
   readonly likelyRole?: Role;
   /** The controller keeps the pods running, so a pod with a port is a server. */
   readonly staysUp?: true;
+  /** The controller runs steps until the last one has ended, whatever they are. */
+  readonly runsSteps?: true;
   /** For scalable kinds, what one of `spec.replicas` is: a pod or a group of pods. */
   readonly replica?: 'pod' | 'group';
   /** Other objects reference it, although no scaler sets its replicas: a runtime, a claim, a cluster. */

@@ -20,12 +20,14 @@ export const workflowKinds: readonly KindEntry[] = [
     group: 'argoproj.io',
     kinds: ['Workflow'],
     words: ['templateRef'],
+    runsSteps: true,
     lower: (object) => lowerWorkflow(getIn(object.root, 'spec'), object),
   },
   {
     group: 'argoproj.io',
     kinds: ['CronWorkflow'],
     words: [],
+    runsSteps: true,
     lower: (object) => lowerWorkflow(getIn(object.root, 'spec', 'workflowSpec'), object),
   },
   {

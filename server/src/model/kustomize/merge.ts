@@ -48,7 +48,7 @@ const mergeKeys = table<readonly string[]>({
   topologySpreadConstraints: ['topologyKey'],
 });
 
-const emptyMap: YamlMap = { kind: 'map', entries: [], flow: false, incomplete: false, span: nowhere };
+export const emptyMap: YamlMap = { kind: 'map', entries: [], flow: false, incomplete: false, span: nowhere };
 
 /** Undefined if the patch removes the value. */
 function merge(base: YamlNode | undefined, patch: YamlNode, builtIn: boolean, key: string): YamlNode | undefined {

@@ -1,0 +1,150 @@
+import { asBoolean, asText, type Cursor, getIn, isTemplated, items, rootCursor } from '../yaml/cursor.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
+import { checkLimits, parseDocument } from '../yaml/parse.ts';
+import { groupOf, lowerManifests } from './manifest.ts';
+import type { Manifest } from './workload.ts';
+
+/** A chart of the project that an object or a helmfile installs, with values that may be in other folders. */
+export interface ChartInstall {
+  /** The folder of the chart, as written. */
+  readonly chart: string;
+  /** What `chart` is relative to: the folder of the file, or a folder above it that is the root of a repository. */
+  readonly from: 'file' | 'repository';
+  /** In the order in which they are merged. */
+  readonly layers: readonly InstallLayer[];
+  readonly namespace: string | null;
+  /** Where the workloads are shown. */
+  readonly at: YamlNode;
+}
+
+/** Values of an install. */
+export type InstallLayer =
+  | { readonly values: YamlNode }
+  /** `optional`: a missing file is ignored. */
+  | { readonly file: string; readonly from: 'file' | 'repository' | 'chart'; readonly optional: boolean };
+
+/** Whether a text may install charts: a cheap test, because most files do not. */
+export function mayInstallCharts(text: string): boolean {
+  return marks.test(text);
+}
+
+const marks = /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application|HelmRelease)\b|^releases:/m;
+
+/** Identifies an install with what it reads, wherever it is in its file. */
+export function installKey({ chart, from, layers }: ChartInstall): string {
+  return JSON.stringify([chart, from, layers.flatMap((layer) => ('file' in layer ? [layer] : []))]);
+}
+
+/** The installs of a document whose values are all known: none from a ConfigMap, an environment or a template. */
+export function chartInstalls(document: YamlDocument): readonly ChartInstall[] {
+  const { root } = document;
+  if (root === null || !mayInstallCharts(document.text)) return [];
+  const ofObjects = lowerManifests(document).flatMap((manifest) => {
+    const type = `${groupOf(manifest.apiVersion)}/${manifest.kind}`;
+    if (type === 'argoproj.io/Application') return argoInstalls(manifest);
+    return type === 'helm.toolkit.fluxcd.io/HelmRelease' ? fluxInstalls(manifest) : [];
+  });
+  return [...ofObjects, ...items(getIn(rootCursor(root), 'releases')).flatMap(helmfileInstall)];
+}
+
+/** https://argo-cd.readthedocs.io/en/stable/user-guide/helm/ */
+function argoInstalls({ root }: Manifest): readonly ChartInstall[] {
+  const spec = getIn(root, 'spec');
+  const sources = [getIn(spec, 'source') ?? [], ...items(getIn(spec, 'sources'))].flat();
+  return sources.flatMap((source) => {
+    const chart = plainText(getIn(source, 'path'));
+    const helm = getIn(source, 'helm');
+    const optional = asBoolean(getIn(helm, 'ignoreMissingValueFiles')) ?? false;
+    const files = items(getIn(helm, 'valueFiles')).map((one) => argoFile(argoPath(one), optional));
+    const object = getIn(helm, 'valuesObject')?.node;
+    const text = getIn(helm, 'values');
+    const parameters = items(getIn(helm, 'parameters')).map(parameter);
+    // valuesObject replaces values.
+    const inline = object !== undefined ? [{ values: object }] : text === undefined ? [] : [valuesIn(plainText(text))];
+    return install(chart, 'repository', [...files, ...inline, ...parameters], {
+      namespace: plainText(getIn(spec, 'destination', 'namespace')) ?? null,
+      at: root.node,
+    });
+  });
+}
+
+/** `$ref/envs/prod.yaml` looks like a placeholder. */
+function argoPath(cursor: Cursor): string | undefined {
+  const path = asText(cursor);
+  return path !== undefined && /^\$[\w-]+\/[^$]*$/.test(path) ? path : plainText(cursor);
+}
+
+/** Relative to the chart; from the root of the repository with a slash, or with the `ref` of a source. */
+function argoFile(path: string | undefined, optional: boolean): InstallLayer | undefined {
+  if (path === undefined || path.includes('://')) return undefined;
+  const fromRoot = /^(?:\$[^/]+)?\/(.+)$/.exec(path)?.[1];
+  return fromRoot === undefined
+    ? { file: path, from: 'chart', optional }
+    : { file: fromRoot, from: 'repository', optional };
+}
+
+/** `server.replicas` and its value, as `helm --set` reads them. */
+function parameter(cursor: Cursor): InstallLayer | undefined {
+  const name = plainText(getIn(cursor, 'name'));
+  const value = plainText(getIn(cursor, 'value'));
+  if (name === undefined || value === undefined || !/^[\w-]+(?:\.[\w-]+)*$/.test(name)) return undefined;
+  const isText = asBoolean(getIn(cursor, 'forceString')) || !/^(?:\d{1,15}|true|false|null)$/.test(value);
+  const keys = name.split('.');
+  const text = `${keys.map((key) => `{${JSON.stringify(key)}: `).join('')}${isText ? JSON.stringify(value) : value}${'}'.repeat(keys.length)}`;
+  return valuesIn(text);
+}
+
+function valuesIn(text: string | undefined): InstallLayer | undefined {
+  if (text === undefined || checkLimits(text) !== null) return undefined;
+  const { root } = parseDocument(text, 0);
+  return root?.kind === 'map' ? { values: root } : undefined;
+}
+
+/** https://fluxcd.io/flux/components/helm/helmreleases/ */
+function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
+  const spec = getIn(root, 'spec');
+  const chart = getIn(spec, 'chart', 'spec');
+  if (asText(getIn(chart, 'sourceRef', 'kind')) === 'HelmRepository' || getIn(spec, 'valuesFrom') !== undefined)
+    return [];
+  const optional = asBoolean(getIn(chart, 'ignoreMissingValuesFiles')) ?? false;
+  const files = items(getIn(chart, 'valuesFiles')).map((one): InstallLayer | undefined => {
+    const file = plainText(one);
+    return file === undefined ? undefined : { file, from: 'repository', optional };
+  });
+  const values = getIn(spec, 'values')?.node;
+  return install(plainText(getIn(chart, 'chart')), 'repository', [...files, ...(values ? [{ values }] : [])], {
+    namespace: plainText(getIn(spec, 'targetNamespace')) ?? namespace,
+    at: root.node,
+  });
+}
+
+/** https://helmfile.readthedocs.io/en/latest/configuration/ */
+function helmfileInstall(release: Cursor): readonly ChartInstall[] {
+  const chart = plainText(getIn(release, 'chart'));
+  // Without a dot, it is a chart of a repository: `bitnami/nginx`.
+  if (chart === undefined || !/^\.{1,2}(?:\/|$)/.test(chart) || asBoolean(getIn(release, 'installed')) === false)
+    return [];
+  if (isTemplated(getIn(release, 'installed')) || getIn(release, 'set') !== undefined) return [];
+  const optional = asText(getIn(release, 'missingFileHandler')) === 'Info';
+  const layers = items(getIn(release, 'values')).map((one): InstallLayer | undefined => {
+    if (one.node.kind === 'map') return { values: one.node };
+    const file = plainText(one);
+    return file === undefined || file.endsWith('.gotmpl') ? undefined : { file, from: 'file', optional };
+  });
+  const namespace = plainText(getIn(release, 'namespace')) ?? null;
+  return install(chart, 'file', layers, { namespace, at: release.node });
+}
+
+function install(
+  chart: string | undefined,
+  from: ChartInstall['from'],
+  layers: readonly (InstallLayer | undefined)[],
+  rest: Pick<ChartInstall, 'namespace' | 'at'>,
+): readonly ChartInstall[] {
+  const known = layers.filter((layer) => layer !== undefined);
+  return chart === undefined || known.length < layers.length ? [] : [{ chart, from, layers: known, ...rest }];
+}
+
+function plainText(cursor: Cursor | undefined): string | undefined {
+  return isTemplated(cursor) ? undefined : asText(cursor);
+}

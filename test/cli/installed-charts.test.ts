@@ -1,0 +1,125 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { CostJson } from '../../server/src/cli/cost/cost-schema.ts';
+import { runCli, temporaryFolder } from './run-cli.ts';
+
+// Charts of the project that objects and helmfiles install, with amounts computed by hand: a g6.xlarge is $0.8048/h, a g6.12xlarge $4.6016/h.
+
+const chart = {
+  'charts/rank/Chart.yaml': 'apiVersion: v2\nname: rank\nversion: 1.0.0\n',
+  'charts/rank/values.yaml': 'replicas: 1\ncards: 1\nmachine: g6.xlarge\n',
+  'charts/rank/templates/rank.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: rank}
+spec:
+  replicas: {{ .Values.replicas }}
+  selector: {matchLabels: {app: rank}}
+  template:
+    metadata: {labels: {app: rank}}
+    spec:
+      nodeSelector:
+        node.kubernetes.io/instance-type: {{ .Values.machine }}
+      containers:
+        - name: server
+          image: registry.example.com/rank:1
+          resources: {limits: {nvidia.com/gpu: {{ .Values.cards }}}}
+`,
+};
+
+/** The rows of `gpulint cost` as `file namespace dollars`. */
+async function costs(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const cwd = temporaryFolder();
+  for (const [name, text] of Object.entries({ ...chart, ...files })) {
+    mkdirSync(path.join(cwd, path.dirname(name)), { recursive: true });
+    writeFileSync(path.join(cwd, name), text);
+  }
+  const { workloads } = JSON.parse((await runCli(['cost', '--format', 'json'], { cwd })).stdout) as CostJson;
+  return workloads.map((one) => `${one.after?.path} ${one.namespace} ${one.after?.hourly?.max.toFixed(2)}`);
+}
+
+const application = (helm: string, from = 'path: charts/rank') => `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: rank, namespace: argocd}
+spec:
+  destination: {namespace: search}
+  source: {repoURL: https://git.example.com/platform.git, ${from}, helm: ${helm}}
+`;
+
+const release = (values: string, ref = 'GitRepository') => `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: rank, namespace: search}
+spec:
+  chart: {spec: {chart: ./charts/rank, sourceRef: {kind: ${ref}, name: platform}}}
+${values}`;
+
+describe('an Application of Argo CD installs a chart', () => {
+  test('with values of its own: 4 × 4/4 of g6.12xlarge', async () => {
+    const values = application('{valuesObject: {replicas: 4, cards: 4, machine: g6.12xlarge}}');
+    expect(await costs({ 'apps/prod/rank.yaml': values })).toEqual(['apps/prod/rank.yaml search 18.41']);
+  });
+
+  test('with files of values in another folder, then its own, then parameters: 3 × 0.8048', async () => {
+    const helm =
+      '{valueFiles: [../../envs/prod.yaml, /envs/more.yaml], values: "cards: 1", parameters: [{name: replicas, value: "3"}]}';
+    const files = { 'envs/prod.yaml': 'replicas: 2\n', 'envs/more.yaml': 'replicas: 9\ncards: 4\n' };
+    expect(await costs({ ...files, 'apps/rank.yaml': application(helm) })).toEqual(['apps/rank.yaml search 2.41']);
+  });
+
+  test('with the values next to the chart, which then do not count again: 5 × 0.8048', async () => {
+    const files = { 'charts/rank/values-prod.yaml': 'replicas: 5\n' };
+    expect(await costs({ ...files, 'apps/rank.yaml': application('{valueFiles: [values-prod.yaml]}') })).toEqual([
+      'apps/rank.yaml search 4.02',
+    ]);
+  });
+
+  test('with files that another source refers to: 2 × 0.8048', async () => {
+    const two = application('{}').replace(
+      / {2}source: .*\n/,
+      `  sources:
+    - {repoURL: https://git.example.com/platform.git, path: charts/rank, helm: {valueFiles: [$values/envs/prod.yaml]}}
+    - {repoURL: https://git.example.com/platform.git, ref: values}
+`,
+    );
+    expect(await costs({ 'envs/prod.yaml': 'replicas: 2\n', 'apps/rank.yaml': two })).toEqual([
+      'apps/rank.yaml search 1.61',
+    ]);
+  });
+
+  test('as often as there are Applications', async () => {
+    const two = `${application('{}')}---\n${application('{valuesObject: {replicas: 2}}')}`;
+    expect(await costs({ 'apps/rank.yaml': two })).toEqual([
+      'apps/rank.yaml search 0.80',
+      'apps/rank.yaml search 1.61',
+    ]);
+  });
+});
+
+test.each([
+  ['a chart that is elsewhere', application('{valuesObject: {replicas: 4}}', 'path: charts/other')],
+  ['a file of values that is missing', application('{valueFiles: [missing.yaml], valuesObject: {replicas: 4}}')],
+  ['values that a template decides', application('{parameters: [{name: replicas, value: "{{count}}"}]}')],
+  ['values of a ConfigMap', release('  valuesFrom: [{kind: ConfigMap, name: rank}]\n')],
+  ['a chart of a registry', release('  values: {replicas: 4}\n', 'HelmRepository')],
+])('%s leaves the chart as it is', async (_, text) => {
+  expect(await costs({ 'apps/rank.yaml': text })).toEqual(['charts/rank/templates/rank.yaml null 0.80']);
+});
+
+test('a HelmRelease of Flux installs a chart of its repository: 2 × 0.8048', async () => {
+  expect(await costs({ 'clusters/a/rank.yaml': release('  values: {replicas: 2}\n') })).toEqual([
+    'clusters/a/rank.yaml search 1.61',
+  ]);
+});
+
+test('a helmfile installs each of its releases: 2 × 0.8048 and 3 × 4.6016', async () => {
+  const helmfile = `releases:
+  - {name: small, namespace: a, chart: ./charts/rank, values: [values/small.yaml]}
+  - {name: large, namespace: b, chart: ./charts/rank, values: [{machine: g6.12xlarge, cards: 4}, {replicas: 3}]}
+  - {name: off, namespace: c, chart: ./charts/rank, installed: false}
+  - {name: db, namespace: d, chart: example/postgresql}
+`;
+  expect(await costs({ 'helmfile.yaml': helmfile, 'values/small.yaml': 'replicas: 2\n' })).toEqual([
+    'helmfile.yaml a 1.61',
+    'helmfile.yaml b 13.80',
+  ]);
+});
