@@ -122,7 +122,7 @@ export default defineRule({
       if (program === undefined && gpuImage(container) === undefined) return;
       report({
         severity: nodes !== undefined && program !== undefined ? 'warning' : 'info',
-        message: `resources is empty, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: its pods go to GPU nodes and get no GPU`,
+        message: `resources is empty, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: its pods land on GPU nodes but get no GPU`,
         span: keySpanOf(empty),
         fixes: () => [requestOne(container, document)],
       });
