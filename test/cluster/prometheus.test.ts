@@ -142,7 +142,7 @@ describe('a server that answers as Prometheus', () => {
   test.each([
     ['file:///etc/passwd', 'Prometheus at this address cannot be asked: it must start with http:// or https://'],
     ['prometheus', 'Prometheus at this address cannot be asked: it must start with http:// or https://'],
-    ['http://127.0.0.1:1', 'Prometheus at http://127.0.0.1:1: the server accepts no connections'],
+    ['http://127.0.0.1:1', 'Prometheus at http://127.0.0.1:1: the server refuses connections'],
   ])('the address %s is a problem in words', async (url, words) => {
     const message = `${words}; usage is not shown`;
     expect(await measureUsage(addressed(url), 6, pods, never)).toEqual({ kind: 'problem', message });

@@ -28,7 +28,7 @@ describe('would pods run', () => {
     expect(answer.groups[0]?.plain).toBe(
       '0/24 nodes: 16 untolerated taint {nvidia.com/gpu: present}, 8 Insufficient nvidia.com/gpu (free 2, asks 4)',
     );
-    expect(answer.wayOut).toBe('a toleration of nvidia.com/gpu: pool h100 has 128 free');
+    expect(answer.wayOut).toBe('add a toleration for nvidia.com/gpu: pool h100 has 128 free');
   });
 
   test('by pool: what fits, what is free, what would fit without other pods, and what is missing', () => {
@@ -377,7 +377,7 @@ test('pending pods say why they wait and what would let them run', () => {
       },
       reason:
         '0/24 nodes: 16 untolerated taint {nvidia.com/gpu: present}, 8 Insufficient nvidia.com/gpu (free 2, asks 4)',
-      wayOut: 'a toleration of nvidia.com/gpu: pool h100 has 128 free',
+      wayOut: 'add a toleration for nvidia.com/gpu: pool h100 has 128 free',
       words: '0/24 nodes are available',
     },
     expect.objectContaining({ name: 'gated', reason: 'waits for admission by Kueue', words: null }),

@@ -71,7 +71,7 @@ export async function measureUsage(
   } catch (error) {
     if (error instanceof AnswerError) return { kind: 'problem', message: say(` ${error.message}`) };
     const [clause = ''] = connectionWords(error).replaceAll('the API server', 'the server').split(';');
-    return { kind: 'problem', message: say(`: ${clause.replace('the kubeconfig names', 'Node.js trusts')}`) };
+    return { kind: 'problem', message: say(`: ${clause.replace('in the kubeconfig', 'that Node.js trusts')}`) };
   }
 }
 
