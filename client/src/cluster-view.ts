@@ -147,7 +147,7 @@ export function registerClusterView(
   async function search(): Promise<void> {
     const typed = await vscode.window.showInputBox({
       title: 'Filter GPU clusters',
-      prompt: 'Pools, nodes and pods that have all these words; empty shows everything',
+      prompt: 'Shows pools, nodes and pods with all these words; leave empty to show everything',
       placeHolder: 'team-a h100',
       value: filter,
     });

@@ -80,7 +80,7 @@ export function registerCostView(
     const params: CostTreeParams = { ...howOf(memory), workDoneToken: `gpulint.cost ${requests}` };
     const progress = client.onProgress(WorkDoneProgress.type, params.workDoneToken ?? '', (value) => {
       const isRead = result === undefined && value.kind === 'report';
-      if (isRead) view.message = `Reading the files of the workspace: ${value.percentage ?? 0}%`;
+      if (isRead) view.message = `Reading workspace files: ${value.percentage ?? 0}%`;
     });
     try {
       return await client.sendRequest<CostTreeResult>(methods.costTree, params, token);
