@@ -39,7 +39,7 @@ test('the table has the pools, the pods that wait, and the basis of the prices',
     1 pending pod
     Pod         Requests  Since
     team/waits  8 GPUs    AGE
-      0/2 nodes: 2 Insufficient nvidia.com/gpu (free 4, asks 8)
+      0/2 nodes: 2 Insufficient nvidia.com/gpu (free 4, requests 8)
       To run: wait until pods in pool a100 finish
 
     Prices: a2-highgpu-8g on demand in us-central1 (2026-08-20)
