@@ -20,7 +20,7 @@ import {
 import type { Session } from './session.ts';
 import { editsToLsp } from './to-lsp.ts';
 
-/** The requests behind the list of pieces of a GPU. */
+/** The requests behind the list of parts of a GPU. */
 export function registerFractionPicker(session: Session, host: ConfinedHost): void {
   const { connection, log, analyzed, projects, documents } = session;
 

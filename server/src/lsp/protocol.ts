@@ -62,7 +62,7 @@ export const commands = {
   showCost: 'gpulint.showCost',
   setGpu: 'gpulint.setGpu',
   rewriteToMig: 'gpulint.rewriteToMig',
-  /** Lists the pieces of a GPU on which the model of a request fits. */
+  /** Lists the parts of a GPU on which the model of a request fits. */
   resizeGpu: 'gpulint.resizeGpu',
   /** Opens the light bulb menu at a position. */
   showFixes: 'gpulint.showFixes',
@@ -114,7 +114,7 @@ export const methods = {
   migChoices: 'gpulint/migChoices',
   /** The edit that requests a MIG slice instead. */
   rewriteToMig: 'gpulint/rewriteToMig',
-  /** The pieces of a GPU on which the model of the request at a position fits. */
+  /** The parts of a GPU on which the model of the request at a position fits. */
   fractions: 'gpulint/fractions',
   /** The edit that requests one of them instead. */
   rewriteToFraction: 'gpulint/rewriteToFraction',
