@@ -33,7 +33,7 @@ const off: ClusterChangedParams = {
 };
 
 /**
- * The view GPU Clusters: pools, nodes and pods of the cluster to which the user has connected. The server follows the cluster and words the rows;
+ * The GPU Clusters view: pools, nodes and pods of the cluster to which the user has connected. The server follows the cluster and words the rows;
  * only those that are open are requested.
  * @param started starts the server unless it is running, and resolves when it is ready
  * @param memory remembers how pools are sorted

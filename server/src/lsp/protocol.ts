@@ -32,7 +32,7 @@ export interface ClientOptions {
   readonly syntaxElsewhere?: readonly string[];
 }
 
-/** The commands of the view GPU Clusters. */
+/** The commands of the GPU Clusters view. */
 export const clusterCommands = {
   connectCluster: 'gpulint.connectCluster',
   switchCluster: 'gpulint.switchCluster',
@@ -49,7 +49,7 @@ export const clusterCommands = {
   showTolerations: 'gpulint.showTolerations',
   /** Opens the manifest of the owner of a pod. */
   openManifest: 'gpulint.openManifest',
-  /** Selects the pods of a workload in the view GPU Clusters. */
+  /** Selects the pods of a workload in the GPU Clusters view. */
   showPods: 'gpulint.showPods',
   copyCluster: 'gpulint.copyCluster',
   copyClusterName: 'gpulint.copyClusterName',
@@ -80,11 +80,11 @@ export const commands = {
   exportCostReport: 'gpulint.exportCostReport',
   refreshCosts: 'gpulint.refreshCosts',
   compareCosts: 'gpulint.compareCosts',
-  /** Stops the request behind the view GPU Cost. */
+  /** Stops the request behind the GPU Cost view. */
   cancelCosts: 'gpulint.cancelCosts',
   sortCosts: 'gpulint.sortCosts',
   groupCosts: 'gpulint.groupCosts',
-  /** Copies the selected rows of the view GPU Cost, or all of them. */
+  /** Copies the selected rows of the GPU Cost view, or all of them. */
   copyCost: 'gpulint.copyCost',
   ...clusterCommands,
 } as const;

@@ -1,4 +1,4 @@
-// The view GPU Clusters: what a cluster has, in each state of the connection, and what can be done with it.
+// The GPU Clusters view: what a cluster has, in each state of the connection, and what can be done with it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import type { FrameLocator, Page } from 'playwright-core';
@@ -316,7 +316,7 @@ export function clustersIn(theme: string): readonly Step[] {
   return [
     {
       feature: 'Themes',
-      shows: `the view GPU Clusters and its dashboard in the ${theme} theme`,
+      shows: `the GPU Clusters view and its dashboard in the ${theme} theme`,
       picture: `theme-${theme.replaceAll(' ', '-')}-clusters`,
       async run({ page, shot }) {
         await connected(page);
@@ -334,7 +334,7 @@ export function clustersIn(theme: string): readonly Step[] {
 export const clustersRestricted: readonly Step[] = [
   {
     feature: 'Restricted Mode',
-    shows: 'the view GPU Clusters reads no kubeconfig and starts no program',
+    shows: 'the GPU Clusters view reads no kubeconfig and starts no program',
     picture: 'restricted-clusters',
     async run({ page, shot }) {
       await showView(page);
