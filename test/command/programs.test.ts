@@ -146,4 +146,12 @@ describe('containerUse', () => {
   ])('%s is inconclusive', (image) => {
     expect(containerUse({ command: [], args: [], image }).use).toBeNull();
   });
+
+  test.each([
+    ['ray start --head --port=6379; bash run.sh --tp-size 2 --models-path /data', null],
+    ['bash run.sh --port=6379 --tp-size 2 --models-path /data', 'serving'],
+    ['nc -z db --port 80; bash run.sh --learning-rate 1 --weight-decay 2 --port=80', 'training'],
+  ])('flags of one command count together: %s', (script, use) => {
+    expect(containerUse(sh(script)).use).toBe(use);
+  });
 });

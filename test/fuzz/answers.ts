@@ -81,6 +81,7 @@ export function answerProblems(
       request.name,
       () => request.run(analysis, file),
       () => request.run(...fresh()),
+      file.text.length,
     );
     const wrong = oddity(answer, file.text);
     return wrong === undefined

@@ -53,11 +53,12 @@ function textProblems(text: string, config: ProjectConfig, look: Look, dice: Dic
   };
   let opened: readonly [Analysis, FileAnalysis];
   try {
-    opened = look.measure.time('analysis', () => {
+    const analyzed = () => {
       const [analysis, file] = open();
       for (const { findings } of file.documents) void findings;
       return [analysis, file] as const;
-    });
+    };
+    opened = look.measure.time('analysis', analyzed, analyzed, text.length);
   } catch (error) {
     return [thrown('analysis', error)];
   }
@@ -115,6 +116,7 @@ function offered(
         'actions',
         () => codeActions(file, query),
         () => codeActions(open()[1], query),
+        file.text.length,
       );
     });
     return [
@@ -144,7 +146,12 @@ function actionProblems(file: FileAnalysis, action: Action): readonly Problem[] 
 }
 
 function safeProblems(file: FileAnalysis, { measure }: Look): readonly Problem[] {
-  const offer = measure.time('fix all', () => safeOffer(file));
+  const offer = measure.time(
+    'fix all',
+    () => safeOffer(file),
+    () => safeOffer(file),
+    file.text.length,
+  );
   if (offer === undefined) return [];
   return [...fixProblems(file, offer), ...fixAllProblems(file)];
 }

@@ -1,6 +1,6 @@
 import { lazy, oncePerName } from '../yaml/lazy.ts';
 import type { ModelKind, ModelShape } from './model-shape.ts';
-import { namedShapes } from './model-shapes.ts';
+import { shapeNames, shapeOfName } from './model-shapes.ts';
 import { type ModelWords, modelWords, parameterCount, plainWords, sizesOf, tuning } from './model-words.ts';
 import { checkpointFormat, ggufFormat, type WeightFormat } from './weight-formats.ts';
 
@@ -67,19 +67,48 @@ interface Entry {
   readonly sized: boolean;
 }
 
-const entries = lazy(() => namedShapes().map(toEntry));
+/** The entries whose first hard word is this one. */
+const entriesOf = oncePerName((word): readonly Entry[] =>
+  (namesByStart().get(startOf(word)) ?? []).flatMap((name) => {
+    const entry = entryOf(name);
+    return entry?.hard[0] === word ? [entry] : [];
+  }),
+);
 
-const entriesByWord = lazy(() => {
-  const found = new Map<string, Entry[]>();
-  for (const entry of entries()) {
-    const [first] = entry.hard;
-    if (first !== undefined) found.set(first, [...(found.get(first) ?? []), entry]);
+/** The names of shapes by how their words may start, because few of the names are ever read: a word starts with a run of letters or of digits. */
+const namesByStart = lazy(() => {
+  const found = new Map<string, string[]>();
+  for (const name of shapeNames()) {
+    for (const start of new Set(
+      ownName(name)
+        .match(/[a-z]+|\d+/g)
+        ?.map(startOf),
+    )) {
+      const names = found.get(start);
+      if (names === undefined) found.set(start, [name]);
+      else names.push(name);
+    }
   }
   return found;
 });
 
-function toEntry([name, shape]: readonly [name: string, shape: ModelShape]): Entry {
-  const words = plainWords(name.slice(name.indexOf('/') + 1).toLowerCase());
+/** The first two letters of a word, else its first character. */
+function startOf(word: string): string {
+  return word.slice(0, /^[a-z]{2}/.test(word) ? 2 : 1);
+}
+
+const entryOf = oncePerName((name): Entry | undefined => {
+  const shape = shapeOfName(name);
+  return shape && toEntry(name, shape);
+});
+
+/** A name in lower case, without its organization. */
+function ownName(name: string): string {
+  return name.slice(name.indexOf('/') + 1).toLowerCase();
+}
+
+function toEntry(name: string, shape: ModelShape): Entry {
+  const words = plainWords(ownName(name));
   const numbered = sizesOf(words).length > 0;
   const isSoft = (word: string, index: number) =>
     tuning.has(word)
@@ -103,7 +132,7 @@ function bestMatch(read: ModelWords, ollama: boolean): Pick<NamedModel, 'shape' 
   const words = ollama ? read.words.filter((word) => word !== 'latest') : read.words;
   const written = new Set(words);
   let best: (Pick<NamedModel, 'shape' | 'basis'> & { readonly rank: readonly number[] }) | undefined;
-  for (const entry of [...written].flatMap((word) => entriesByWord().get(word) ?? [])) {
+  for (const entry of [...written].flatMap(entriesOf)) {
     if (entry.ollama && !(ollama && written.size === entry.hard.length + entry.soft.length)) continue;
     if (!entry.hard.every((word) => written.has(word))) continue;
     const soft = entry.soft.filter((word) => written.has(word)).length;

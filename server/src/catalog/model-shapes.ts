@@ -1,15 +1,24 @@
-import { lazy } from '../yaml/lazy.ts';
+import { lazy, oncePerName } from '../yaml/lazy.ts';
 import type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
 import { type StoredCache, type StoredModel, storedModels } from './stored.ts';
 
-/** All shapes by their published names. A copy has the name of the model whose shape it has. */
-export const namedShapes = lazy((): readonly (readonly [name: string, shape: ModelShape])[] => {
-  const originals = new Map(storedModels.models.map((stored) => [stored[0], toShape(stored)]));
-  const copies = storedModels.copies.flatMap(([name, base, differs]): readonly [string, ModelShape][] => {
-    const shape = originals.get(base);
-    return shape === undefined ? [] : [[name, withKind({ ...shape, ...differs })]];
-  });
-  return [...originals, ...copies];
+/** The published names of all models with a shape: first those with a shape of their own, then their copies. */
+export const shapeNames = lazy(() => [...originals().keys(), ...copies().keys()]);
+
+/** The shape of a published name. A copy has the name of the model whose shape it has. Most sessions need a few of all. */
+export const shapeOfName = oncePerName((name): ModelShape | undefined => {
+  const stored = originals().get(name);
+  if (stored !== undefined) return toShape(stored);
+  const [, base = '', differs] = copies().get(name) ?? [];
+  const shape = originals().get(base);
+  return shape && withKind({ ...toShape(shape), ...differs });
+});
+
+const originals = lazy(() => new Map(storedModels.models.map((stored) => [stored[0], stored])));
+
+const copies = lazy(() => {
+  const isOwn = (name: string) => originals().has(name);
+  return new Map(storedModels.copies.filter(([, base]) => isOwn(base)).map((stored) => [stored[0], stored]));
 });
 
 /** A model that only reads, made of one that writes, keeps no cache and has no output layer of its own. */

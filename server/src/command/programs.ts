@@ -30,8 +30,14 @@ export function containerUse(input: {
   const found =
     recognizeProgram(commands) ??
     (image === undefined || !isEntrypoint ? undefined : byImage(image)) ??
-    useByFlags(commands.filter((one) => !setsVariables(one)).flatMap(({ words }) => readFlags(words)));
+    useByAnyFlags(commands);
   return found ?? { use: null, program: null, confidence: null };
+}
+
+/** By the flags of each command on its own: the port of one and the parallel size of another are not those of a server. */
+function useByAnyFlags(commands: readonly SimpleCommand[]): RecognizedProgram | undefined {
+  const uses = commands.flatMap((one) => (setsVariables(one) ? [] : (useByFlags(readFlags(one.words)) ?? [])));
+  return uses.find(({ use }) => use === 'training') ?? uses[0];
 }
 
 /** `export MODEL=a MAX_MODEL_LEN=1`: variables look like flags without dashes. */

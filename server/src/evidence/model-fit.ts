@@ -1,5 +1,5 @@
 import { type GpuModel, gpus, knownAccelerator, usableCardGiB } from '../catalog/index.ts';
-import { namedShapes } from '../catalog/model-shapes.ts';
+import { shapeNames } from '../catalog/model-shapes.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { type CardFit, type Devices, estimateOn, fitOnCard, requestedDevices } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
@@ -90,7 +90,7 @@ function nameOf({ served: { name }, basis }: MemoryEstimate): 'published' | 'cop
 }
 
 /** The organizations that publish models of the catalog, each under names that state the format unless it is 16 bits. */
-const publishers = lazy(() => new Set(namedShapes().map(([name]) => name.split('/')[0]?.toLowerCase() ?? '')));
+const publishers = lazy(() => new Set(shapeNames().map((name) => name.split('/')[0]?.toLowerCase() ?? '')));
 
 /** Whether the server is a part of a group, or uses more devices than the container has, which is another problem. */
 function spansMore({ tensor, pipeline }: ServedModel, container: Container, count: number): boolean {

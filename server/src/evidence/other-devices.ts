@@ -1,5 +1,5 @@
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asBoolean, type Cursor, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 
 /** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
 export function getsDevicesOtherwise(
@@ -17,14 +17,40 @@ export function getsDevicesOtherwise(
 }
 
 /** Whether the pod manages its node: it mounts host directories or runs with host privileges. */
-export function servesNode({ pod, containers, volumes }: PodSet): boolean {
-  if (['hostPID', 'hostNetwork'].some((field) => asBoolean(getIn(pod, field)) === true)) return true;
-  if (persistenceOf(pod).some((volume) => getIn(volume, 'hostPath') !== undefined)) return true;
-  return volumes.some(({ source }) => source === 'hostPath') || containers.some(isPrivileged);
+export function servesNode(podSet: PodSet): boolean {
+  return hostPaths(podSet).length > 0 || hasHostRights(podSet);
 }
 
+/** Whether the pod may get devices from its node: by the node's own directories (drivers, devices, sockets) or by host privileges. */
+export function seesDevicesOfNode(podSet: PodSet): boolean {
+  return hasHostRights(podSet) || hostPaths(podSet).some((path) => path === undefined || !holdsData(path));
+}
+
+function hasHostRights({ pod, containers }: PodSet): boolean {
+  return ['hostPID', 'hostNetwork'].some((field) => isTrue(getIn(pod, field))) || containers.some(isPrivileged);
+}
+
+/** The directories of the node that the pod mounts; undefined for unknown ones. */
+function hostPaths({ pod, volumes }: PodSet): readonly (string | undefined)[] {
+  const direct = volumes.filter(({ source }) => source === 'hostPath').map(({ at }) => getIn(at, 'hostPath', 'path'));
+  const named = persistenceOf(pod).flatMap((volume) => getIn(volume, 'hostPath') ?? []);
+  return [...direct, ...named].map((at) => (isTemplated(at) ? undefined : asText(at)));
+}
+
+/** Whether a directory is outside those of the system. https://refspecs.linuxfoundation.org/FHS_3.0/fhs/index.html */
+function holdsData(path: string): boolean {
+  return /^\/\w/.test(path) && !path.includes('..') && !system.test(path) && !/nvidia|cuda|driver|\.sock$/i.test(path);
+}
+
+const system =
+  /^\/(?:bin|boot|dev|etc|lib\w*|proc|run|sbin|sys|usr|var\/(?:run|log|lib\/(?:kubelet|docker|containerd|cni|rancher|k0s)))(?:\/|$)/;
+
 function isPrivileged({ at: container }: Container): boolean {
-  return asBoolean(getIn(container, 'securityContext', 'privileged')) === true;
+  return isTrue(getIn(container, 'securityContext', 'privileged'));
+}
+
+function isTrue(at: Cursor | undefined): boolean {
+  return asBoolean(at) === true;
 }
 
 /** The volumes that the charts of the common library mount into their pods. */

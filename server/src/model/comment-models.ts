@@ -20,13 +20,13 @@ export interface CommentScope {
 }
 
 /**
- * The models that comments name: on the line of a request or directly above it, else above the object or among the fields of its pods. Comments
+ * The models that comments name: on the line of a request or directly above it, else next to other requests of its container, else above the object or among the fields of its pods. Comments
  * that name several cards or compare them say nothing. A document without any has those at the top of its file.
  */
 export function commentModels(scope: CommentScope): readonly CommentModels[] {
   const comments = cardComments(scope.manifest.document);
   if (comments.length === 0) return oneCard(scope.header().map((text) => ({ text, models: modelsMentioned(text) })));
-  return [...atRequests(scope, comments), ...others(scope, comments)];
+  return [...atRequests(scope, comments), ...inResources(scope, comments), ...others(scope, comments)];
 }
 
 interface CardComment extends CommentModels {
@@ -68,6 +68,15 @@ function atRequests(
     // Lines of comments on cards compare alternatives.
     const isList = between(comments, startOfLineAbove(text, above), above).length > 0;
     return [...onLine, ...(isList ? [] : onLineAbove)].flatMap((one) => oneCard([one]));
+  });
+}
+
+/** Comments on requests of CPU and memory, which often name the machine: `cpu: 3 # Standard_NC4as_T4_v3 has 4`. */
+function inResources({ containers }: CommentScope, comments: readonly CardComment[]): readonly CommentModels[] {
+  return containers.flatMap(({ accelerators, resources }) => {
+    if (accelerators.length === 0 || resources === undefined) return [];
+    const { start, end } = resources.node.span;
+    return oneCard(between(comments, start, end));
   });
 }
 

@@ -305,6 +305,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       terms: stored.terms,
       needs,
       storage: others.isLive === true ? { kind: 'checked' } : stored.fit,
+      ...source.placement,
     }),
     inherited: [
       ...inherited.inherited,

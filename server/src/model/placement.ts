@@ -24,7 +24,10 @@ export function lowerPlacement(
   options: ModelOptions,
   avoided: readonly Selector[] = [],
   pool: NodePool | undefined = undefined,
-  { terms, needs, storage }: Pick<Placement, 'terms' | 'needs' | 'storage'> = { terms: [], needs: noNeeds },
+  { terms, needs, storage, ...described }: Pick<Placement, 'terms' | 'needs' | 'storage'> & Partial<Placement> = {
+    terms: [],
+    needs: noNeeds,
+  },
 ): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
@@ -57,6 +60,7 @@ export function lowerPlacement(
     ...billing(selectors, options),
     nodePool: pool?.name ?? null,
     providerFrom,
+    ...described,
   };
 }
 

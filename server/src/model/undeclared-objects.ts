@@ -1,6 +1,8 @@
+import { gpusNamed } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
-import { asText, getIn, items } from '../yaml/cursor.ts';
+import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
+import { cardChoices } from './card-choices.ts';
 
 // Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
 
@@ -17,6 +19,7 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
   if (kind === undefined) {
     const executors = getIn(root, 'deploymentSpec', 'executors');
     const schema = asText(getIn(root, 'schemaVersion'));
+    if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
     return executors === undefined || schema === undefined || getIn(root, 'root') === undefined
       ? undefined
       : { apiVersion: `kubeflow-pipelines/${schema}`, kind: 'PipelineSpec' };
@@ -27,6 +30,15 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
   }
   const apiVersion = versions[kind];
   return apiVersion !== undefined && hasWholePods(root) ? { apiVersion, kind } : undefined;
+}
+
+/** Whether the document is a task of SkyPilot: commands, and the accelerators of each node by the name of the card. */
+function isTask(root: Cursor): boolean {
+  const isScript = ['run', 'setup'].some((key) => asString(getIn(root, key)) !== undefined);
+  const resources = getIn(root, 'resources');
+  const blocks = [resources, ...items(getIn(resources, 'any_of')), ...items(getIn(resources, 'ordered'))];
+  const cards = isScript ? blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators'))) : [];
+  return cards.some(({ name }) => gpusNamed(name).length > 0);
 }
 
 /** The name of an object of another tool; null if it has none. */

@@ -147,19 +147,28 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   }
 }
 
-/** Accelerators in the resources of a controller of the common library, which has them only in its containers. */
+/** Accelerators in the resources of a controller of the common library, or next to the controllers. Only its containers have them. */
 function reportOutside(podSet: PodSet, context: PodSetContext): void {
   const { root } = context.workload.manifest;
-  for (const holder of [root, getIn(root, 'pod')]) {
+  const controllers = root.parent?.step === 'controllers' ? root.parent : undefined;
+  const [first, ...more] = entries(controllers);
+  const values = first?.node === root.node ? controllers?.parent : undefined;
+  const shared = [values, getIn(values, 'defaultPodOptions')];
+  for (const holder of [root, getIn(root, 'pod'), ...shared]) {
     const resources = getIn(holder, 'resources');
+    const target = shared.includes(holder) && more.length > 0 ? undefined : onlyContainer(podSet);
     for (const entry of [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))]) {
       if (!isAccelerator(entry)) continue;
       context.report({
-        message: `${shorten(keyOf(entry), 60)} is next to the containers, not in a container's resources.limits: no container gets it`,
+        message: `${shorten(keyOf(entry), 60)} is ${place(holder)}, not in a container's resources.limits: no container gets it`,
         span: keySpanOf(entry),
-        fixes: () => [toLimits(onlyContainer(podSet), entry, context)],
+        fixes: () => [toLimits(target, entry, context)],
       });
     }
+  }
+
+  function place(holder: Cursor | undefined): string {
+    return shared.includes(holder) ? 'next to the controllers' : 'next to the containers';
   }
 }
 

@@ -2,7 +2,7 @@ import { wordsOf } from '../command/name-words.ts';
 import { isForAllPods } from '../evidence/chart-pods.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram, resourceNameFor, toleratesGpuNodes } from '../evidence/gpu-programs.ts';
-import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
+import { getsDevicesOtherwise, seesDevicesOfNode, servesNode } from '../evidence/other-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { mentionsDevices } from '../model/named-models.ts';
@@ -63,7 +63,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For builds and settings for CPUs, for infrastructure, for privileged pods and pods with host paths, for claims, fractions by annotation and
+ * For builds and settings for CPUs, for infrastructure, for privileged pods and pods that mount their node's system directories, for claims, fractions by annotation and
  * unknown devices, for patches, definitions and values of charts that may add resources, and if another pod of the same object requests accelerators.
  *
  * ## Sources
@@ -79,7 +79,9 @@ export default defineRule({
     // The values of some charts have everything that their pods get.
     const isWhole = !workload.partial || (workload.wholeResources === true && workload.role !== 'definition');
     if (!isWhole || isExempt(workload) || workload.kind === 'DaemonSet') return;
-    if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload) || servesNode(podSet)) return;
+    if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload) || seesDevicesOfNode(podSet)) return;
+    // Pods with data on a node may be there for their data.
+    const mayBelongThere = servesNode(podSet);
     // visible-devices-bypass reports other values.
     if (podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'))) return;
     if (podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isIncomplete)) return;
@@ -89,7 +91,7 @@ export default defineRule({
       if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
       if (program === undefined) {
-        reportImage(container);
+        if (!mayBelongThere) reportImage(container);
         continue;
       }
       report({
@@ -99,7 +101,7 @@ export default defineRule({
       });
       return;
     }
-    reportRuntimeClass(podSet);
+    if (!mayBelongThere) reportRuntimeClass(podSet);
 
     function reportImage(container: Container): void {
       const image = container.type === 'app' && toleratesGpuNodes(podSet) ? gpuImage(container) : undefined;

@@ -1,9 +1,11 @@
+import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
-import { type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -71,11 +73,11 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models, unless a
- * readiness probe with 10 or more attempts and the same request allows at least twice the time. The estimate is a lower bound: 1 minute
- * (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the
- * server itself stores the weights. If it stores them on a volume that outlives the pod, the finding is information only: the volume may
- * already hold the model.
+ * With a startup probe that waits long enough, for patches, definitions and values of charts other than app-template, and for servers other
+ * than those of language models, unless a readiness probe with 10 or more attempts and the same request allows at least twice the time. The
+ * estimate is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of
+ * up to 8 files at 50 MiB/s each if the server itself stores the weights. If it stores them on a volume that outlives the pod, the finding is
+ * information only: the volume may already hold the model.
  *
  * ## Sources
  *
@@ -88,17 +90,23 @@ export default defineRule({
   severity: 'warning',
   wasteful: true,
   container(container, { workload, podSet, options, document, report }) {
-    const [startup, liveness] = ['startupProbe', 'livenessProbe'].map((key) => getIn(container.at, key));
+    const isChart = hasAllContainers(workload);
+    const { startup, liveness, readiness } = probesOf(container, workload);
     // A startup probe suspends the other probes until it succeeds.
     const probe = startup ?? liveness;
-    if (probe?.node.kind !== 'map' || workload.partial || !requestsAccelerators(container)) return;
+    if (probe?.node.kind !== 'map' || (workload.partial && !isChart) || !requestsAccelerators(container)) return;
     if (isIncomplete(container.at) || isIncomplete(probe)) return;
+    // The first versions of the chart gave the container of this name a startup probe.
+    if (isChart && startup === undefined && container.name === 'main') return;
     const budget = budgetOf(probe);
-    const loader = budget === undefined ? undefined : modelLoader(container, podSet, workload, options);
+    const known = budget === undefined ? undefined : modelLoader(container, podSet, workload, options);
     if (budget === undefined) return;
-    const killed = `${keyOf(probe)} kills the container ${budget} s after its start, but`;
+    // The volumes of the chart are elsewhere in its values.
+    const loader: ModelLoader | undefined = isChart && known ? { ...known, downloads: undefined } : known;
+    const named = isChart ? (probe.parent ?? probe) : probe;
+    const killed = `${isChart ? `probes.${keyOf(named)}` : keyOf(probe)} kills the container ${budget} s after its start, but`;
     const found = loader && slowStart(loader, budget);
-    const patience = found === undefined && startup === undefined ? readinessBudget(probe, container.at) : undefined;
+    const patience = found === undefined && startup === undefined ? readinessBudget(probe, readiness) : undefined;
     if (found === undefined && (patience === undefined || patience < 2 * budget)) return;
     report({
       severity: found?.downloads === 'first' || loader === undefined ? 'info' : 'warning',
@@ -106,13 +114,33 @@ export default defineRule({
         found === undefined
           ? `${killed} readinessProbe gives it ${patience} s: a start that takes longer than ${budget} s never ends`
           : `${killed} ${found.what}: it may never become ready`,
-      span: keySpanOf(probe),
+      span: keySpanOf(named),
       fixes: () => [
-        startup === undefined ? addStartupProbe(probe, container.at, document) : waitLonger(probe, document),
+        startup === undefined ? addStartupProbe(probe, container.at, document, isChart) : waitLonger(probe, document),
       ],
     });
   },
 });
+
+/**
+ * The probes of a container, which app-template has under `probes`: with `custom: true` they have the fields of Kubernetes, and without
+ * `enabled: true` they are off.
+ * https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/container/fields/_probes.tpl
+ */
+function probesOf(
+  { at }: Container,
+  workload: Workload,
+): Partial<Record<'startup' | 'liveness' | 'readiness', Cursor>> {
+  const found = (['startup', 'liveness', 'readiness'] as const).map((type) => {
+    if (!hasAllContainers(workload)) return [type, getIn(at, `${type}Probe`)] as const;
+    const written = getIn(at, 'probes', type);
+    const isOff = written === undefined || asBoolean(getIn(written, 'enabled')) === false;
+    // The chart fills in the other forms.
+    const isOwn = asBoolean(getIn(written, 'enabled')) === true && asBoolean(getIn(written, 'custom')) === true;
+    return [type, isOff ? undefined : isOwn ? getIn(written, 'spec') : written] as const;
+  });
+  return Object.fromEntries(found.filter(([, probe]) => probe !== undefined));
+}
 
 /** What takes a server longer than its probe allows; undefined if it may start in time. */
 function slowStart(
@@ -143,8 +171,7 @@ function lastPart(model: string): string {
  * The time in seconds that a readiness probe with the same request allows, if its many attempts are written: they only make sense for a slow
  * start, because an overloaded server should lose its traffic soon.
  */
-function readinessBudget(liveness: Cursor, container: Cursor): number | undefined {
-  const readiness = getIn(container, 'readinessProbe');
+function readinessBudget(liveness: Cursor, readiness: Cursor | undefined): number | undefined {
   if ((lowerCount(getIn(readiness, 'failureThreshold'), 3) ?? 0) < 10 || readiness === undefined) return undefined;
   const requests = [liveness, readiness].map((probe) =>
     JSON.stringify(handlers.map((key) => getIn(probe, key)).map((one) => one && plainValue(one))),
@@ -182,14 +209,15 @@ function waitLonger(probe: Cursor, document: YamlDocument): Fix | undefined {
 }
 
 /** A startup probe with the same handler and more time. */
-function addStartupProbe(probe: Cursor, container: Cursor, document: YamlDocument): Fix | undefined {
+function addStartupProbe(probe: Cursor, container: Cursor, document: YamlDocument, isChart: boolean): Fix | undefined {
   const handler = handlers.map((key) => getIn(probe, key)).find((one) => one !== undefined);
   const plain = handler && plainValue(handler);
   if (handler === undefined || plain === undefined) return undefined;
   const value = { [keyOf(handler)]: plain, periodSeconds: 10, failureThreshold: maxMinutes * 6 };
-  return fix(
-    `Add a startupProbe that waits up to ${maxMinutes} min`,
-    'unsafe',
-    insertKey(document, container, 'startupProbe', value, { after: 'livenessProbe' }),
-  );
+  const probes = getIn(container, 'probes');
+  const edits =
+    isChart && probes !== undefined
+      ? insertKey(document, probes, 'startup', { enabled: true, custom: true, spec: value }, { after: 'liveness' })
+      : insertKey(document, container, 'startupProbe', value, { after: 'livenessProbe' });
+  return fix(`Add a startupProbe that waits up to ${maxMinutes} min`, 'unsafe', edits);
 }

@@ -1,12 +1,15 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { processInput } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
-import type { Container, PodSet } from '../model/workload.ts';
-import { spanOfWords } from '../rewrite/word-span.ts';
-import { spanOf } from '../yaml/cursor.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -17,7 +20,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim one rank
- * and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index.
+ * and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the pods of
+ * Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
+ *
+ * torchrun takes rank 0 and meets at its own localhost if a command has neither a rank nor a rendezvous. It reads `PET_NODE_RANK` and
+ * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -61,9 +68,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *               nvidia.com/gpu: 8
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the mode of an existing Job cannot change.
+ *
  * ## When it is silent
  *
- * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group.
+ * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group. A missing rank
+ * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets and StatefulSets.
  *
  * ## Sources
  *
@@ -78,11 +90,28 @@ export default defineRule({
     const pods = podSet.pods.min;
     if (pods === null || pods < 2 || container.type !== 'app' || workload.partial || isExempt(workload)) return;
     if (container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
+    const index = missingIndex(container, context);
+    if (index !== undefined) {
+      context.report({
+        message: `${index.text} is empty without completionMode Indexed: all ${pods} pods have the same index`,
+        span: index.span,
+        fixes: () => [indexedFix(index.job, context)],
+      });
+      return;
+    }
     const rank = fixedRank(container, context);
-    if (rank === undefined) return;
+    if (rank !== undefined) {
+      context.report({
+        message: `${shorten(rank.text, 40)} is the same in all ${pods} pods: each needs its own rank, so the job never starts`,
+        span: rank.span,
+      });
+      return;
+    }
+    const nodes = missingRank(container, context);
+    if (nodes === undefined) return;
     context.report({
-      message: `${shorten(rank.text, 40)} is the same in all ${pods} pods: each needs its own rank, so the job never starts`,
-      span: rank.span,
+      message: `torchrun ${shorten(nodes.text, 30)} has no node rank and no rendezvous: each of the ${pods} pods waits for the others at its own localhost`,
+      span: nodes.span,
     });
   },
 });
@@ -123,6 +152,37 @@ function fixedRank(container: Container, { document, workload }: PodSetContext):
   return variable?.value && { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at) };
 }
 
+/** The number of nodes of a launch by torchrun whose pods are all node 0. */
+function missingRank(container: Container, { document, workload }: PodSetContext): Rank | undefined {
+  if (!/^(?:batch|apps|jobset\.x-k8s\.io)\//.test(workload.apiVersion)) return undefined;
+  const { command, args, env } = processInput(container);
+  const lines = [...container.command, ...container.args];
+  const hasOthers =
+    env.some(({ name }) => name.startsWith('PET_')) || lines.some(({ value }) => value.includes('PET_'));
+  if (hasOthers || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
+  for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
+    const flags = ownFlags(launch);
+    const nodes = flags.find(isNodeCount);
+    if (nodes === undefined || !/^\d{1,5}$/.test(nodes.value ?? '') || Number(nodes.value) < 2) continue;
+    const meets = (flag: Flag) =>
+      meaningOf(flag, 'node-rank') !== undefined || /^(?:rdzv|master|standalone)/.test(flag.name);
+    const last = nodes.valueWord ?? nodes.word;
+    const span = flags.some(meets) ? undefined : spanOfWords(document, lines, [nodes.word, last]);
+    if (span !== undefined) return { text: `--${nodes.name}=${nodes.value}`, span };
+  }
+  return undefined;
+}
+
+/** torchrun's own flags, which precede the script; none if a variable may hold further ones. */
+function ownFlags({ words }: SimpleCommand): readonly Flag[] {
+  // Other launchers of this family find the nodes through their operators.
+  const at = words.findIndex(({ text }) => /^torch(?:run|\.distributed\.(?:run|launch))$/.test(baseName(text)));
+  if (at < 0) return [];
+  const script = words.findIndex(({ text }, index) => index > at && /\.py$|^-m$|^--module$/.test(text));
+  const own = words.slice(at, script < 0 ? words.length : script);
+  return own.some(({ text }) => /^\$/.test(text)) ? [] : readFlags(own);
+}
+
 function isNodeCount(flag: Flag): boolean {
   const words = wordsOf(flag.written).join(' ');
   return !flag.dynamic && /^(?:nnodes|n nodes|num nodes|num machines)$/.test(words);
@@ -131,3 +191,49 @@ function isNodeCount(flag: Flag): boolean {
 function isRankName(name: string): boolean {
   return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);
 }
+
+interface MissingIndex extends Rank {
+  readonly job: Cursor;
+}
+
+/** Where the container reads the completion index of a Job that gives its pods none. */
+function missingIndex(container: Container, { document, workload }: PodSetContext): MissingIndex | undefined {
+  const job = unindexedJob(workload);
+  if (job === undefined) return undefined;
+  for (const { name, at } of container.env) {
+    const path = getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
+    if (path !== undefined && indexPath.test(asText(path) ?? '')) return { text: name, span: spanOf(path), job };
+  }
+  if (container.env.some(({ name }) => name === indexVariable)) return undefined;
+  for (const line of [...container.command, ...container.args]) {
+    const found = indexUse.exec(line.value);
+    if (found === null) continue;
+    const part = { start: found.index, end: found.index + found[0].length };
+    return { text: indexVariable, span: spanInScalar(document, line, part), job };
+  }
+  return undefined;
+}
+
+/** The spec of a Job whose pods have no index. The controllers of other objects set the mode themselves. */
+function unindexedJob(workload: Workload): Cursor | undefined {
+  const job = kindOf(workload).job?.(workload.manifest.root);
+  const mode = getIn(job, 'completionMode');
+  if (job === undefined || isIncomplete(job) || isTemplated(mode)) return undefined;
+  return (asText(mode) ?? 'NonIndexed') === 'NonIndexed' ? job : undefined;
+}
+
+function indexedFix(job: Cursor, { document }: PodSetContext) {
+  const mode = getIn(job, 'completionMode');
+  // An Indexed Job needs a number of completions.
+  if (getIn(job, 'completions') === undefined) return undefined;
+  const edits =
+    mode === undefined
+      ? insertKey(document, job, 'completionMode', 'Indexed', { after: 'completions' })
+      : replaceScalar(document, mode, 'Indexed');
+  return fix('Set completionMode to Indexed', 'unsafe', edits);
+}
+
+const indexVariable = 'JOB_COMPLETION_INDEX';
+const indexPath = /^metadata\.(?:labels|annotations)\['batch\.kubernetes\.io\/job-completion-index'\]$/;
+/** Without a default, which a script may have for other Jobs. */
+const indexUse = /\$(?:JOB_COMPLETION_INDEX\b|\{JOB_COMPLETION_INDEX\}|\(JOB_COMPLETION_INDEX\))/;

@@ -94,9 +94,10 @@ export default defineRule({
     const { name, namespace, manifest, podSets } = workload;
     if (workload.partial || name === null || name.length > 63 || !podSets.some(requestsAccelerators)) return;
     const all = kindOf(workload).addresses?.(manifest.root, name) ?? [];
-    if (all.length === 0 || isIncomplete(podSet.pod) || isAlone(workload)) return;
+    if (all.length === 0 || isIncomplete(podSet.pod)) return;
+    const alone = isAlone(workload);
     for (const { host, labels, span } of addressesOf(container, name, document)) {
-      const problem = problemOf(host, labels, all);
+      const problem = alone ? wrongOwnName(host, labels, all) : problemOf(host, labels, all);
       // A name without a domain may be that of a node.
       if (problem === undefined || (labels.length === 0 && isOnHostNetwork(podSet))) continue;
       if (crossReferences.service(namespace, host) !== undefined) continue;
@@ -117,6 +118,14 @@ function isAlone({ podSets: [only, ...others] }: Workload): boolean {
 
 function isOnHostNetwork({ pod }: PodSet): boolean {
   return asText(getIn(pod, 'hostNetwork')) === 'true';
+}
+
+/** Why an address in the domain of an object's only pod does not resolve. */
+function wrongOwnName(host: string, [label]: readonly string[], all: readonly PodHosts[]): string | undefined {
+  const [only, ...others] = all;
+  const isOwn = only?.records.by === 'subdomain' && only.records.name !== null && only.records.name === label;
+  if (only === undefined || others.length > 0 || !isOwn || indexesIn(host, only) !== undefined) return undefined;
+  return `is not the name of the pod (${rangeOf(only)}), and nothing has this address`;
 }
 
 /** Why an address of one of the object's pods does not resolve; undefined if it does, or if it may belong to another object. */

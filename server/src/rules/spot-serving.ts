@@ -1,6 +1,9 @@
+import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { spotPlace } from '../evidence/spot.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { isValues } from '../model/values.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -55,9 +58,9 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With two or more replicas, for a Deployment without a replica count (an autoscaler may set it), with a minimum of 0 (cold starts are
- * accepted), and if spot is only preferred or only tolerated. If only the name or a port shows that a workload serves, the finding is information
- * only.
+ * With two or more replicas, for a Deployment or a chart's values without a replica count (an autoscaler may set it), with a minimum of 0
+ * (cold starts are accepted), and if spot is only preferred or only tolerated. If only the name or a port shows that a workload serves, the
+ * finding is information only.
  *
  * ## Sources
  *
@@ -68,12 +71,13 @@ export default defineRule({
   topic: 'spot',
   severity: 'warning',
   workload(workload, context) {
-    if (!hasRole(workload, 'serving', 'guess') || workload.partial) return;
+    if (!hasRole(workload, 'serving', 'guess')) return;
     // What only its port or its name suggests can also be a tool for one person.
     const isLikely = hasRole(workload, 'serving');
     const serving = workload.podSets.filter(requestsAccelerators);
     const [only, ...others] = serving;
     if (only === undefined || others.length > 0 || only.pods.min !== 1) return;
+    if (workload.partial && !hasOneReplica(only, workload)) return;
     // Without a count, a HorizontalPodAutoscaler may set it.
     if (workload.apiVersion.startsWith('apps/') && only.replicas === undefined) return;
     const { capacity, capacityAt } = only.placement;
@@ -86,3 +90,8 @@ export default defineRule({
     });
   },
 });
+
+/** Whether a chart's values have one replica, written or by the chart's default, and no autoscaler. */
+function hasOneReplica({ pods, replicas }: PodSet, workload: Workload): boolean {
+  return isValues(workload) && pods.max === 1 && (replicas !== undefined || hasAllContainers(workload));
+}

@@ -92,6 +92,8 @@ function startsIn(starts: readonly number[], range: Span): boolean {
 const directive = /^#+\s*gpulint-disable(-line|-next-line)?(?=\s|$)(.*)$/;
 
 function inComments(document: YamlDocument): readonly Suppression[] {
+  // Most documents have none, and their comments need not be read.
+  if (!document.text.includes('gpulint-disable')) return [];
   const nextLine = nextLines(document.text);
   return document.comments.flatMap((comment): Suppression[] => {
     const match = directive.exec(comment.text);

@@ -16,6 +16,7 @@ import { pipelineSpecKinds } from './pipeline-spec.ts';
 import { polyaxonKinds } from './polyaxon.ts';
 import { rayKinds } from './ray.ts';
 import { servingKinds } from './serving.ts';
+import { skypilotKinds } from './skypilot.ts';
 import { tektonKinds } from './tekton.ts';
 import { trainingKinds } from './training.ts';
 import { workflowKinds } from './workflows.ts';
@@ -37,6 +38,7 @@ const kinds: readonly KindEntry[] = [
   ...tektonKinds,
   ...pipelineSpecKinds,
   ...polyaxonKinds,
+  ...skypilotKinds,
   ...operatorKinds,
   ...draKinds,
 ];

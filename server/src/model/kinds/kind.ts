@@ -3,7 +3,7 @@ import type { CrossReferences, PodsFacts, Referenced } from '../cross-references
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
-import type { Container, FieldSharding, Retries, Role, Scaling } from '../workload.ts';
+import type { Container, FieldSharding, Placement, Retries, Role, Scaling } from '../workload.ts';
 import type { PodHosts } from './pod-addresses.ts';
 
 /** An entry in the table of kinds: what objects of these kinds run. */
@@ -110,6 +110,8 @@ export interface PodSetSource {
   readonly claims?: readonly Cursor[];
   /** For kinds that name the instance type outside the pod. */
   readonly instanceType?: Located<string>;
+  /** For kinds whose fields describe the nodes in other words than labels. */
+  readonly placement?: Partial<Placement>;
   /** For values that name the node labels under another key than `nodeSelector`. */
   readonly nodeSelector?: Cursor;
   /** The same for the terms of required node affinity. */

@@ -31,7 +31,7 @@ export const rayKinds: readonly KindEntry[] = [
     kinds: ['RayJob'],
     words: [],
     ...ray,
-    rayCluster: (root) => getIn(root, 'spec', 'rayClusterSpec'),
+    rayCluster: (root) => clusterIn(getIn(root, 'spec')),
     launcher: submitter,
     role: 'batch',
     lower: ({ root }) => lowerRayJob(getIn(root, 'spec')),
@@ -41,7 +41,7 @@ export const rayKinds: readonly KindEntry[] = [
     kinds: ['RayCronJob'],
     words: [],
     ...ray,
-    rayCluster: (root) => getIn(root, 'spec', 'jobTemplate', 'rayClusterSpec'),
+    rayCluster: (root) => clusterIn(getIn(root, 'spec', 'jobTemplate')),
     launcher: submitter,
     role: 'batch',
     lower: ({ root }) => lowerRayJob(getIn(root, 'spec', 'jobTemplate')),
@@ -51,15 +51,20 @@ export const rayKinds: readonly KindEntry[] = [
     kinds: ['RayService'],
     words: [],
     ...ray,
-    rayCluster: (root) => getIn(root, 'spec', 'rayClusterConfig'),
+    rayCluster: (root) => clusterIn(getIn(root, 'spec')),
     role: 'serving',
-    lower: ({ root }) => lowerRayCluster(getIn(root, 'spec', 'rayClusterConfig'), null),
+    lower: ({ root }) => lowerRayCluster(clusterIn(getIn(root, 'spec')), null),
   },
 ];
 
+/** The cluster of a job or a service. Each has another name for it; under the wrong one, which api-field reports, it is read as well. */
+function clusterIn(owner: Cursor | undefined): Cursor | undefined {
+  return getIn(owner, 'rayClusterSpec') ?? getIn(owner, 'rayClusterConfig');
+}
+
 /** A submitter pod runs next to the cluster; it is counted only if its template is set. */
 function lowerRayJob(job: Cursor | undefined): KindLowering {
-  const cluster = lowerRayCluster(getIn(job, 'rayClusterSpec'), retriesAt(getIn(job, 'backoffLimit'), 0));
+  const cluster = lowerRayCluster(clusterIn(job), retriesAt(getIn(job, 'backoffLimit'), 0));
   const submitter = fromTemplate('submitter', getIn(job, 'submitterPodTemplate'), exactly(1));
   return { ...cluster, podSets: [...cluster.podSets, ...submitter] };
 }
