@@ -189,7 +189,7 @@ Meanwhile, a change in 200 lines waits ${ms(p50 ?? Number.NaN)} ms for its diagn
 function costsNote() {
   const lowest = (/** @type {(one: (typeof costs)[number]) => number} */ figure) => ms(best(costs.map(figure)));
   const p95 = lowest(({ changes }) => quantile(changes, 0.95));
-  return `The costs of all ${(costs[0]?.workloads ?? 0).toLocaleString('en')} workloads, requested at the start by the view GPU Cost, are there ${(best(costs.map(({ first }) => first)) / 1000).toFixed(1)} s after the
+  return `The costs of all ${(costs[0]?.workloads ?? 0).toLocaleString('en')} workloads, requested at the start by the GPU Cost view, are there ${(best(costs.map(({ first }) => first)) / 1000).toFixed(1)} s after the
 process starts, of which its main thread works ${(best(costs.map(({ worked }) => worked)) / 1000).toFixed(1)} s. Meanwhile, a change waits ${p95} ms for its diagnostics at p95. The server then uses ${lowest(({ rss }) => rss)} MB. After
 an edit, the next total takes ${lowest(({ again }) => again)} ms.`;
 }

@@ -132,7 +132,7 @@ describe('a bad config', () => {
       'prices: {onPrem: {h1oo-80gb-sxm: {gpus: 8, purchasePrice: 9, years: 4, watts: 9, pue: 1, electricityPerKwh: 1, staffPerYear: 0, utilizationPercent: 60}}}',
       "h1oo-80gb-sxm: The catalog has no GPU 'h1oo-80gb-sxm', so only your own price in prices.onPrem applies; did you mean 'h100-80gb-sxm'",
     ],
-    ['gpu: T4', "T4: The catalog has no GPU 'T4', so it is read as 't4'"],
+    ['gpu: T4', "T4: The catalog has no GPU 'T4'; using 't4'"],
     ['gpu: our-gpu', "our-gpu: The catalog has no GPU 'our-gpu', so only your own price in prices.gpus applies"],
     ['prices: {discountPercent: 100}', "100: 'prices.discountPercent' must be less than 100"],
     ['prices: {gpus: {l4: cheap}}', "cheap: 'prices.gpus.l4' must be a number, not 'cheap'"],

@@ -11,7 +11,7 @@ import { plainNotice } from './notice.ts';
 import { plainItems } from './plain-label.ts';
 import { select } from './selections.ts';
 
-/** What can be done with the rows of the view GPU Clusters. From the command palette, each asks for what it needs. */
+/** What can be done with the rows of the GPU Clusters view. From the command palette, each asks for what it needs. */
 export function registerClusterActions(
   client: BaseLanguageClient,
   { rows, selected }: Pick<CurrentCluster, 'rows' | 'selected'>,

@@ -65,7 +65,7 @@ export function registerClusterConnection(
       .sort((a, b) => Number(b.context.isCurrent) - Number(a.context.isCurrent));
     const chosen = await vscode.window.showQuickPick(plainItems(items), {
       title: 'Connect to a cluster',
-      placeHolder: 'Context of the kubeconfig; gpulint only reads',
+      placeHolder: 'Kubeconfig context; gpulint only reads',
       matchOnDescription: true,
     });
     return chosen?.context;

@@ -33,7 +33,7 @@ const off: ClusterChangedParams = {
 };
 
 /**
- * The view GPU Clusters: pools, nodes and pods of the cluster to which the user has connected. The server follows the cluster and words the rows;
+ * The GPU Clusters view: pools, nodes and pods of the cluster to which the user has connected. The server follows the cluster and words the rows;
  * only those that are open are requested.
  * @param started starts the server unless it is running, and resolves when it is ready
  * @param memory remembers how pools are sorted
@@ -147,7 +147,7 @@ export function registerClusterView(
   async function search(): Promise<void> {
     const typed = await vscode.window.showInputBox({
       title: 'Filter GPU clusters',
-      prompt: 'Pools, nodes and pods that have all these words; empty shows everything',
+      prompt: 'Shows pools, nodes and pods with all these words; leave empty to show everything',
       placeHolder: 'team-a h100',
       value: filter,
     });

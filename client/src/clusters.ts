@@ -3,7 +3,7 @@ import type { BaseLanguageClient } from 'vscode-languageclient';
 import { clusterCommands } from '../../server/src/lsp/protocol.ts';
 
 /**
- * The view GPU Clusters and its commands. Their code is a bundle of its own, which the first of these commands loads: without a connection, the
+ * The GPU Clusters view and its commands. Their code is a bundle of its own, which the first of these commands loads: without a connection, the
  * view has nothing but its welcome text.
  * @param started starts the server unless it is running, and resolves when it is ready
  */

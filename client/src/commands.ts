@@ -99,7 +99,7 @@ async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefin
   if (file === undefined && vscode.workspace.workspaceFolders?.length) return;
   const asked: GpusParams = file === undefined ? {} : { uri: file };
   const { gpus, provider: known } = await client.sendRequest<GpusResult>(methods.gpus, asked);
-  const gpu = await pickGpu(gpus, 'GPU of requests in manifests that name none');
+  const gpu = await pickGpu(gpus, 'GPU for manifests that name none');
   if (gpu === undefined) return;
   const provider = known === null ? await pickProvider(gpu) : 'any';
   if (provider === undefined) return;
@@ -123,7 +123,7 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
   };
   let choices = await requestChoices();
   if (choices?.gpu === null) {
-    const gpu = await pickGpu(choices.gpus, 'GPU of this request, unknown from the file');
+    const gpu = await pickGpu(choices.gpus, 'GPU of this request (the file does not name it)');
     if (gpu === undefined) return;
     choices = await requestChoices(gpu.id);
   }
@@ -136,7 +136,7 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
   const items = choices.profiles.map(({ profile, description }) => ({ label: profile, description }));
   const chosen = await vscode.window.showQuickPick(items, {
     title: `MIG slice of ${choices.gpu.name}`,
-    placeHolder: 'Slice for each pod, instead of the whole GPU',
+    placeHolder: 'MIG slice for each pod instead of the whole GPU',
     matchOnDescription: true,
   });
   if (chosen === undefined) return;

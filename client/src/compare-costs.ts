@@ -10,7 +10,7 @@ export async function compareCosts(client: BaseLanguageClient): Promise<void> {
   const found = await changedFiles();
   if (found === undefined) {
     void vscode.window.showInformationMessage(
-      'The workspace is in no Git repository, so there is no commit to compare with.',
+      'The workspace is not in a Git repository, so there is no commit to compare with.',
     );
     return;
   }

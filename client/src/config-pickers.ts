@@ -25,7 +25,7 @@ export async function pickProvider({ name, providers }: GpuItem): Promise<string
   ];
   const chosen = await vscode.window.showQuickPick(plainItems(items), {
     title: `Cloud for ${name}`,
-    placeHolder: 'Cloud whose prices apply, with its price for one GPU',
+    placeHolder: 'Cloud whose prices apply, with its price per GPU',
   });
   return chosen?.id;
 }

@@ -190,5 +190,5 @@ async function applyFix(fix: CostReportFix): Promise<void> {
   );
   const edit = actions.find(({ title }) => title === fix.title)?.edit;
   if (edit !== undefined && (await vscode.workspace.applyEdit(edit))) return;
-  void vscode.window.showWarningMessage(`${name} changed in the meantime. Refresh the report and try again.`);
+  void vscode.window.showWarningMessage(`${name} has changed. Refresh the report and try again.`);
 }

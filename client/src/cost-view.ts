@@ -18,7 +18,7 @@ const quietMs = 500;
 type CostState = 'loading' | 'ready' | 'canceled' | 'failed';
 
 /**
- * The view GPU Cost: the costs of all workloads of the workspace. The server reads, sorts, groups and words them.
+ * The GPU Cost view: the costs of all workloads of the workspace. The server reads, sorts, groups and words them.
  * @param started starts the server unless it is running, and resolves when it is ready
  * @param memory remembers how a workspace is sorted and grouped
  * @param changed fires when the last answer may be outdated
@@ -80,7 +80,7 @@ export function registerCostView(
     const params: CostTreeParams = { ...howOf(memory), workDoneToken: `gpulint.cost ${requests}` };
     const progress = client.onProgress(WorkDoneProgress.type, params.workDoneToken ?? '', (value) => {
       const isRead = result === undefined && value.kind === 'report';
-      if (isRead) view.message = `Reading the files of the workspace: ${value.percentage ?? 0}%`;
+      if (isRead) view.message = `Reading workspace files: ${value.percentage ?? 0}%`;
     });
     try {
       return await client.sendRequest<CostTreeResult>(methods.costTree, params, token);

@@ -17,7 +17,7 @@ export async function applyEdit(
   // No message after a rejected preview.
   if (changed === undefined && metadata?.isRefactoring) return false;
   const name = changed === undefined ? 'The file' : vscode.workspace.asRelativePath(changed.uri);
-  void vscode.window.showWarningMessage(`${name} changed in the meantime. Try again.`);
+  void vscode.window.showWarningMessage(`${name} has changed. Try again.`);
   return false;
 }
 

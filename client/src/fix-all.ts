@@ -64,7 +64,7 @@ async function pickRule(
   ];
   return vscode.window.showQuickPick(items, {
     title: 'Fix in the workspace',
-    placeHolder: 'Select what to fix; a preview shows the changes first',
+    placeHolder: 'Select what to fix; you can preview the changes first',
     matchOnDescription: true,
   });
 }

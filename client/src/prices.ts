@@ -31,7 +31,7 @@ const sources: readonly SourceItem[] = [
   {
     id: 'aws',
     label: 'AWS price list',
-    description: 'pricing.us-east-1.amazonaws.com, spot-bid-advisor.s3.amazonaws.com; some 300 MB',
+    description: 'pricing.us-east-1.amazonaws.com, spot-bid-advisor.s3.amazonaws.com; about 300 MB',
   },
   {
     id: 'gcp',
@@ -51,7 +51,9 @@ export async function refreshPrices(
   output: vscode.LogOutputChannel,
 ): Promise<void> {
   if (refresh === undefined) {
-    void vscode.window.showInformationMessage('Prices can be refreshed in VS Code on the desktop, not in a browser.');
+    void vscode.window.showInformationMessage(
+      'Prices can be refreshed only in VS Code on the desktop, not in a browser.',
+    );
     return;
   }
   if (!vscode.workspace.isTrusted) {
@@ -60,7 +62,7 @@ export async function refreshPrices(
   }
   const chosen = await vscode.window.showQuickPick(sources, {
     title: 'Refresh prices from public sources',
-    placeHolder: 'gpulint connects only to the hosts that are selected here',
+    placeHolder: 'gpulint connects only to the hosts selected here',
     canPickMany: true,
   });
   if (chosen === undefined || chosen.length === 0) return;

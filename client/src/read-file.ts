@@ -30,7 +30,7 @@ const folders = new Set<string>();
 async function checkFolder(uri: vscode.Uri): Promise<void> {
   if (folders.has(uri.toString())) return;
   const { type } = await vscode.workspace.fs.stat(uri);
-  if (type !== vscode.FileType.Directory) throw new Error('the file is below a link');
+  if (type !== vscode.FileType.Directory) throw new Error('the file is in a linked folder');
   folders.add(uri.toString());
 }
 

@@ -29,7 +29,7 @@ export async function resizeGpu(client: BaseLanguageClient, place: PlaceArgument
   );
   const chosen = await vscode.window.showQuickPick(plainItems(items), {
     title: found.title,
-    placeHolder: 'What each pod requests instead',
+    placeHolder: 'New request for each pod',
     matchOnDescription: true,
   });
   if (chosen === undefined) return;

@@ -26,7 +26,7 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
   if (region === undefined) return;
   const at = { provider: platform.provider, region: region === '' ? null : region };
   const { gpus, keys } = await client.sendRequest<GpusResult>(methods.gpus, { key: 'gpu', ...at });
-  const gpu = await pickGpu(gpus, 'Which GPU do requests get in manifests that name none?', 'Set up gpulint (3/4)');
+  const gpu = await pickGpu(gpus, 'Which GPU do pods get if a manifest names none?', 'Set up gpulint (3/4)');
   if (gpu === undefined) return;
   const others = await pickOthers(client, keys, at);
   if (others === undefined) return;
@@ -55,9 +55,9 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
 }
 
 const questions: Readonly<Record<Exclude<ModelKey, 'gpu'>, string>> = {
-  neuron: 'Which Neuron device do requests get in manifests that name none?',
-  tpu: 'Which TPU version do requests get in manifests that name none?',
-  gaudi: 'Which Gaudi generation do requests get in manifests that name none?',
+  neuron: 'Which Neuron device do pods get if a manifest names none?',
+  tpu: 'Which TPU version do pods get if a manifest names none?',
+  gaudi: 'Which Gaudi generation do pods get if a manifest names none?',
 };
 
 /** A cluster can have other accelerators next to its GPUs. @returns undefined if a picker was canceled */
@@ -110,7 +110,7 @@ async function pickCapacity(): Promise<string | undefined> {
   const items = [
     { label: 'On demand', description: 'nodes stay until you release them', value: 'on-demand' },
     { label: 'Spot', description: 'cheaper nodes that the cloud can reclaim', value: 'spot' },
-    { label: 'Not set', description: 'use the capacity type of each manifest', value: '' },
+    { label: 'Not set', description: "use each manifest's capacity type", value: '' },
   ];
   const chosen = await vscode.window.showQuickPick(items, {
     title: 'Set up gpulint (4/4)',

@@ -39,8 +39,8 @@ test('the table has the pools, the pods that wait, and the basis of the prices',
     1 pending pod
     Pod         Requests  Since
     team/waits  8 GPUs    AGE
-      0/2 nodes: 2 Insufficient nvidia.com/gpu (free 4, asks 8)
-      Way out: wait until pods in pool a100 end
+      0/2 nodes: 2 Insufficient nvidia.com/gpu (free 4, requests 8)
+      To run: wait until pods in pool a100 finish
 
     Prices: a2-highgpu-8g on demand in us-central1 (2026-08-20)
     "
@@ -110,7 +110,7 @@ test('without the right to read pods, what is used is unknown', async () => {
   expect(stdout).toContain('test (v1.34.1): 16 GPUs, use unknown · $58.77/h\n');
   expect(stdout).toMatch(/^a100 +A100 40GB SXM +2 +16 +\? +\? +\$58\.77$/m);
   expect(stdout).toContain(
-    'No right to read: pods, namespaces, resourcequotas, events, configmaps; docs/cluster.md has the ClusterRole\n',
+    'No permission to read: pods, namespaces, resourcequotas, events, configmaps; docs/cluster.md has the ClusterRole\n',
   );
   const { stdout: json } = await runCli(['cluster', '--kubeconfig', kubeconfig, '--format', 'json']);
   expect(JSON.parse(json)).toMatchObject({
@@ -139,7 +139,7 @@ test('pods of a workload that wait for the same reason are one row', async () =>
 });
 
 test.each([
-  ['no kubeconfig', () => [], /^gpulint: There is no kubeconfig: /],
+  ['no kubeconfig', () => [], /^gpulint: No kubeconfig: /],
   [
     'a context that does not exist',
     () => ['--context', 'other'],
@@ -159,7 +159,7 @@ test('expired credentials, missing rights and a server that is gone are errors',
   expect(await failure()).toMatch(/^gpulint: test: the API server rejects the credentials; log in again/);
   server.tokens = undefined;
   server.rights = {};
-  expect(await failure()).toMatch(/^gpulint: The user of the context test may not list nodes: bind the ClusterRole/);
+  expect(await failure()).toMatch(/^gpulint: The user of context test may not list nodes: bind the ClusterRole/);
   server.fault = (_, response) => response.destroy() !== undefined;
   expect(await failure()).toMatch(/^gpulint: test: the connection to the API server was closed/);
 });
@@ -183,14 +183,14 @@ test('check --cluster says whether workloads would run', async () => {
   expect(stdout).toContain('fits now in pool a100 (4 free)');
   expect(stdout).toContain('waits: ');
   expect(stdout).toMatch(
-    /^Cluster test, as of \d\d:\d\d: 16 GPUs, 4 free · \$20\.00\/h · \$5\.00\/h idle \(a2-highgpu-8g at the price of the config\)$/m,
+    /^Cluster test, as of \d\d:\d\d: 16 GPUs, 4 free · \$20\.00\/h · \$5\.00\/h idle \(a2-highgpu-8g at the price in the config\)$/m,
   );
   const { stdout: markdown } = await runCli(['check', 'jobs.yaml', '--cluster', '--format', 'markdown'], {
     cwd: folder,
     env,
   });
   expect(markdown).toMatch(/^Cluster test, as of .*16 GPUs, 4 free/m);
-  expect(markdown).toMatch(/^\| Workload \| Requests \| Cost \| Would it run \| Location \|$/m);
+  expect(markdown).toMatch(/^\| Workload \| Requests \| Cost \| Would it run\? \| Location \|$/m);
   expect(markdown).toMatch(/\| fits now in pool a100 \(4 free\) \|/);
   const { stdout: json } = await runCli(['check', 'jobs.yaml', '--cluster', 'test', '--format', 'json'], {
     cwd: folder,
@@ -205,7 +205,7 @@ test('check --cluster says whether workloads would run', async () => {
     hourly: { min: 20, max: 20 },
     idleHourly: { min: 5, max: 5 },
     unpricedNodes: 0,
-    basis: ['a2-highgpu-8g at the price of the config'],
+    basis: ['a2-highgpu-8g at the price in the config'],
   });
   expect(JSON.parse(json).files[0].workloads).toMatchObject([
     { name: 'small', cluster: { context: 'test', outcome: 'fits', fitting: 1, pods: 1, words: null } },
@@ -220,7 +220,7 @@ test('check --cluster without a cluster is an error, and check alone reads no ku
   writeFileSync(path.join(folder, 'job.yaml'), job('small', 4));
   const env = { KUBECONFIG: path.join(folder, 'missing') };
   const failed = await runCli(['check', 'job.yaml', '--cluster'], { cwd: folder, env });
-  expect(failed).toMatchObject({ status: 2, stderr: 'gpulint: None of the files in KUBECONFIG exists\n' });
+  expect(failed).toMatchObject({ status: 2, stderr: 'gpulint: None of the files in KUBECONFIG exist\n' });
   expect((await runCli(['check', 'job.yaml'], { cwd: folder, env })).stderr).toBe('');
   expect(server.requests).toEqual([]);
 });

@@ -79,7 +79,7 @@ test('a total of unknown prices is unknown, not $0', async () => {
   const [text, markdown, html] = await Promise.all(
     ['text', 'markdown', 'html'].map((format) => runCli(['cost', '--format', format, 'a.yaml'], { cwd: folder })),
   );
-  expect(text?.stdout).toMatch(/^1 workload, 1 GPU: \$\d.*for 1 workload of unknown GPU model$/m);
+  expect(text?.stdout).toMatch(/^1 workload, 1 GPU: \$\d.*for 1 workload whose GPU model is unknown$/m);
   expect(markdown?.stdout).toMatch(/^### GPU cost of .*: unknown$/m);
   expect(markdown?.stdout).not.toMatch(/\$0(?!\.)/);
   expect(html?.stdout).toMatch(/Per hour<\/dt>\s*<dd[^>]*>unknown/);
@@ -277,7 +277,7 @@ describe('--compare', () => {
         runCli(['cost', 'chat.yaml', '--compare', name], { cwd: folder }),
       ),
     );
-    expect(other?.stderr).toContain('other.json is not a report of gpulint');
+    expect(other?.stderr).toContain('other.json is not a gpulint report');
     expect(no?.stderr).toBe('gpulint: no.json is not JSON; write a report with gpulint check --format json\n');
     expect(missing?.stderr).toBe('gpulint: cannot read the report missing.json: no such file or folder\n');
   });

@@ -75,10 +75,10 @@ describe('refresh', () => {
     expect(shown.stdout).toMatch(/^AWS +\d+ +\d+ +2 +2026-07-09 to 20\d\d-\d\d-\d\d +136 days$/m);
 
     const removed = await runCli(['prices', 'reset'], at);
-    expect(removed).toMatchObject({ status: 0, stdout: `${sheet} is removed: the prices of the catalog apply\n` });
+    expect(removed).toMatchObject({ status: 0, stdout: `removed ${sheet}: the catalog prices apply\n` });
     expect(fs.readdirSync(path.dirname(sheet))).toEqual([]);
     expect(await cost()).toContain('$55.04/h');
-    expect((await runCli(['prices', 'reset'], at)).stdout).toContain('there are no fetched prices');
+    expect((await runCli(['prices', 'reset'], at)).stdout).toContain('no fetched prices');
   });
 
   it('fetches the region of the project', async () => {
@@ -96,9 +96,7 @@ describe('refresh', () => {
     expect(stderr).toMatch(
       /^gpulint: https:\/\/prices\.azure\.com\/api\/retail\/prices\S+: nothing accepts connections there$/m,
     );
-    expect(stderr).toContain(
-      'some sources could not be read. Nothing is lost: the prices of the catalog stay in use.\n',
-    );
+    expect(stderr).toContain('some sources could not be read. The catalog prices stay in use.\n');
     expect(fs.existsSync(sheet)).toBe(false);
   });
 
@@ -137,7 +135,7 @@ describe('refresh', () => {
     expect(code).toBe(2);
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({
       kind: 'end',
-      text: 'canceled; what was read is kept for a day: run the command again to continue. Nothing is lost: the prices of the catalog stay in use.',
+      text: 'canceled; finished downloads are kept for a day: run the command again to continue. The catalog prices stay in use.',
     });
     expect(fs.existsSync(sheet)).toBe(false);
     expect((await runCli(['prices', 'refresh', '--provider', 'aws'], { cwd, env })).status).toBe(0);

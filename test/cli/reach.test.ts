@@ -78,7 +78,7 @@ describe('a link outside the project', () => {
     symlinkSync('../../outside/config.yaml', path.join(cwd, 'team/.gpulint.yaml'));
     const { stdout, stderr } = await runCli(['check', '.'], { cwd });
     expect(stderr).toBe(
-      'gpulint: team/.gpulint.yaml is ignored: it lies outside the project; use --config to select a config\n',
+      'gpulint: team/.gpulint.yaml is ignored: it is outside the project; use --config to select a config\n',
     );
     expect(stdout).toContain('1 × L4');
     const named = await runCli(['check', '--config', '../outside/config.yaml', '.'], { cwd });
@@ -91,7 +91,7 @@ describe('a link outside the project', () => {
     mkdirSync(path.join(folder, 'deploy/sub'), { recursive: true });
     writeFileSync(path.join(folder, '.gpulint.yaml'), 'gpu: l4\n');
     writeFileSync(path.join(folder, 'deploy/pod.yaml'), podText());
-    const warning = `gpulint: ${path.join(folder, '.gpulint.yaml')} is ignored: it lies outside the project; use --config to select a config\n`;
+    const warning = `gpulint: ${path.join(folder, '.gpulint.yaml')} is ignored: it is outside the project; use --config to select a config\n`;
     const above = await runCli(['check', '.'], { cwd: path.join(folder, 'deploy') });
     expect(above.stderr).toBe(warning);
     expect(above.stdout).not.toContain('L4');
@@ -113,7 +113,7 @@ describe('a link outside the project', () => {
     symlinkSync('../../outside/values.yaml', path.join(cwd, 'chart/values.yaml'));
     const { stderr, status } = await runCli(['check', 'chart/templates'], { cwd });
     expect(stderr).toBe(
-      'gpulint: chart/values.yaml is not read: it lies outside the project; the templates of its chart are checked without it\n',
+      'gpulint: chart/values.yaml is not read: it is outside the project; the templates of its chart are checked without it\n',
     );
     expect(status).toBe(1);
   });

@@ -95,7 +95,7 @@ test('the first thread checks the files of one that fails', async () => {
   writeFileSync(preload, "if (!require('node:worker_threads').isMainThread) throw new Error('no memory');\n");
   const failing = await checkWith(2, ['--format', 'json'], folder, `--require ${preload}`);
   expect(failing.stdout).toBe(alone.stdout);
-  expect(failing.stderr).toContain('a thread of the check has failed: no memory; another checks its files');
+  expect(failing.stderr).toContain('a worker thread failed: no memory; another one checks its files');
 });
 
 /** A run whose check says which file it had, and counts how often each was checked. */

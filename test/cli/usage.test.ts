@@ -32,7 +32,7 @@ describe('a usage error has one sentence and status 2', () => {
     [['cost', 'project/missing.yaml'], 'project/missing.yaml: cannot be read: no such file or folder'],
     [
       ['cost', '--max-hourly', 'low', 'project'],
-      "option '--max-hourly <usd>' argument 'low' is invalid: it must be an amount in US dollars per hour, such as 12.50; see 'gpulint cost --help'",
+      "option '--max-hourly <usd>' argument 'low' is invalid: must be an amount in US dollars per hour, such as 12.50; see 'gpulint cost --help'",
     ],
     [['prices', 'show'], "too many arguments for 'prices'; see 'gpulint prices --help'"],
   ])('%o', async (args, sentence) => {

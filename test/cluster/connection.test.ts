@@ -205,7 +205,7 @@ describe('rights', () => {
     lab.connect();
     await lab.until(isLive);
     expect(lab.objects()?.pods.map(({ name }) => name)).toEqual(['ours']);
-    expect(lab.status()?.message).toMatch(/^Only pods of the namespace team are readable/);
+    expect(lab.status()?.message).toMatch(/^Only pods in the namespace team are readable/);
     const coverage = new Map(lab.status()?.view?.coverage.map((each) => [each.resource, each]));
     expect(coverage.get('pods')).toMatchObject({ state: 'namespaces', namespaces: ['team'] });
     expect(coverage.get('nodes')).toMatchObject({ state: 'read', namespaces: [] });
@@ -225,7 +225,7 @@ describe('rights', () => {
     lab.connect();
     await lab.until(isLive);
     expect(lab.status()).toMatchObject({ view: { totals: { nodes: 1 } } });
-    expect(lab.status()?.message).toMatch(/^Pods may not be listed/);
+    expect(lab.status()?.message).toMatch(/^No permission to list pods/);
   });
 
   test('without nodes, it says which rights are missing', async () => {

@@ -140,9 +140,12 @@ describe('a server that answers as Prometheus', () => {
   });
 
   test.each([
-    ['file:///etc/passwd', 'Prometheus at this address cannot be asked: it must start with http:// or https://'],
-    ['prometheus', 'Prometheus at this address cannot be asked: it must start with http:// or https://'],
-    ['http://127.0.0.1:1', 'Prometheus at http://127.0.0.1:1: the server accepts no connections'],
+    [
+      'file:///etc/passwd',
+      'Prometheus at this address cannot be queried: the address must start with http:// or https://',
+    ],
+    ['prometheus', 'Prometheus at this address cannot be queried: the address must start with http:// or https://'],
+    ['http://127.0.0.1:1', 'Prometheus at http://127.0.0.1:1: the server refuses connections'],
   ])('the address %s is a problem in words', async (url, words) => {
     const message = `${words}; usage is not shown`;
     expect(await measureUsage(addressed(url), 6, pods, never)).toEqual({ kind: 'problem', message });
@@ -195,12 +198,16 @@ describe('a server that answers as Prometheus', () => {
   });
 
   test.each([
-    ['http://prometheus.example', { value: 'secret' }, 'gets no token over http: the address must start with https://'],
-    ['http://127.0.0.1.example', { value: 'secret' }, 'gets no token over http: the address must start with https://'],
-    ['https://prometheus.example', { file: '/secret' }, 'is not asked: the file of its token cannot be read'],
-    ['https://prometheus.example', { file: import.meta.dirname }, 'is not asked: the file of its token cannot be read'],
-    ['https://prometheus.example', { value: 'secret\r\nx: y' }, 'is not asked: its token is not one word of ASCII'],
-  ])('%s is not asked with the token %o', async (url, token, reason) => {
+    ['http://prometheus.example', { value: 'secret' }, 'was not queried: tokens are sent only over https'],
+    ['http://127.0.0.1.example', { value: 'secret' }, 'was not queried: tokens are sent only over https'],
+    ['https://prometheus.example', { file: '/secret' }, 'was not queried: its token file cannot be read'],
+    ['https://prometheus.example', { file: import.meta.dirname }, 'was not queried: its token file cannot be read'],
+    [
+      'https://prometheus.example',
+      { value: 'secret\r\nx: y' },
+      'was not queried: its token must be one word of ASCII characters',
+    ],
+  ])('%s is not queried with the token %o', async (url, token, reason) => {
     const message = `Prometheus at ${url} ${reason}; usage is not shown`;
     expect(await measureUsage(addressed(url, token), 6, pods, never)).toEqual({ kind: 'problem', message });
   });

@@ -52,7 +52,7 @@ describe('the path of a price file', () => {
     const text = `priceFile: ${JSON.stringify(path)}`;
     const [problem, ...others] = parseConfig(text).problems;
     expect(others).toEqual([]);
-    expect(problem?.message).toContain("'priceFile' must be the path of a file below this folder");
+    expect(problem?.message).toContain("'priceFile' must be the path of a file in or below this folder");
     expect(text.slice(problem?.span.start, problem?.span.end)).toBe(JSON.stringify(path));
   });
 });

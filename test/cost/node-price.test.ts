@@ -45,7 +45,7 @@ test('prices of the config take precedence', () => {
   const box = { ...p5, instanceType: null, provider: null };
   expect(nodePricing(ofCard)(box)).toEqual({
     hourly: { min: 16, max: 16 },
-    basis: 'H100 80GB SXM at the price of the config',
+    basis: 'H100 80GB SXM at the price in the config',
   });
   const [half] = [nodePricing(own({ discountPercent: 50 }))(p5)];
   expect(half.hourly?.min).toBeCloseTo((listed?.onDemand ?? 0) / 2);

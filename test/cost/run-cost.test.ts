@@ -102,7 +102,7 @@ spec:
   test('a schedule multiplies the runs', () => {
     // A run a day: 730/24 × 2 h × $5.672 = $345.05.
     expect(lensOf(cronJob('"0 3 * * *"', 'activeDeadlineSeconds: 7200'))).toBe(
-      '$5.67/h on demand while running · $2.46/h spot · at most $11.34 per run, $345.05 a month',
+      '$5.67/h on demand while running · $2.46/h spot · at most $11.34 per run, $345.05 per month',
     );
   });
 
@@ -113,13 +113,13 @@ spec:
         cronJob('"0 * * * *"', 'activeDeadlineSeconds: 7200').replace('spec:', `spec:\n  concurrencyPolicy: ${policy}`),
       );
     for (const policy of ['Forbid', 'Replace'])
-      expect(hourly(policy)).toMatch(/ · at most \$11\.34 per run, \$4,140\.56 a month$/);
-    expect(hourly('Allow')).toMatch(/ · at most \$11\.34 per run, \$8,281\.12 a month$/);
+      expect(hourly(policy)).toMatch(/ · at most \$11\.34 per run, \$4,140\.56 per month$/);
+    expect(hourly('Allow')).toMatch(/ · at most \$11\.34 per run, \$8,281\.12 per month$/);
   });
 
   test('a suspended schedule has no runs', () => {
     const text = cronJob('"0 * * * *"', 'activeDeadlineSeconds: 7200').replace('spec:', 'spec:\n  suspend: true');
-    expect(lensOf(text)).toMatch(/ · at most \$11\.34 per run, \$0 a month$/);
+    expect(lensOf(text)).toMatch(/ · at most \$11\.34 per run, \$0 per month$/);
   });
 
   test('a controller that restarts its pods has no run', () => {

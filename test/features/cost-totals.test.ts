@@ -65,7 +65,7 @@ test('a row says what a run costs', () => {
   );
   expect(rows.map(({ run, monthly }) => [run, monthly?.max.toFixed(2)])).toEqual([
     ['at most $1.21 in 90 min', undefined],
-    ['at most $0.80 per run, $24.48 a month', '24.48'],
+    ['at most $0.80 per run, $24.48 per month', '24.48'],
     [null, undefined],
   ]);
 });

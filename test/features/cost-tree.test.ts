@@ -82,7 +82,7 @@ test('texts for the tree and for a screen reader', () => {
 test('the total is a floor if prices are missing', () => {
   const total = totalOf(rows.map(({ row }) => row));
   expect(totalWords(total)).toBe(
-    '4 workloads, 6 GPUs: ≥ $27.52/h ($20,090/month), $27.52/h idle, $1.00/h … $35.60/h for 1 of unknown GPU model',
+    '4 workloads, 6 GPUs: ≥ $27.52/h ($20,090/month), $27.52/h idle, $1.00/h … $35.60/h for 1 whose GPU model is unknown',
   );
   expect(totalWords({ ...total, unpriced: 4 })).toMatch(/^4 workloads, 6 GPUs: no price, /);
 });

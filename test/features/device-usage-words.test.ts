@@ -39,8 +39,8 @@ test('what the figures of a pod mean', () => {
     '90 W on average',
   ]);
   expect(podUsageLines({ ...none, isShared: true, isWhole: false })).toEqual([
-    'Other pods share the GPU, so the figures may be theirs',
-    'Measured for a part of the window only',
+    'Other pods share the GPU, so the figures may include theirs',
+    'Measured for only part of the window',
   ]);
 });
 

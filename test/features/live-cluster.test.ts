@@ -189,10 +189,10 @@ describe('would it run', () => {
     expect(shown?.blocks).toContainEqual({
       kind: 'table',
       head: ['Pool', 'Fits now', 'Free', 'Why not'],
-      rows: [['a100', 'no', '6', '1 Insufficient nvidia.com/gpu (free 6, asks 8)']],
+      rows: [['a100', 'no', '6', '1 Insufficient nvidia.com/gpu (free 6, requests 8)']],
     });
     expect(codeLenses(file)[1]?.title).toBe(
-      'waits: 0/2 nodes: 1 Insufficient nvidia.com/gpu (free 6, asks 8), 1 without nvidia.com/gpu',
+      'waits: 0/2 nodes: 1 Insufficient nvidia.com/gpu (free 6, requests 8), 1 without nvidia.com/gpu',
     );
   });
 

@@ -45,7 +45,7 @@ test('weights, gradients and states that exceed the GPU do not fit', () => {
 test('a model without a shape has a reason, and no model has no record', () => {
   const acme = manifest.replace('mistralai/Mistral-7B-v0.1', 'acme/model-9b');
   expect(trainingRecords(workloadOf(acme))).toMatchObject([
-    { model: 'acme/model-9b', unknown: 'the catalog has no sourced shape of acme/model-9b', needGiB: null },
+    { model: 'acme/model-9b', unknown: 'the catalog has no sourced shape for acme/model-9b', needGiB: null },
   ]);
   expect(trainingRecords(workloadOf(manifest.replace(/--model_name_or_path=.*/, '--seed=1')))).toEqual([]);
 });

@@ -26,9 +26,9 @@ describe('would pods run', () => {
       /^0\/24 nodes are available: 16 node\(s\) had untolerated taint\(s\), 8 Insufficient nvidia\.com\/gpu\. /,
     );
     expect(answer.groups[0]?.plain).toBe(
-      '0/24 nodes: 16 untolerated taint {nvidia.com/gpu: present}, 8 Insufficient nvidia.com/gpu (free 2, asks 4)',
+      '0/24 nodes: 16 untolerated taint {nvidia.com/gpu: present}, 8 Insufficient nvidia.com/gpu (free 2, requests 4)',
     );
-    expect(answer.wayOut).toBe('a toleration of nvidia.com/gpu: pool h100 has 128 free');
+    expect(answer.wayOut).toBe('add a toleration for nvidia.com/gpu: pool h100 has 128 free');
   });
 
   test('by pool: what fits, what is free, what would fit without other pods, and what is missing', () => {
@@ -91,13 +91,13 @@ describe('would pods run', () => {
       'more than any node has',
       { gpus: 16, tolerations },
       'never',
-      'cannot run: 0/24 nodes: 24 Insufficient nvidia.com/gpu (free 8, asks 16)',
+      'cannot run: 0/24 nodes: 24 Insufficient nvidia.com/gpu (free 8, requests 16)',
     ],
     [
       'more memory than any node has',
       { gpus: 1, tolerations, memory: '3Ti' },
       'never',
-      'cannot run: 0/24 nodes: 24 Insufficient memory (free 2001 GiB, asks 3072 GiB)',
+      'cannot run: 0/24 nodes: 24 Insufficient memory (free 2001 GiB, requests 3072 GiB)',
     ],
   ] as const)('%s', (_, wanted, outcome, line) => {
     const answer = ask(wanted);
@@ -302,7 +302,9 @@ describe('quota', () => {
       status: { hard: { 'requests.nvidia.com/gpu': '4' }, used: { 'requests.nvidia.com/gpu': '2' } },
     };
     const answer = ask({ gpus: 4, tolerations }, [...base, quota]);
-    expect(answer.line).toBe('waits: ResourceQuota gpus has 2 of 4 requests.nvidia.com/gpu left, the pods request 4');
+    expect(answer.line).toBe(
+      'waits: ResourceQuota gpus has 2 of 4 requests.nvidia.com/gpu left, but the pods request 4',
+    );
     expect(ask({ gpus: 2, tolerations }, [...base, quota]).outcome).toBe('fits');
   });
 
@@ -333,7 +335,7 @@ describe('quota', () => {
   test('of a queue, whose flavor selects and tolerates its nodes', () => {
     expect(ask({ gpus: 8, queue: 'train' }, [...base, ...queues]).line).toBe('fits now in pool h100 (128 free)');
     expect(ask({ gpus: 8, count: 2, queue: 'train' }, [...base, ...queues]).line).toBe(
-      'waits: ClusterQueue cq has 8 of 16 nvidia.com/gpu left, the pods request 16',
+      'waits: ClusterQueue cq has 8 of 16 nvidia.com/gpu left, but the pods request 16',
     );
     expect(ask({ gpus: 1, queue: 'trian' }, [...base, ...queues])).toMatchObject({
       outcome: 'quota',
@@ -376,8 +378,8 @@ test('pending pods say why they wait and what would let them run', () => {
         created: null,
       },
       reason:
-        '0/24 nodes: 16 untolerated taint {nvidia.com/gpu: present}, 8 Insufficient nvidia.com/gpu (free 2, asks 4)',
-      wayOut: 'a toleration of nvidia.com/gpu: pool h100 has 128 free',
+        '0/24 nodes: 16 untolerated taint {nvidia.com/gpu: present}, 8 Insufficient nvidia.com/gpu (free 2, requests 4)',
+      wayOut: 'add a toleration for nvidia.com/gpu: pool h100 has 128 free',
       words: '0/24 nodes are available',
     },
     expect.objectContaining({ name: 'gated', reason: 'waits for admission by Kueue', words: null }),

@@ -112,7 +112,7 @@ test('a thread that crashes is a state, and the server lives on', async () => {
   expect(changes.map(({ state, message }) => [state, message])).toEqual([
     ['connecting', null],
     ['loading', null],
-    ['failed', 'The connection to the cluster has ended: the cluster is too large; connect again'],
+    ['failed', 'Connection to the cluster lost: the cluster is too large; connect again'],
   ]);
   await connect(opened);
   expect(thread.starts).toBe(2);

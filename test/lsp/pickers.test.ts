@@ -199,7 +199,7 @@ spec:
     await editor.open(uri, text);
     await editor.change(uri, caret({ line: 0, character: 0 }), '# a\n# b\n# c\n');
     expect(await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb')).toEqual({
-      problem: 'There is no longer a whole-GPU request here.',
+      problem: 'This whole-GPU request no longer exists.',
     });
     const there = { line: position.line + 3, character: position.character };
     expect(await rewrite(editor, there, 'a100-80gb-sxm', '9g.99gb')).toHaveProperty('problem');

@@ -60,7 +60,7 @@ spec:
 test('a server that chooses a smaller format is not called too large, and has no figure', () => {
   const [record] = memoryRecords(server('nvcr.io/nim/meta/llama-3.1-70b-instruct:1.3', '', 'NVIDIA-L40S'));
   expect(record).toMatchObject({ fits: null, needGiB: null, server: 'nim' });
-  expect(record!.unknown).toBe('NIM chooses the format of the weights, and the published one does not fit');
+  expect(record!.unknown).toBe('NIM chooses the weight format, and the published one does not fit');
   const [small] = memoryRecords(server('nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3', '', 'NVIDIA-L40S'));
   expect(small!.needGiB).toBeGreaterThan(15);
 });
@@ -73,8 +73,8 @@ test('weights that exceed the card in any format do not fit', () => {
 test.each([
   ['Ollama', 'ollama/ollama:0.12.0', 'command: [sh, -c, "ollama serve & ollama pull llama3.1:70b"]', /node's memory/],
   ['llama.cpp', 'ghcr.io/ggml-org/llama.cpp:server-cuda', 'args: [-hf, unsloth/Llama-3.3-70B-Instruct-GGUF]', /node/],
-  ['SGLang', 'lmsysorg/sglang:v0.5.0', 'args: [--model-path, Qwen/Qwen2.5-7B-Instruct-1M]', /shortens/],
-  ['vLLM', 'vllm/vllm-openai:v0.15.0', 'args: [Qwen/Qwen2.5-7B-Instruct-1M, --max-model-len=auto]', /shortens/],
+  ['SGLang', 'lmsysorg/sglang:v0.5.0', 'args: [--model-path, Qwen/Qwen2.5-7B-Instruct-1M]', /lowers/],
+  ['vLLM', 'vllm/vllm-openai:v0.15.0', 'args: [Qwen/Qwen2.5-7B-Instruct-1M, --max-model-len=auto]', /lowers/],
 ])('%s adapts to the memory that it finds: no verdict', (_, image, more, assumption) => {
   const [record] = memoryRecords(server(image, more, 'NVIDIA-L4'));
   expect(record).toMatchObject({ fits: null });

@@ -85,7 +85,7 @@ function toCache(stored: StoredCache): CacheLayers {
 }
 
 /** Of the layers that a model's fields describe: all of one kind, or a part of them with a window. */
-export function defaultCache({
+function defaultCache({
   kind,
   layers,
   kvHeads,

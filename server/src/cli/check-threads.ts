@@ -103,6 +103,6 @@ function startThread(data: ThreadData): CheckThread {
   const checked: CheckedManifest[] = [];
   const worker = new Worker(path.join(__dirname, 'commands.js'), { workerData: data });
   worker.on('message', (one: CheckedManifest) => checked.push(one));
-  worker.on('error', ({ message }) => warn(`a thread of the check has failed: ${message}; another checks its files`));
+  worker.on('error', ({ message }) => warn(`a worker thread failed: ${message}; another one checks its files`));
   return { worker, checked: new Promise((resolve) => void worker.on('exit', () => resolve(checked))) };
 }

@@ -25,7 +25,7 @@ export interface UnreadContent {
 export const maxFileBytes = 5 * 1024 * 1024;
 
 /** Why a file is left out that is the target of a link, or that lies above the named path. */
-export const outsideReason = 'it lies outside the project';
+export const outsideReason = 'it is outside the project';
 
 /** The content of an input. Never throws. @param bytes its bytes, if they were read before */
 export async function contentOf(input: InputFile | BadInput, reach: Reach, bytes?: Buffer): Promise<FileContent> {

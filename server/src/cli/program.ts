@@ -90,8 +90,8 @@ function createProgram(done: (status: number) => void): Command {
     .addOption(ruleSetOption())
     .option('--baseline <file>', 'skip the findings in this baseline file')
     .option('--write-baseline', 'write all findings to the baseline file')
-    .option('--report-unused', 'report the comments and annotations that silence nothing')
-    .option('--cluster [context]', 'ask the cluster of a kubeconfig context whether the workloads would run')
+    .option('--report-unused', 'report comments and annotations that silence nothing')
+    .option('--cluster [context]', 'check whether the workloads would run in the cluster of a kubeconfig context')
     .option('-q, --quiet', 'print only the findings at or above --fail-on')
     .option('--color', 'color the output')
     .option('--no-color', 'do not color the output')
@@ -104,7 +104,7 @@ function createProgram(done: (status: number) => void): Command {
 
   program
     .command('cost')
-    .description('print what the GPUs of files and folders cost, and what a change adds')
+    .description('print what the GPUs in files and folders cost, and what a change adds')
     .addArgument(
       new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
     )
@@ -130,7 +130,7 @@ function createProgram(done: (status: number) => void): Command {
   addPricesCommand(program, done);
   program
     .command('explain')
-    .description('print the page of a rule')
+    .description('print the documentation of a rule')
     .argument('<rule>', 'the id of the rule')
     .action(async (id: string) => {
       const { explain } = await import('./explain.ts');
@@ -157,13 +157,13 @@ function createProgram(done: (status: number) => void): Command {
 function addClusterCommand(program: Command): void {
   program
     .command('cluster')
-    .description('print the GPU node pools of a cluster: free devices, prices, pending pods')
-    .option('--context <name>', 'the context of the kubeconfig; by default the current one')
+    .description("print a cluster's GPU node pools: free devices, prices, pending pods")
+    .option('--context <name>', 'the kubeconfig context; by default the current one')
     .option('--kubeconfig <file>', 'the kubeconfig; by default the files in KUBECONFIG, or ~/.kube/config')
     .option('--namespace <name>', 'read only the pods of this namespace')
     .option(
       '--prometheus <url>',
-      'the Prometheus with the metrics of the GPUs; by default a well-known one in the cluster',
+      'the address of a Prometheus server with GPU metrics; by default a well-known one in the cluster',
     )
     .addOption(new Option('--format <format>', 'the output format').choices(['table', 'json']).default('table'))
     .option('--watch', 'print again whenever a figure changes')
@@ -178,7 +178,7 @@ function addClusterCommand(program: Command): void {
 function addPricesCommand(program: Command, done: (status: number) => void): void {
   const prices = program
     .command('prices')
-    .description('print the list prices in use: dates, sources, number, location')
+    .description('print which list prices are in use: dates, sources, number, file')
     .helpCommand(false)
     .action(async () => (await import('./prices/show.ts')).showPrices());
   prices
@@ -201,7 +201,7 @@ function addPricesCommand(program: Command, done: (status: number) => void): voi
     });
   prices
     .command('reset')
-    .description('remove the fetched prices, so that those of the catalog apply')
+    .description('remove the fetched prices and use the catalog prices again')
     .action(async () => (await import('./prices/show.ts')).resetPrices());
 }
 
@@ -209,12 +209,12 @@ function amountOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
     const amount = Number(text);
     if (text.trim() !== '' && amount >= 0 && Number.isFinite(amount)) return amount;
-    throw new InvalidArgumentError('it must be an amount in US dollars per hour, such as 12.50');
+    throw new InvalidArgumentError('must be an amount in US dollars per hour, such as 12.50');
   });
 }
 
 function ruleSetOption(): Option {
-  return new Option('--rules <set>', 'the set of rules to start from').choices(ruleSetNames);
+  return new Option('--rules <set>', 'the rule set to start from').choices(ruleSetNames);
 }
 
 /** Prints one sentence on standard error that names the problem and the remedy. Help and version are not errors. */

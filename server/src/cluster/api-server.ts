@@ -127,7 +127,7 @@ function request(url: URL, options: https.RequestOptions): Promise<ApiResponse> 
         },
       });
     });
-    sent.setTimeout(answerMilliseconds, () => sent.destroy(new Error('the API server does not answer')));
+    sent.setTimeout(answerMilliseconds, () => sent.destroy(new Error('the API server does not respond')));
     sent.on('error', (error: NodeJS.ErrnoException) => {
       // The server has closed a connection that was kept for the next request.
       if (sent.reusedSocket && error.code === 'ECONNRESET' && options.signal?.aborted !== true)

@@ -74,7 +74,7 @@ export function createClusterClient(start: StartThread, listener: ClusterListene
       ended(problem) {
         if (thread !== own) return;
         end();
-        const message = `The connection to the cluster has ended: ${problem ?? 'the thread was stopped'}; connect again`;
+        const message = `Connection to the cluster lost: ${problem ?? 'the thread was stopped'}; connect again`;
         changed({ ...status, state: 'failed', message });
       },
     });

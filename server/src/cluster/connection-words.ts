@@ -9,22 +9,22 @@ export function connectionWords(error: unknown): string {
   return words.get(code) ?? (cause.message === '' ? 'the connection failed' : oneLine(cause.message));
 }
 
-const certificateWords = 'the certificate of the API server is not signed by an authority that the kubeconfig names';
+const certificateWords = "the API server's certificate is not signed by a CA in the kubeconfig";
 
 const words: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'the API server accepts no connections; check that the cluster runs'],
-  ['ENOTFOUND', 'the host name of the API server is unknown; check the network or VPN'],
-  ['EAI_AGAIN', 'the host name of the API server cannot be looked up; check the network or VPN'],
+  ['ECONNREFUSED', 'the API server refuses connections; check that the cluster is running'],
+  ['ENOTFOUND', "the API server's host name is unknown; check the network or VPN"],
+  ['EAI_AGAIN', "the API server's host name cannot be resolved; check the network or VPN"],
   ['ETIMEDOUT', 'the API server does not answer; check the network or VPN'],
-  ['EHOSTUNREACH', 'no network leads to the API server; check the network or VPN'],
-  ['ENETUNREACH', 'no network leads to the API server; check the network or VPN'],
+  ['EHOSTUNREACH', 'the API server is unreachable; check the network or VPN'],
+  ['ENETUNREACH', 'the API server is unreachable; check the network or VPN'],
   ['ECONNRESET', 'the connection to the API server was closed'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', certificateWords],
   ['SELF_SIGNED_CERT_IN_CHAIN', certificateWords],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', certificateWords],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', certificateWords],
-  ['CERT_HAS_EXPIRED', 'the certificate of the API server has expired'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate of the API server is for another host name'],
+  ['CERT_HAS_EXPIRED', "the API server's certificate has expired"],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', "the API server's certificate is for another host name"],
 ]);
 
 /** The first line, shortened: what a server or a plugin says may be long. */

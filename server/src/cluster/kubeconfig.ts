@@ -81,7 +81,7 @@ function load({ kubeconfig: file }: KubeconfigChoice, { env, home }: Machine): L
     for (const other of others) merge(first.config, other.config);
     return first;
   }
-  if (named.length > 0) throw new CredentialError('none of the files in KUBECONFIG exists');
+  if (named.length > 0) throw new CredentialError('none of the files in KUBECONFIG exist');
   if (env.KUBERNETES_SERVICE_HOST && fs.existsSync(accountToken)) {
     const config = new KubeConfig();
     config.loadFromCluster();
@@ -89,7 +89,7 @@ function load({ kubeconfig: file }: KubeconfigChoice, { env, home }: Machine): L
     config.setCurrentContext('in-cluster');
     return { config, folder: home };
   }
-  throw new CredentialError(`there is no kubeconfig: KUBECONFIG is not set, and ${files[0]} does not exist`);
+  throw new CredentialError(`no kubeconfig: KUBECONFIG is not set, and ${files[0]} does not exist`);
 }
 
 function read(file: string): Loaded {

@@ -172,12 +172,12 @@ async function json(api: ApiServer, path: string, signal: AbortSignal): Promise<
   const body = await response.text();
   if (response.status !== 200) throw new StatusError(response.status, messageOf(body, response.status));
   const value = parsedJson(body);
-  if (value === undefined) throw new Error('the API server sent an answer that is cut off or not JSON');
+  if (value === undefined) throw new Error('the API server sent a truncated response or one that is not JSON');
   return value;
 }
 
 function messageOf(body: string, status: number): string {
-  return text(at(parsedJson(body), 'message')) ?? `the API server answers with status ${status}`;
+  return text(at(parsedJson(body), 'message')) ?? `the API server responded with status ${status}`;
 }
 
 function withQuery(path: string, query: readonly (readonly [string, string])[]): string {

@@ -71,7 +71,7 @@ export async function measureUsage(
   } catch (error) {
     if (error instanceof AnswerError) return { kind: 'problem', message: say(` ${error.message}`) };
     const [clause = ''] = connectionWords(error).replaceAll('the API server', 'the server').split(';');
-    return { kind: 'problem', message: say(`: ${clause.replace('the kubeconfig names', 'Node.js trusts')}`) };
+    return { kind: 'problem', message: say(`: ${clause.replace('in the kubeconfig', 'that Node.js trusts')}`) };
   }
 }
 
@@ -134,7 +134,7 @@ interface Answer {
 function addressOf(url: string, path: string): URL {
   const base = URL.canParse(url) ? new URL(url) : undefined;
   if (base === undefined || !/^https?:$/.test(base.protocol))
-    throw new AnswerError('cannot be asked: it must start with http:// or https://');
+    throw new AnswerError('cannot be queried: the address must start with http:// or https://');
   return new URL(base.href.replace(/[?#].*$/, '').replace(/\/$/, '') + path);
 }
 
@@ -158,13 +158,13 @@ async function getUrl(url: URL, token: PrometheusToken, signal: AbortSignal): Pr
 /** Read each time, because tokens in files are replaced. Its text is in no message. */
 function tokenFor({ protocol, hostname }: URL, token: NonNullable<PrometheusToken>): string {
   if (protocol !== 'https:' && !isLoopback.test(hostname))
-    throw new AnswerError('gets no token over http: the address must start with https://');
+    throw new AnswerError('was not queried: tokens are sent only over https');
   const text = 'value' in token ? token.value : ownFile(token.file, os.homedir());
-  if (text === undefined) throw new AnswerError('is not asked: the file of its token cannot be read');
+  if (text === undefined) throw new AnswerError('was not queried: its token file cannot be read');
   const trimmed = text.trim();
   // Anything else would be another header, or none.
   if (!/^[\x21-\x7e]{1,65536}$/.test(trimmed))
-    throw new AnswerError('is not asked: its token is not one word of ASCII');
+    throw new AnswerError('was not queried: its token must be one word of ASCII characters');
   return trimmed;
 }
 

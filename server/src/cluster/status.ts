@@ -13,7 +13,7 @@ export function stateOf(
   const lost = essential.find((one) => one.state() === 'unreachable');
   if (lost !== undefined) return { state: wasLive ? 'stale' : 'unreachable', message: `${context}: ${lost.message()}` };
   if (nodes.state() === 'forbidden') {
-    const message = `The user of the context ${context} may not list nodes: bind the ClusterRole in docs/cluster.md`;
+    const message = `The user of context ${context} may not list nodes: bind the ClusterRole in docs/cluster.md`;
     return { state: 'forbidden', message };
   }
   if (essential.every(isWaiting)) return { state: 'connecting', message: null };
@@ -32,16 +32,16 @@ function isKnown(one: Followed): boolean {
 
 function unauthorized(context: string, reason: string): string {
   const what = /^Unauthorized$/i.test(reason) ? 'the API server rejects the credentials' : reason;
-  return `${context}: ${what}; log in again, and gpulint connects by itself`;
+  return `${context}: ${what}; log in again, and gpulint reconnects`;
 }
 
 function partial(pods: Followed): string | null {
   const namespace = pods.namespace();
   if (pods.state() === 'forbidden') {
-    const tried = namespace === null ? '' : `, not even those of the namespace ${namespace}`;
-    return `Pods may not be listed${tried}: what is free is unknown; name another namespace or bind the ClusterRole in docs/cluster.md`;
+    const tried = namespace === null ? '' : `, not even in the namespace ${namespace}`;
+    return `No permission to list pods${tried}: free GPUs unknown; set another namespace or bind the ClusterRole in docs/cluster.md`;
   }
   return namespace === null
     ? null
-    : `Only pods of the namespace ${namespace} are readable: devices of other pods look free`;
+    : `Only pods in the namespace ${namespace} are readable: devices of other pods look free`;
 }

@@ -2,7 +2,7 @@ import { commandNamed, type ProgramRecord } from '../catalog/program-records.ts'
 import { baseName } from './shell-lexer.ts';
 
 /** The index of the first word that is not a wrapper, such as `exec`, `sudo`, `env A=b`, `timeout 60` and `uv run`, nor one of its options. */
-export function wrappedAt(words: readonly string[]): number {
+function wrappedAt(words: readonly string[]): number {
   let at = 0;
   while (at < words.length) {
     const word = baseName(words[at] ?? '');

@@ -22,7 +22,8 @@ export function checkValues(input: ConfigInput, sheet: PriceSheet = catalogPrice
   const overrides = (input.overrides ?? []).flatMap((layer, index) =>
     checkLayer(layer, input, ['overrides', index], sheet),
   );
-  const message = "'priceFile' must be the path of a file below this folder, such as prices.json: the file is not read";
+  const message =
+    "'priceFile' must be the path of a file in or below this folder, such as prices.json: the file is not read";
   const place = { path: ['priceFile'], atKey: false, level: 'warning' } as const;
   const outside = input.priceFile === undefined || isPathBelow(input.priceFile) ? [] : [{ message, ...place }];
   return [...checkLayer(input, {}, [], sheet), ...outside, ...overrides];
@@ -118,7 +119,7 @@ function unlistedGpu(name: string): Unknown {
   const near = gpusLike(name);
   const others = near.some((one) => !meant.includes(one)) ? didYouMean(near) : '';
   const read = meant.map((id) => `'${id}'`).join(' or ');
-  return { message: `The catalog has no GPU '${name}', so it is read as ${read}${others}`, level: 'info', near };
+  return { message: `The catalog has no GPU '${name}'; using ${read}${others}`, level: 'info', near };
 }
 
 /** A GPU of the user's own has no other price than the stated one. */

@@ -47,19 +47,19 @@ const percent = z.number().check(z.minimum(0), z.lt(100));
 const atLeastZero = z.number().check(z.minimum(0), z.maximum(maxNumber));
 
 const ownMachine = z.strictObject({
-  gpus: must(z.int().check(z.minimum(1), z.maximum(1024)), 'GPUs of one machine.'),
-  purchasePrice: must(positive, 'US dollars for one machine.'),
-  years: must(z.number().check(z.minimum(0.5), z.maximum(50)), 'Years in use, after which the machine has no value.'),
+  gpus: must(z.int().check(z.minimum(1), z.maximum(1024)), 'Number of GPUs per machine.'),
+  purchasePrice: must(positive, 'Price of one machine in US dollars.'),
+  years: must(z.number().check(z.minimum(0.5), z.maximum(50)), 'Years of use, after which the machine has no value.'),
   watts: must(positive, 'Average power of one machine in watts.'),
   pue: must(
     z.number().check(z.minimum(1), z.maximum(10)),
     'Power usage effectiveness of the data center, for example 1.4.',
   ),
-  electricityPerKwh: must(atLeastZero, 'US dollars per kilowatt-hour.'),
-  staffPerYear: must(atLeastZero, 'US dollars per year for the staff and the space of one machine.'),
+  electricityPerKwh: must(atLeastZero, 'Price of electricity in US dollars per kilowatt-hour.'),
+  staffPerYear: must(atLeastZero, 'US dollars per year for staff and space, per machine.'),
   utilizationPercent: must(
     z.number().check(z.positive(), z.maximum(100)),
-    'Share of all hours in which the GPUs work, in percent.',
+    'Percentage of hours in which the GPUs are in use.',
   ),
 });
 
@@ -119,15 +119,15 @@ export const projectFields = {
       checkpointSeconds: unset(positive, 'Time in seconds that training pauses to write one checkpoint.'),
       checkpointGiBPerSecond: unset(
         positive,
-        'Speed in GiB per second at which all pods of a job together write a checkpoint. With the size of the checkpoint, it replaces training.checkpointSeconds.',
+        'Combined speed in GiB per second at which the pods of a job write a checkpoint. Together with the checkpoint size, it replaces training.checkpointSeconds.',
       ),
       hoursBetweenInterruptions: unset(
         positive,
-        'Average number of hours between two interruptions of a job. It decides which checkpoint interval loses least.',
+        'Average number of hours between interruptions of a job. It determines which checkpoint interval loses the least work.',
       ),
       mfu: unset(
         z.number().check(z.positive(), z.maximum(1)),
-        'Share of the peak speed of its GPUs that training reaches (model FLOPS utilization). Default: 0.5.',
+        "Share of the GPUs' peak speed that training reaches (model FLOPS utilization). Default: 0.5.",
       ),
     }),
     'Durations of training jobs.',
@@ -136,7 +136,7 @@ export const projectFields = {
     z.strictObject({
       idleHoursPerDay: unset(
         z.number().check(z.minimum(0), z.maximum(24)),
-        'Hours per day without traffic. They decide what scaling to zero saves.',
+        'Hours per day without traffic. They determine what scaling to zero saves.',
       ),
     }),
     'Traffic of endpoints.',
@@ -165,18 +165,18 @@ export const projectFields = {
   ),
   modelParams: key(
     z.record(z.string(), z.string().check(z.regex(/^(?:\d{1,3}x)?\d{1,4}(?:\.\d{1,3})?[bm]$/i))),
-    'Number of parameters of models whose names do not state it, by the name or path that the server loads: {/mnt/models: 13B}.',
+    'Parameter counts of models whose names do not state them, by the name or path that the server loads: {/mnt/models: 13B}.',
   ),
   prices: key(
     z.strictObject({
       discountPercent: unset(percent, 'Contract discount on on-demand list prices, in percent.'),
       discounts: key(
         z.record(z.string(), percent),
-        'Discounts of single providers and instance types, in percent, instead of discountPercent: {aws: 15, p5.48xlarge: 30}.',
+        'Discounts for individual providers and instance types, in percent, instead of discountPercent: {aws: 15, p5.48xlarge: 30}.',
       ),
       commitment: unset(
         z.enum(commitments),
-        'Term of committed use. Its list price applies where the price sheet has one: on Google Cloud in us-central1.',
+        'Term of committed use. Its list price applies if the price sheet has one: on Google Cloud in us-central1.',
       ),
       gpus: key(
         z.record(anyGpu, positive),
@@ -188,11 +188,11 @@ export const projectFields = {
       ),
       maxAgeDays: unset(
         z.int().check(z.minimum(0), z.maximum(maxNumber)),
-        'Age in days above which gpulint reports once that list prices are old. 0: never. Default: 90.',
+        'Age in days after which gpulint reports, once, that list prices are old. 0 turns the report off. Default: 90.',
       ),
       onPrem: key(
         z.record(anyGpu, ownMachine),
-        'Your own machines, by GPU (catalog id, or a name of your own). Their price per hour of work applies to pods whose cloud is unknown.',
+        'Your own machines, by GPU (catalog id, or a name of your own). Their price per hour of use applies to pods whose cloud is unknown.',
       ),
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',
@@ -203,7 +203,10 @@ export const projectFields = {
         name: must(named, 'Name of the budget, for messages.'),
         namespace: unset(named, 'Namespace of the workloads. Without one, workloads of every namespace count.'),
         labels: key(z.record(z.string(), z.string()), 'Labels of the workloads or their pods. All of them must match.'),
-        maxHourly: must(positive, 'US dollars per hour that the workloads may cost together, at their ceilings.'),
+        maxHourly: must(
+          positive,
+          'Maximum cost of the workloads together, in US dollars per hour, with replicas at their ceilings.',
+        ),
       }),
     ),
     'Budgets of workloads by namespace and labels. gpulint cost fails if one is exceeded.',
@@ -224,11 +227,11 @@ export const projectFields = {
         ),
         devices: unset(
           z.int().check(z.minimum(1), z.maximum(1024)),
-          'GPUs of one node, for machines that the catalog lacks.',
+          'Number of GPUs per node, for machines that are not in the catalog.',
         ),
         diskGiB: unset(
           positive,
-          'Size of the disk on which pods have their ephemeral storage, in GiB. Pods that request as much do not fit.',
+          "Size in GiB of the disk for pods' ephemeral storage. Pods that request this much or more do not fit.",
         ),
         capacity: unset(capacity, 'Capacity type of the nodes.'),
         taints: key(taints, 'Taints of the nodes.'),
@@ -244,6 +247,6 @@ export const projectFields = {
     z.strictObject(
       Object.fromEntries([...rules].flatMap(([id, { options }]) => (options ? [[id, numbersOf(options)]] : []))),
     ),
-    'Thresholds of individual rules. The page of each rule lists its options.',
+    "Thresholds of individual rules. Each rule's page lists its options.",
   ),
 };

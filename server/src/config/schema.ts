@@ -13,7 +13,7 @@ import { key, must, projectFields, unset } from './project-fields.ts';
 
 const ruleSet = unset(
   z.enum(ruleSetNames),
-  'Rule set to start from: recommended, strict (advice becomes a warning) or cost-only (only rules about wasted money).',
+  'Rule set to start from: recommended, strict (advice becomes warnings) or cost-only (only rules about wasted money).',
 );
 
 export const configSchema = must(
@@ -26,7 +26,7 @@ export const configSchema = must(
     ),
     priceFile: key(
       z.string().check(z.minLength(1)),
-      "Custom prices of OpenCost or Kubecost: a JSON file in this file's folder or below it, for example prices/default.json.",
+      "OpenCost or Kubecost custom prices: a JSON file in this file's folder or below it, for example prices/default.json.",
     ),
     overrides: key(
       z.array(
@@ -41,7 +41,7 @@ export const configSchema = must(
       'Values for some of the files. If several overrides match a file, the last one takes precedence.',
     ),
   }),
-  'What gpulint should know about a project: the file .gpulint.yaml.',
+  'Facts and settings of a project: the file .gpulint.yaml.',
 );
 
 /** The part of the editor's settings that has the shape of the file. */
@@ -57,10 +57,10 @@ export const machineSchema = z.strictObject({
       kubeconfig: machineText('Kubeconfig file. Default: the files in KUBECONFIG, or ~/.kube/config.'),
       context: machineText('Context to connect to. Default: the current context of the kubeconfig.'),
       namespace: machineText(
-        'Only namespace whose pods are read. Default: all, or that of the context if the user may not list pods in all.',
+        "The only namespace whose pods are read. Default: all namespaces, or the context's namespace if the user may not list pods in all of them.",
       ),
       prometheusUrl: machineText(
-        'Address of the Prometheus that has the GPU metrics of the cluster, for example https://prometheus.example.com. Default: a well-known service of the cluster, if the user may reach it through the API server.',
+        "Address of the Prometheus server with the cluster's GPU metrics, for example https://prometheus.example.com. Default: a well-known service of the cluster, if the user may reach it through the API server.",
       ),
       prometheusTokenFile: machineText(
         'File with the bearer token for that address, which must be https or on this machine. Default: no token.',
@@ -105,7 +105,7 @@ export const editorSchema = z.strictObject({
     z.strictObject({
       maxFiles: must(
         z._default(z.int().check(z.minimum(0), z.maximum(maxListed)), 5000),
-        'Maximum number of YAML files to index in each workspace folder, starting with the uppermost folders. Other files are still checked while they are open, but their objects are unknown to the rest of the workspace.',
+        'Maximum number of YAML files to index in each workspace folder, starting with the top folders. Other files are still checked while they are open, but their objects are unknown to the rest of the workspace.',
       ),
     }),
     {},

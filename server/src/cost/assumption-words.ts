@@ -74,9 +74,9 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'otherRegion':
       return `No ${assumption.pricing} price for ${assumption.region}: price for ${assumption.pricedRegion}`;
     case 'edgeZone':
-      return `No prices of zone ${assumption.zone}: price for its region ${assumption.region}`;
+      return `No prices for zone ${assumption.zone}: price for its region ${assumption.region}`;
     case 'storage':
-      return 'Not checked: whether the disk of the nodes, a setting of their pool, has the requested ephemeral-storage';
+      return 'Not checked: whether the node disk, a setting of the node pool, has the requested ephemeral-storage';
     case 'capacity':
       return assumption.from === 'config'
         ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
@@ -94,7 +94,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `${instanceType} has ${cards} devices: pods with ${formatNumber(devices)} leave ${unused} unused`;
     }
     case 'slice':
-      return `A ${assumption.topology} slice has ${assumption.chips} chips, and all of them cost`;
+      return `A ${assumption.topology} slice has ${assumption.chips} chips, and all of them are billed`;
     case 'podsPerGpu':
       return `${assumption.pods} pods per GPU from ${source('sharing.replicas')}`;
     case 'discount':
@@ -102,11 +102,11 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'commitment':
       return `Committed use for ${assumption.term.replace('-', ' ')}, from ${source('prices')}`;
     case 'noCommitment':
-      return `No price for committed use of ${assumption.instanceType}: on-demand price (the price sheet has those of Google Cloud in us-central1)`;
+      return `No price for committed use of ${assumption.instanceType}: on-demand price (the price sheet has committed-use prices only for Google Cloud in us-central1)`;
     case 'onPrem':
-      return `Own machine: purchase, electricity and staff from ${source('prices')}, per hour of work`;
+      return `Own machine: purchase, electricity and staff from ${source('prices')}, per hour of use`;
     case 'rates':
-      return `Prices of GPU, CPU and memory from ${source('prices')}, for what the pod requests`;
+      return `Prices for GPU, CPU and memory from ${source('prices')}, for what the pod requests`;
     case 'spotElsewhere': {
       const { provider, instanceType, cards, hourly, date } = assumption;
       const price = `${formatHourly(hourly)}${cards === 1 ? '' : ` for ${cards} devices`}`;

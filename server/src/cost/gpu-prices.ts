@@ -1,5 +1,4 @@
-import type { GpuModel, PriceSheet, Provider } from '../catalog/index.ts';
-import { gpus, offers } from '../catalog/index.ts';
+import type { GpuModel, Provider } from '../catalog/index.ts';
 import { noNeeds, type Placement, type PodAccelerator } from '../model/workload.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { quote } from './offers.ts';
@@ -52,21 +51,6 @@ export function gpuPrices(
 export function priceRange({ own, byProvider }: GpuPrices): Range | null {
   if (own !== null) return { min: own, max: own };
   return rangeOf(byProvider.map(({ hourly }) => hourly)) ?? null;
-}
-
-const priced = new WeakMap<PriceSheet, readonly GpuPrices[]>();
-
-/** Every model that a provider sells, cheapest first. Computed once for each sheet. */
-export function pricedGpus(sheet: PriceSheet): readonly GpuPrices[] {
-  const known = priced.get(sheet);
-  if (known !== undefined) return known;
-  const found = [...gpus.values()]
-    .filter(({ id }) => offers({ gpu: id }, sheet).length > 0)
-    .map((gpu) => gpuPrices(gpu, undefined, { ...listPrices, sheet }))
-    .filter(({ byProvider }) => byProvider.length > 0)
-    .sort((a, b) => (priceRange(a)?.min ?? 0) - (priceRange(b)?.min ?? 0));
-  priced.set(sheet, found);
-  return found;
 }
 
 /** Whether a request without a model can mean this one. */

@@ -15,7 +15,7 @@ export function noEstimateWords(reason: NoEstimate): string {
     case 'noAccelerator':
       return 'No accelerator requested';
     case 'partOfGpu':
-      return `Price unknown: ${requestedWords(reason.requested)} requests only a part of a GPU`;
+      return `Price unknown: ${requestedWords(reason.requested)} requests only part of a GPU`;
     case 'podsUnknown':
       return countWords(`${/^pods?$/.test(reason.podSet) ? '' : `${reason.podSet} `}pods`, reason.set);
     case 'tooManyPods':
@@ -33,7 +33,7 @@ export function noEstimateWords(reason: NoEstimate): string {
     case 'modelUnknown':
       return `${nounFor(reason.requested)} model unknown (${requestedWords(reason.requested)})`;
     case 'noMatch':
-      return `The catalog has no ${nounFor(reason.requested, 'accelerator')} like that of the selected nodes (${requestedWords(reason.requested)})`;
+      return `The catalog does not have the ${nounFor(reason.requested, 'accelerator')} of the selected nodes (${requestedWords(reason.requested)})`;
     case 'vendorNotPriced':
       return `The catalog has no price for any device of ${requestedWords(reason.requested)}`;
     case 'shareUnknown':
@@ -42,8 +42,8 @@ export function noEstimateWords(reason: NoEstimate): string {
       const { neededGiB, largestGiB } = reason;
       const nodes =
         largestGiB === null
-          ? 'no selected machine has such local disks'
-          : `its nodes have disks of ${formatNumber(largestGiB)} GiB`;
+          ? 'no selected machine has local disks that large'
+          : `its nodes have only ${formatNumber(largestGiB)} GiB disks`;
       return `A pod requests ${formatNumber(neededGiB)} GiB of ephemeral storage, but ${nodes}`;
     }
     case 'podTooLarge': {
@@ -52,7 +52,7 @@ export function noEstimateWords(reason: NoEstimate): string {
         ...(cpu > 0 ? [`${formatNumber(cpu)} CPUs`] : []),
         ...(memoryGiB > 0 ? [`${formatGiB(memoryGiB)} GiB of memory`] : []),
       ];
-      return `A pod requests ${parts.join(' and ')}: no known machine that it may run on has as much`;
+      return `A pod requests ${parts.join(' and ')}, more than any machine on which it can run`;
     }
     case 'capacityNotPriced':
       return capacityWords[reason.capacity];
@@ -81,17 +81,17 @@ function countWords(noun: string, set: UnknownCount | undefined): string {
     case 'nodes':
       return `Number of ${noun} unknown: a DaemonSet runs one on each matching node`;
     case 'rest':
-      return `Number of ${noun} unknown: only a part of the object is here`;
+      return `Number of ${noun} unknown: the file contains only part of the object`;
     case 'creator':
-      return `Number of ${noun} unknown: something else creates the object`;
+      return `Number of ${noun} unknown: another object creates this one`;
     default:
       return `Number of ${noun} unknown`;
   }
 }
 const capacityWords = {
   flex: 'Flex-start capacity has no list price',
-  reserved: 'Reserved capacity costs what its contract says',
-  autopilot: 'GKE Autopilot has its own prices, which the catalog does not have',
+  reserved: 'Reserved capacity is priced by contract',
+  autopilot: 'GKE Autopilot has its own prices, which are not in the catalog',
 } as const;
 
 const gpuVendors: readonly string[] = ['nvidia', 'amd', 'intel', 'biren', 'iluvatar', 'metax', 'moore-threads'];

@@ -25,7 +25,7 @@ function priceOf(machine: Machine, prices: OwnPrices): NodePrice {
   const { instanceType: name, provider, region, capacity, model, devices } = machine;
   const own = name === null ? undefined : ownInstancePrice(prices, name);
   if (name !== null && own !== undefined)
-    return { hourly: { min: own, max: own }, basis: `${name} at the price of the config` };
+    return { hourly: { min: own, max: own }, basis: `${name} at the price in the config` };
   if (capacity === 'reserved' || capacity === 'flex')
     return { hourly: null, because: `${capacityWords[capacity]} has no list price` };
   if (model === null) return { hourly: null, because: 'GPU model unknown' };
@@ -80,10 +80,10 @@ function basisOf(listed: readonly PodPrice[], found: Quote, machine: Machine, pr
   if (first === undefined) return '';
   const { offer } = first;
   const terms = pricing === 'spot' ? 'spot' : machine.capacity === null ? 'assumed on demand' : 'on demand';
-  if (offer.own === 'gpu') return `${offer.instanceType} at the price of the config`;
+  if (offer.own === 'gpu') return `${offer.instanceType} at the price in the config`;
   const { date } = priceSource(offer, pricing);
   const assumed = found.assumptions.some(({ kind }) => kind === 'region' || kind === 'otherRegion');
   const place = offer.region === '' ? providerName(offer.provider as Provider) : offer.region;
-  const discount = offer.own === 'discount' ? ', with the discount of the config' : '';
+  const discount = offer.own === 'discount' ? ', with the discount in the config' : '';
   return `${offer.instanceType} ${terms} in ${place}${assumed ? ' (region assumed)' : ''}${discount} (${date ?? 'date unknown'})`;
 }

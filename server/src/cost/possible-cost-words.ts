@@ -25,14 +25,14 @@ export interface RangedTotal {
   readonly hourly: Range;
 }
 
-/** The exact total, and the total with the workloads that have only a range: `$6.88/h, or $7.94–$42.48/h with 1 workload of unknown GPU model`. */
+/** The exact total, and the total with the workloads that have only a range: `$6.88/h, or $7.94–$42.48/h with 1 workload whose GPU model is unknown`. */
 export function rangedWords(
   exact: Range,
   ranged: RangedTotal | undefined,
   format: (hourly: Range) => string = formatHourly,
 ): string {
   if (ranged === undefined || ranged.workloads === 0) return format(exact);
-  const which = `${plural(ranged.workloads, 'workload')} of unknown GPU model`;
+  const which = `${plural(ranged.workloads, 'workload')} whose GPU model is unknown`;
   if (exact.max === 0) return `${format(ranged.hourly)} for ${which}`;
   return `${format(exact)}, or ${format(sumOf([exact, ranged.hourly]))} with ${which}`;
 }

@@ -35,12 +35,12 @@ export function runWords({
   const amount = `${bound(run)} ${formatAmount(total)}`;
   if (perMonth === undefined) return `${amount} in ${formatDuration(hours * 3600)}`;
   const month = monthOf({ run, hourly, monthly });
-  return `${amount} per run${month === null ? '' : `, ${formatAmount(month)} a month`}`;
+  return `${amount} per run${month === null ? '' : `, ${formatAmount(month)} per month`}`;
 }
 
 /** How the length and the number of the runs are known, for hovers and reports. */
 export function runBasis({ hours, from, perMonth, oneAtATime }: RunCost): string | undefined {
-  const runs = perMonth === undefined || perMonth === null ? undefined : `${formatNumber(perMonth)} runs a month`;
+  const runs = perMonth === undefined || perMonth === null ? undefined : `${formatNumber(perMonth)} runs per month`;
   if (hours === null) return runs;
   const duration = formatDuration(hours * 3600);
   const length =

@@ -3,6 +3,7 @@ import { wordsOf } from '../command/name-words.ts';
 import { countIn } from '../model/count.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
 
 /** A requirement that only nodes with accelerators meet. */
 export interface GpuNodeRequirement {
@@ -36,7 +37,7 @@ export function meansAccelerator({ key, values }: Selector): boolean {
   if (isGpuLabel(key)) return texts.length > 0 && texts.every((one) => one !== '' && !off.test(one));
   if (isGpuCountLabel(key)) return texts.length > 0 && texts.every((one) => (countIn(one) ?? 0) > 0);
   if (texts.length === 0 || texts.some((one) => off.test(one))) return false;
-  if (marksGpuNode.test(key)) return true;
+  if (marksGpuNode(key)) return true;
   // Labels that projects choose themselves: `node-type: gpu`, `gpu: "true"`, `accelerator: nvidia`.
   const words = wordsOf(key.slice(key.indexOf('/') + 1));
   const isSwitch = texts.every((one) => on.test(one));
@@ -44,12 +45,29 @@ export function meansAccelerator({ key, values }: Selector): boolean {
   return texts.every((one) => isGpuName(wordsOf(one)));
 }
 
+/** Whether the feature discovery of NVIDIA, AMD or Intel sets a label, with any value but an off one, only on nodes with a card. */
+function marksGpuNode(key: string): boolean {
+  const domain = key.slice(0, Math.max(0, key.indexOf('/')));
+  const name = shortKey(key);
+  if (domain === 'feature.node.kubernetes.io') return name === 'amd-gpu' || pciCard.test(name);
+  const features = featureLabels[domain];
+  return features !== undefined && (features === 'all' || features.includes(/^[^.-]*/.exec(name)?.[0] ?? ''));
+}
+
+/** The domains of such labels, each with the first words of their names. */
+const featureLabels = table<readonly string[] | 'all'>({
+  'nvidia.com': ['gpu', 'mig', 'cuda'],
+  'accelerator.nvidia.com': 'all',
+  'amd.com': ['gpu'],
+  'gpu.intel.com': 'all',
+  'intel.feature.node.kubernetes.io': ['gpu'],
+});
+
 /**
- * Labels of the feature discovery of NVIDIA, AMD and Intel, with any value but an off one. Intel's cards are known by their class, because every
- * board has other parts of that vendor. https://github.com/intel/intel-device-plugins-for-kubernetes/tree/main/deployments/nfd
+ * A PCI device of NVIDIA or AMD, or one of Intel with the class of a display: every board has other parts of that vendor.
+ * https://github.com/intel/intel-device-plugins-for-kubernetes/tree/main/deployments/nfd
  */
-const marksGpuNode =
-  /^(?:(?:nvidia|amd)\.com\/(?:gpu|mig|cuda)(?:[.-].*)?|gpu\.intel\.com\/.*|intel\.feature\.node\.kubernetes\.io\/gpu(?:[.-].*)?|feature\.node\.kubernetes\.io\/(?:amd-gpu|pci-(?:(?:\d{4}_)?(?:10de|1002)|03\d\d_8086)\.present)|accelerator\.nvidia\.com\/.*)$/;
+const pciCard = /^pci-(?:(?:\d{4}_)?(?:10de|1002)|03\d\d_8086)\.present$/;
 const off = /^(?:false|no|none|0|off|disabled?)$/i;
 const on = /^(?:true|yes|1|on|enabled?|present|)$/i;
 
@@ -70,7 +88,7 @@ function requiredKey(pod: Cursor): Cursor | undefined {
       const key = getIn(expression, 'key');
       const text = asText(key) ?? '';
       if (key === undefined || asText(getIn(expression, 'operator')) !== 'Exists') return [];
-      return isGpuLabel(text) || isGpuCountLabel(text) || marksGpuNode.test(text) ? [key] : [];
+      return isGpuLabel(text) || isGpuCountLabel(text) || marksGpuNode(text) ? [key] : [];
     }),
   );
   return terms.length > 0 && terms.every((keys) => keys.length > 0) ? terms[0]?.[0] : undefined;

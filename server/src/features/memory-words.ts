@@ -19,7 +19,7 @@ export function ofWords(needGiB: number, haveGiB: number): string {
 
 /** ` (10%)`, ` (68 GiB are missing)`. */
 export function shareWords(needGiB: number, { haveGiB, fits }: CardFit): string {
-  if (needGiB > haveGiB) return ` (${formatGiB(needGiB - haveGiB)} GiB are missing)`;
+  if (needGiB > haveGiB) return ` (${formatGiB(needGiB - haveGiB)} GiB short)`;
   return ` (${Math.round((needGiB / haveGiB) * 100)}%${fits === false ? ': too much' : ''})`;
 }
 
@@ -28,7 +28,7 @@ function basisWords({ basis, name }: MemoryEstimate): string {
   if (basis === 'config') return ', shape from its config.json in the workspace';
   return basis === 'family'
     ? `, shape of the base model of ${shorten(name)}`
-    : `, by the number of parameters ${basis === 'size' ? 'that is stated' : 'in its name'}; cache and buffers as for a published model of this size`;
+    : `, from the ${basis === 'size' ? 'stated parameter count' : 'parameter count in its name'}; cache and buffers as for a published model of this size`;
 }
 
 /** The settings behind an estimate, one line each. */
@@ -42,7 +42,7 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
     ...(tensor * pipeline > 1
       ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
       : []),
-    `Buffers of ${engineNames[served.engine]}${version}${served.eager ? ' without CUDA graphs' : ''}: by formulas (docs/memory.md)`,
+    `Buffers of ${engineNames[served.engine]}${version}${served.eager ? ' without CUDA graphs' : ''}: estimated by formula (docs/memory.md)`,
     ...(fraction === null
       ? []
       : [`The server reserves ${formatNumber(Math.round(fraction * 100))}% of the GPU's memory`]),
@@ -73,9 +73,9 @@ const engineNames: Readonly<Record<Engine, string>> = {
 };
 
 const ownChoices: Readonly<Record<OwnChoice, string>> = {
-  format: 'may choose a smaller format of the weights',
-  layers: "leaves layers in the node's memory if the GPU is too small",
-  length: 'shortens the longest request if the cache is too small',
+  format: 'may choose a smaller weight format',
+  layers: "keeps layers in the node's memory if the GPU is too small",
+  length: 'lowers the maximum request length if the cache is too small',
 };
 
 /** What the rest of a device holds: `12 requests of 8,192 tokens fit at once`; undefined if the cache does not matter. */
@@ -83,7 +83,7 @@ export function roomWords(estimate: MemoryEstimate, { haveGiB }: CardFit): strin
   const many = sequences(estimate, haveGiB);
   const longest = longestContext(estimate, haveGiB);
   if (many === null || longest === null || (many < 1 && longest < 1)) return undefined;
-  if (many < 1) return `The longest request that fits has about ${formatNumber(longest)} tokens`;
+  if (many < 1) return `The longest request that fits is about ${formatNumber(longest)} tokens`;
   const requests = many === 1 ? 'One request' : `About ${formatNumber(many)} requests`;
   return `${requests} of ${formatNumber(estimate.context)} tokens fit${many === 1 ? 's' : ' at once'}`;
 }
@@ -94,17 +94,17 @@ export function unknownWords(unknown: NoMemoryEstimate): string | undefined {
     case 'noShape':
       return `no shape is known for ${shorten(unknown.name)}`;
     case 'format':
-      return `the size of weights in the format ${shorten(unknown.name)} is unknown`;
+      return `the size of weights in ${shorten(unknown.name)} format is unknown`;
     case 'cacheType':
       return `the size of a cache of type ${shorten(unknown.name)} is unknown`;
     case 'context':
       return 'the maximum request length cannot be read';
     case 'ownFormat':
-      return `${engineNames[unknown.engine]} chooses the format of the weights, and the published one does not fit`;
+      return `${engineNames[unknown.engine]} chooses the weight format, and the published one does not fit`;
     case 'offload':
       return "an unknown part of the weights stays in the node's memory";
     case 'inputs':
-      return `${shorten(unknown.name)} needs memory by the size of its inputs`;
+      return `${shorten(unknown.name)} needs memory in proportion to its inputs`;
     case 'unnamed':
       return unknown.detail ?? undefined;
     default:

@@ -17,7 +17,7 @@ export function trainingRecords(workload: Workload): readonly MemoryRecord[] {
         podSet.name,
         podSet.name,
         preset,
-        'KAITO chooses the batch, the length of sequences and the adapter',
+        'KAITO chooses the batch size, the sequence length and the adapter',
       ),
     ];
   return trainersOf(workload).flatMap(({ podSet, container }): MemoryRecord[] => {

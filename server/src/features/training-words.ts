@@ -29,7 +29,7 @@ export function settingsWords(settings: TrainingSettings): string {
     plural(devices, 'GPU'),
     sharding[sharded],
     offload === 'nothing' ? '' : offload === 'all' ? 'weights and optimizer on the host' : 'optimizer on the host',
-    adapter === null ? 'all weights trained' : `LoRA of rank ${adapter.rank} on ${adapter.bits} bits`,
+    adapter === null ? 'all weights trained' : `LoRA of rank ${adapter.rank} on ${adapter.bits}-bit weights`,
     optimizer,
     recomputations[recomputation],
     batch === null || sequence === null ? '' : `${formatNumber(batch)} × ${formatNumber(sequence)} tokens per GPU`,
@@ -42,11 +42,11 @@ export function settingsWords(settings: TrainingSettings): string {
 export function whyUnknown(unknown: NoTrainingRun): string | undefined {
   switch (unknown.kind) {
     case 'noShape':
-      return `the catalog has no sourced shape of ${shorten(unknown.name)}`;
+      return `the catalog has no sourced shape for ${shorten(unknown.name)}`;
     case 'unread':
-      return `its settings are in ${shorten(unknown.name)}, which no file here contains${withAny(unknown.known)}`;
+      return `its settings are in ${shorten(unknown.name)}, which is not in the workspace${withAny(unknown.known)}`;
     case 'setting':
-      return `${shorten(unknown.name)} has a value that only the cluster knows${withAny(unknown.known)}`;
+      return `${shorten(unknown.name)} has a value that is known only in the cluster${withAny(unknown.known)}`;
     case 'devices':
       return `the number of its GPUs is unknown; ${states} take at least ${overAll(unknown.known)}`;
     case 'precision':

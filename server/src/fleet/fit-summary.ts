@@ -66,10 +66,10 @@ function mostAtOnce(groups: readonly GroupFit[]): number {
 export function wayOut(answer: FitResult): string | null {
   const growth = answer.growth.find(({ blocked }) => blocked === null);
   if (answer.outcome === 'runs') return null;
-  if (answer.outcome === 'fits') return 'the scheduler has not placed it yet';
-  if (answer.outcome === 'quota') return 'more quota, or the end of other workloads in it';
-  if (answer.preempted.length > 0) return `preempts ${preemptedText(answer)}`;
-  if (growth !== undefined) return `${growth.by} adds ${nodesText(growth.nodes)} to pool ${growth.pool}`;
+  if (answer.outcome === 'fits') return 'wait until the scheduler places it';
+  if (answer.outcome === 'quota') return 'raise the quota, or wait until other workloads in it finish';
+  if (answer.preempted.length > 0) return `preempt ${preemptedText(answer)}`;
+  if (growth !== undefined) return `wait until ${growth.by} adds ${nodesText(growth.nodes)} to pool ${growth.pool}`;
   const pools = answer.groups.flatMap((group) => group.pools.map((pool) => ({ pool, group })));
   const admitting = pools.filter(({ pool, group }) => pool.missing !== null && (pool.free ?? 0) >= neededBy(group));
   // A taint named after the device only keeps other pods away; others may reserve the pool for somebody.
@@ -79,15 +79,15 @@ export function wayOut(answer: FitResult): string | null {
   if (waiting !== undefined) {
     const blocked = answer.growth.find((one) => one.pool === waiting.pool.name);
     const limit = blocked?.blocked == null ? '' : ` (${blocked.by}: ${blocked.blocked})`;
-    return `wait until pods in pool ${waiting.pool.name} end${limit}`;
+    return `wait until pods in pool ${waiting.pool.name} finish${limit}`;
   }
   const [reserved] = admitting;
   if (reserved !== undefined) return admit(reserved.pool);
   const [wanted] = answer.groups.flatMap(({ devices }) => devices);
   if (pools.length === 0 && wanted !== undefined)
-    return `nodes that offer ${wanted.resource}: add some, or install its device plugin`;
+    return `add nodes that offer ${wanted.resource}, or install its device plugin`;
   const tooLarge = pools.find(({ pool }) => pool.missing === null && (pool.free ?? 0) > 0);
-  return tooLarge === undefined ? null : 'smaller requests: no node is large enough';
+  return tooLarge === undefined ? null : 'request less: no node is large enough';
 }
 
 function neededBy({ devices }: GroupFit): number {
@@ -107,8 +107,8 @@ function admit({ name, free, missing }: PoolFit): string {
   const taints = (missing?.taints ?? []).map(({ key }) => key);
   const labels = (missing?.labels ?? []).map(({ key }) => key);
   const parts = [
-    ...(taints.length === 0 ? [] : [`a toleration of ${listed(taints)}`]),
-    ...(labels.length === 0 ? [] : [`no selector ${listed(labels)}`]),
+    ...(taints.length === 0 ? [] : [`add a toleration for ${listed(taints)}`]),
+    ...(labels.length === 0 ? [] : [`remove the selector ${listed(labels)}`]),
   ];
   return `${parts.join(' and ')}: pool ${name} has ${free} free`;
 }

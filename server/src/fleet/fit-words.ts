@@ -11,17 +11,17 @@ export function reasonsOf(
   pod: FleetPod,
   refused: readonly { readonly on: ClusterNodeState; readonly refusal: Refusal }[],
 ): readonly FitReason[] {
-  const reasons = new Map<string, Told>();
+  const reasons = new Map<string, CountedReason>();
   for (const { on, refusal } of refused) {
     for (const words of refusal.reasons) {
-      const told = aboutNode(words, pod, on);
-      const key = `${words}\n${told.about}`;
+      const found = aboutNode(words, pod, on);
+      const key = `${words}\n${found.about}`;
       const before = reasons.get(key);
-      const most = Math.max(told.free ?? 0, before?.free ?? 0);
+      const most = Math.max(found.free ?? 0, before?.free ?? 0);
       reasons.set(key, {
         words,
-        about: told.about,
-        ...(told.free === undefined ? {} : { free: most }),
+        about: found.about,
+        ...(found.free === undefined ? {} : { free: most }),
         nodes: (before?.nodes ?? 0) + 1,
         forever: (before?.forever ?? true) && isForever(words, pod, on, refusal),
       });
@@ -35,7 +35,7 @@ export function reasonsOf(
         plain:
           free === undefined
             ? about
-            : `${about} (free ${amount(words, free)}, asks ${amount(words, asked(words, pod))})`,
+            : `${about} (free ${amount(words, free)}, requests ${amount(words, requested(words, pod))})`,
         forever,
       }))
       // Nodes of another kind are many, and say the least.
@@ -49,7 +49,7 @@ function isWithout({ plain }: FitReason): boolean {
   return plain.startsWith(without);
 }
 
-interface Told {
+interface CountedReason {
   readonly words: string;
   readonly about: string;
   /** The most that one of the nodes has free. */
@@ -63,14 +63,14 @@ const insufficient = 'Insufficient ';
 /** Resources of a node that are short may be short for now, although another is short forever. */
 function isForever(words: string, pod: FleetPod, { node }: ClusterNodeState, { forever }: Refusal): boolean {
   if (!words.startsWith(insufficient)) return forever;
-  return asked(words, pod) > (node.allocatable.get(words.slice(insufficient.length)) ?? 0);
+  return requested(words, pod) > (node.allocatable.get(words.slice(insufficient.length)) ?? 0);
 }
 
-function asked(words: string, { requests }: FleetPod): number {
+function requested(words: string, { requests }: FleetPod): number {
   return requests.get(words.slice(insufficient.length)) ?? 0;
 }
 
-function aboutNode(words: string, pod: FleetPod, on: ClusterNodeState): Pick<Told, 'about' | 'free'> {
+function aboutNode(words: string, pod: FleetPod, on: ClusterNodeState): Pick<CountedReason, 'about' | 'free'> {
   const { node, used } = on;
   if (words.startsWith(insufficient)) {
     const resource = words.slice(insufficient.length);

@@ -23,7 +23,7 @@ import type { Gang } from './gang-group.ts';
 import { growthFor, unknownGrowth } from './growth.ts';
 import { type ClusterDevices, podDevices } from './pod-devices.ts';
 import { bestEviction } from './preemption.ts';
-import { type Asked, queueVerdict, resourceQuotas } from './quota.ts';
+import { queueVerdict, type Requested, resourceQuotas } from './quota.ts';
 import { sum } from './requests.ts';
 import { untolerated } from './tolerations.ts';
 import type { Amounts, FleetPod } from './types.ts';
@@ -48,10 +48,10 @@ export function answerFit(question: FitQuestion, objects: ClusterObjects, input:
   const own = new Set(owner === undefined ? [] : objects.pods.filter((each) => isOf(each, namespace, owner)));
   const running = [...own].filter(({ nodeName, state }) => nodeName !== '' && state !== 'terminating');
   // What its pods already use is in the quotas.
-  const asked = without(totalOf(pods), running);
+  const requested = without(totalOf(pods), running);
   const [first] = pods;
   const queued =
-    queue === null || first === undefined ? undefined : queueVerdict(objects, namespace, queue, first.pod, asked);
+    queue === null || first === undefined ? undefined : queueVerdict(objects, namespace, queue, first.pod, requested);
   const flavor = queued?.flavor ?? null;
   return fitPods(
     flavor === null ? pods : pods.map((group) => ({ ...group, pod: onFlavor(group.pod, flavor) })),
@@ -64,7 +64,7 @@ export function answerFit(question: FitQuestion, objects: ClusterObjects, input:
       gaps: [...input.gaps, ...admitted.flatMap((each) => each.gaps)],
       devices: devicesWith(objects, claims, namespace),
       together,
-      quotas: [...resourceQuotas(objects, namespace, asked), ...(queued?.quotas ?? [])],
+      quotas: [...resourceQuotas(objects, namespace, requested), ...(queued?.quotas ?? [])],
       stopped: queued?.problem ?? null,
     },
   );
@@ -168,14 +168,14 @@ function isOf(
   return owner === null ? kind === 'Pod' && name === wanted : owner.kind === kind && owner.name === wanted;
 }
 
-function without({ pods, requests }: Asked, running: readonly ClusterPod[]): Asked {
+function without({ pods, requests }: Requested, running: readonly ClusterPod[]): Requested {
   const left = new Map(requests);
   for (const one of running)
     for (const [name, amount] of one.requests) left.set(name, Math.max(0, (left.get(name) ?? 0) - amount));
   return { pods: Math.max(0, pods - running.length), requests: left };
 }
 
-function totalOf(groups: readonly PodsToFit[]): Asked {
+function totalOf(groups: readonly PodsToFit[]): Requested {
   let requests: Amounts = new Map();
   for (const { pod, count } of groups)
     requests = sum(requests, new Map([...pod.requests].map(([name, amount]) => [name, amount * count])));

@@ -32,7 +32,7 @@ export function sumCosts(costs: readonly LiveCost[]): LiveCost {
 }
 
 /** null if no amount is known. */
-export function sumMoney(amounts: readonly (MoneyRange | null)[]): MoneyRange | null {
+function sumMoney(amounts: readonly (MoneyRange | null)[]): MoneyRange | null {
   const known = amounts.filter((amount) => amount !== null);
   if (known.length === 0) return null;
   return known.reduce((sum, { min, max }) => ({ min: sum.min + min, max: sum.max + max }), { min: 0, max: 0 });

@@ -76,10 +76,10 @@ function withoutNodes({ gates, schedulerName, wordsReason, words }: ClusterPod):
   if (gate?.startsWith('kueue.x-k8s.io/') === true)
     return {
       reason: 'waits for admission by Kueue',
-      wayOut: 'more quota in its ClusterQueue, or the end of other workloads',
+      wayOut: 'raise the quota of its ClusterQueue, or wait until other workloads finish',
     };
   if (gate !== undefined)
-    return { reason: `held back by the scheduling gate ${gate}`, wayOut: 'its controller removes the gate' };
+    return { reason: `held back by the scheduling gate ${gate}`, wayOut: 'wait until its controller removes the gate' };
   if (wordsReason === 'SchedulerError') return { reason: `the scheduler fails: ${words}`, wayOut: null };
   if (schedulerName !== 'default-scheduler')
     return { reason: words === '' ? `waits for the scheduler ${schedulerName}` : words, wayOut: null };

@@ -5,26 +5,30 @@ import { untolerated } from './tolerations.ts';
 import type { Amounts, FleetPod } from './types.ts';
 
 /** What the pods of all groups request together. */
-export interface Asked {
+export interface Requested {
   readonly pods: number;
   readonly requests: Amounts;
 }
 
 /** The ResourceQuotas of a namespace that count what the pods request. Quotas with scopes may not count them, so they are left out. */
-export function resourceQuotas({ quotas }: ClusterObjects, namespace: string, asked: Asked): readonly QuotaState[] {
+export function resourceQuotas(
+  { quotas }: ClusterObjects,
+  namespace: string,
+  requested: Requested,
+): readonly QuotaState[] {
   return quotas
     .filter((quota) => quota.namespace === namespace && !quota.scoped)
     .flatMap(({ name, hard, used }) =>
       [...hard].flatMap(([resource, limit]): QuotaState[] => {
-        const asks = countedBy(resource, asked);
-        if (asks === undefined || asks === 0) return [];
-        return [stateOf('ResourceQuota', name, resource, limit, used.get(resource) ?? 0, asks)];
+        const needed = countedBy(resource, requested);
+        if (needed === undefined || needed === 0) return [];
+        return [stateOf('ResourceQuota', name, resource, limit, used.get(resource) ?? 0, needed)];
       }),
     );
 }
 
 /** https://kubernetes.io/docs/concepts/policy/resource-quotas/ */
-function countedBy(resource: string, { pods, requests }: Asked): number | undefined {
+function countedBy(resource: string, { pods, requests }: Requested): number | undefined {
   if (resource === 'pods' || resource === 'count/pods') return pods;
   if (resource === 'cpu' || resource === 'memory') return requests.get(resource);
   return resource.startsWith('requests.') ? requests.get(resource.slice('requests.'.length)) : undefined;
@@ -36,12 +40,12 @@ function stateOf(
   resource: string,
   limit: number,
   used: number,
-  asks: number,
+  needed: number,
 ): QuotaState {
   const shown = (amount: number) => scaled(resource, amount);
   const left = Math.max(0, limit - used);
-  const plain = `${kind} ${name} has ${shown(left)} of ${shown(limit)} ${resource} left, the pods request ${shown(asks)}`;
-  return { kind, name, resource, limit, used, asks, exceeded: used + asks > limit, plain };
+  const plain = `${kind} ${name} has ${shown(left)} of ${shown(limit)} ${resource} left, but the pods request ${shown(needed)}`;
+  return { kind, name, resource, limit, used, asks: needed, exceeded: used + needed > limit, plain };
 }
 
 function scaled(resource: string, amount: number): string {
@@ -67,7 +71,7 @@ export function queueVerdict(
   namespace: string,
   queue: string,
   pod: FleetPod,
-  asked: Asked,
+  requested: Requested,
 ): QueueVerdict {
   const none = (problem: string | null) => ({ quotas: [], flavor: null, problem });
   const local = kueue.localQueues.find((one) => one.namespace === namespace && one.name === queue);
@@ -77,8 +81,8 @@ export function queueVerdict(
   if (local.stopped) return none(`LocalQueue ${queue} is stopped`);
   if (cluster === undefined) return none(null);
   if (cluster.stopped) return none(`ClusterQueue ${cluster.name} is stopped`);
-  const found = cluster.groups.map((group) => chooseFlavor(cluster, group, kueue, pod, asked));
-  const uncovered = [...asked.requests].find(
+  const found = cluster.groups.map((group) => chooseFlavor(cluster, group, kueue, pod, requested));
+  const uncovered = [...requested.requests].find(
     ([resource, amount]) =>
       amount > 0 && resource.includes('/') && !cluster.groups.some(({ resources }) => resources.includes(resource)),
   );
@@ -99,19 +103,19 @@ function chooseFlavor(
   group: ClusterQueue['groups'][number],
   { flavors, clusterQueues }: KueueObjects,
   pod: FleetPod,
-  asked: Asked,
+  requested: Requested,
 ): Choice {
   const usable = group.flavors.flatMap((quota) => {
     const flavor = flavors.find(({ name }) => name === quota.name);
     if (flavor !== undefined && !mayUse(pod, flavor)) return [];
     const quotas = quota.resources.flatMap(({ name, nominal, borrowing, used }): QuotaState[] => {
-      const asks = name === 'pods' ? asked.pods : (asked.requests.get(name) ?? 0);
-      if (asks === 0) return [];
+      const needed = name === 'pods' ? requested.pods : (requested.requests.get(name) ?? 0);
+      if (needed === 0) return [];
       const cohort = clusterQueues.filter((one) => one.cohort !== '' && one.cohort === queue.cohort);
       const sums = cohortQuota(cohort, quota.name, name);
       const limit =
         queue.cohort === '' ? nominal : Math.min(nominal + (borrowing ?? Infinity), sums.nominal - sums.used + used);
-      return [stateOf('ClusterQueue', queue.name, name, limit, used, asks)];
+      return [stateOf('ClusterQueue', queue.name, name, limit, used, needed)];
     });
     return [{ resources: group.resources, flavor: flavor ?? null, quotas }];
   });

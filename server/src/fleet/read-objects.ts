@@ -62,7 +62,7 @@ export interface DeviceObjects {
 }
 
 /** What is known of devices, and the claims that hold some for nobody. */
-export function clusterDevices(objects: DeviceObjects, matches: DeviceMatcher): ClusterDevicesData {
+function clusterDevices(objects: DeviceObjects, matches: DeviceMatcher): ClusterDevicesData {
   const { claims, slices, classes, templates } = objects;
   const read = (some: readonly unknown[], spec: (object: unknown) => unknown): Map<string, DeviceClaim> =>
     new Map(some.map((object) => [keyOf(object), readClaim(keyOf(object), spec(object), at(object, 'status'))]));

@@ -152,4 +152,4 @@ export function registerCluster(session: Session, start: StartThread | undefined
   });
 }
 
-const failed = { problem: 'gpulint has failed; the output channel has the reason' };
+const failed = { problem: 'Something went wrong; the gpulint output shows the error' };

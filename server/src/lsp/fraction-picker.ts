@@ -20,7 +20,7 @@ import {
 import type { Session } from './session.ts';
 import { editsToLsp } from './to-lsp.ts';
 
-/** The requests behind the list of pieces of a GPU. */
+/** The requests behind the list of parts of a GPU. */
 export function registerFractionPicker(session: Session, host: ConfinedHost): void {
   const { connection, log, analyzed, projects, documents } = session;
 
@@ -127,5 +127,5 @@ function bothEdits(first: WorkspaceEdit, second: WorkspaceEdit): WorkspaceEdit {
 }
 
 const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
-const gone: EditResult = { problem: 'There is no longer such a request for a GPU here.' };
+const gone: EditResult = { problem: 'This GPU request no longer exists.' };
 const broken: EditResult = { problem: 'This request cannot be rewritten without breaking the file.' };

@@ -24,7 +24,7 @@ import { framesOf } from './node-framing.ts';
 import { startServer } from './server.ts';
 
 /** Speaks LSP over standard input and output, for `gpulint lsp --stdio`. */
-export function runStdioServer(): void {
+function runStdioServer(): void {
   // Any other output on standard output would break the protocol.
   console.log = console.error;
   const ended = start(new StreamMessageReader(framesOf(process.stdin)), new StreamMessageWriter(process.stdout));

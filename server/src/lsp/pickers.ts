@@ -121,7 +121,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
       const sliceable = found && sliceableIn(found.file, params);
       const gpu = gpus.get(params.gpu);
       if (found === undefined || sliceable === undefined || gpu === undefined) {
-        return { problem: 'There is no longer a whole-GPU request here.' };
+        return { problem: 'This whole-GPU request no longer exists.' };
       }
       const option = slicesOf(gpu, sliceable).find(({ profile }) => profile.name === params.profile);
       const fix = option && sliceFix(sliceable, option.profile, gpu, budgetOfAnswer());

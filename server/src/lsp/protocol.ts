@@ -32,7 +32,7 @@ export interface ClientOptions {
   readonly syntaxElsewhere?: readonly string[];
 }
 
-/** The commands of the view GPU Clusters. */
+/** The commands of the GPU Clusters view. */
 export const clusterCommands = {
   connectCluster: 'gpulint.connectCluster',
   switchCluster: 'gpulint.switchCluster',
@@ -49,7 +49,7 @@ export const clusterCommands = {
   showTolerations: 'gpulint.showTolerations',
   /** Opens the manifest of the owner of a pod. */
   openManifest: 'gpulint.openManifest',
-  /** Selects the pods of a workload in the view GPU Clusters. */
+  /** Selects the pods of a workload in the GPU Clusters view. */
   showPods: 'gpulint.showPods',
   copyCluster: 'gpulint.copyCluster',
   copyClusterName: 'gpulint.copyClusterName',
@@ -62,7 +62,7 @@ export const commands = {
   showCost: 'gpulint.showCost',
   setGpu: 'gpulint.setGpu',
   rewriteToMig: 'gpulint.rewriteToMig',
-  /** Lists the pieces of a GPU on which the model of a request fits. */
+  /** Lists the parts of a GPU on which the model of a request fits. */
   resizeGpu: 'gpulint.resizeGpu',
   /** Opens the light bulb menu at a position. */
   showFixes: 'gpulint.showFixes',
@@ -80,11 +80,11 @@ export const commands = {
   exportCostReport: 'gpulint.exportCostReport',
   refreshCosts: 'gpulint.refreshCosts',
   compareCosts: 'gpulint.compareCosts',
-  /** Stops the request behind the view GPU Cost. */
+  /** Stops the request behind the GPU Cost view. */
   cancelCosts: 'gpulint.cancelCosts',
   sortCosts: 'gpulint.sortCosts',
   groupCosts: 'gpulint.groupCosts',
-  /** Copies the selected rows of the view GPU Cost, or all of them. */
+  /** Copies the selected rows of the GPU Cost view, or all of them. */
   copyCost: 'gpulint.copyCost',
   ...clusterCommands,
 } as const;
@@ -114,7 +114,7 @@ export const methods = {
   migChoices: 'gpulint/migChoices',
   /** The edit that requests a MIG slice instead. */
   rewriteToMig: 'gpulint/rewriteToMig',
-  /** The pieces of a GPU on which the model of the request at a position fits. */
+  /** The parts of a GPU on which the model of the request at a position fits. */
   fractions: 'gpulint/fractions',
   /** The edit that requests one of them instead. */
   rewriteToFraction: 'gpulint/rewriteToFraction',

@@ -54,7 +54,7 @@ export function weightsGiB(shape: ModelShape, format: WeightFormat | null): numb
 }
 
 /** The matrices of the experts, without shared ones: what expert parallelism divides. */
-export function expertParameters({ experts, hidden, feedForwardMatrices }: ModelShape): number {
+function expertParameters({ experts, hidden, feedForwardMatrices }: ModelShape): number {
   return experts === null ? 0 : experts.layers * experts.count * feedForwardMatrices * hidden * experts.width;
 }
 
@@ -66,7 +66,7 @@ function feedForwardParameters({ layers, hidden, feedForward, feedForwardMatrice
 }
 
 /** Embedding and output layer, which are one matrix if they are tied. */
-export function embeddingParameters({ vocabulary, hidden, tiedEmbeddings }: ModelShape): number {
+function embeddingParameters({ vocabulary, hidden, tiedEmbeddings }: ModelShape): number {
   return vocabulary * hidden * (tiedEmbeddings ? 1 : 2);
 }
 

@@ -28,7 +28,7 @@ export const portName: NameForm = {
 };
 
 /** Keys of ConfigMaps and Secrets. */
-export const dataKey: NameForm = {
+const dataKey: NameForm = {
   syntax: /^[-._a-zA-Z0-9]+$/,
   longest: 253,
   words: 'letters, digits, "-", "_" and "."',

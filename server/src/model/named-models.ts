@@ -56,6 +56,11 @@ const affirmative = /^(?:true|yes|1|present|enabled|exists|)$/i;
 /** Whether a key is about accelerators, but not about their number or size: `gpu-type`, `nvidia.com/use-gputype`, `hardware.accelerator`. */
 export function isAboutDevices(key: string): boolean {
   if (/mem|count|num|core|fraction|percent|limit|size|index|uuid|version/i.test(key)) return false;
+  return mentionsDevices(key);
+}
+
+/** Whether a key has a word for accelerators: `gpuCount`, `useCuda`, `accelerator`. */
+export function mentionsDevices(key: string): boolean {
   return /gpu|accelerator|cuda|nvidia|graphics|(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/i.test(key);
 }
 

@@ -59,7 +59,7 @@ function unknownTimes(accelerators: readonly AcceleratorRequest[]): readonly Acc
 }
 
 /** The accelerator resources in limits or requests. */
-export function lowerAccelerators(resources: Cursor | undefined): readonly AcceleratorRequest[] {
+function lowerAccelerators(resources: Cursor | undefined): readonly AcceleratorRequest[] {
   const limits = getIn(resources, 'limits');
   const requests = getIn(resources, 'requests');
   const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));

@@ -1,3 +1,5 @@
+import type { FlagMeaning } from '../catalog/flag-records.ts';
+import { meaningOf } from '../command/flag-meaning.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { asBoolean, asText, type Cursor, entries, getIn, isNull, items, keyOf, type Located } from '../yaml/cursor.ts';
 import { text } from './pod.ts';
@@ -34,10 +36,7 @@ export function ownFlagsOf(
   written: readonly Located<string>[],
 ): readonly Located<string>[] {
   if (image === undefined || !/(?:^|[/-])vllm(?:[-:@/]|$)/.test(image.value)) return [];
-  const holders = [
-    block,
-    ...entries(block).filter((part) => part.node.kind === 'map' && settingsKey.test(keyOf(part))),
-  ];
+  const holders = [block, ...entries(block).filter((part) => part.node.kind === 'map' && holdsSettings(keyOf(part)))];
   const isWritten = (flag: string) => written.some(({ value }) => value === flag || value.startsWith(`${flag}=`));
   // The parallel sizes of a group of pods are not those of one.
   const isGroup = holders.some((holder) => entries(holder).some(isGroupSetting));
@@ -49,7 +48,7 @@ export function ownFlagsOf(
         holder === block
           ? words === 'model'
           : /model/i.test(keyOf(holder)) && /^(?:name|id|repo|hf-id|model-id)$/.test(words);
-      const flag = isModel ? '--model' : ownFlags.get(words);
+      const flag = isModel ? '--model' : flagNamed(words);
       const value = entry.node.kind === 'scalar' && !isNull(entry) ? text(entry) : undefined;
       if (flag === undefined || value === undefined || /^(?:|0|none)$/i.test(value.value)) continue;
       if ((flag === '--model' && !value.value.includes('/')) || (isGroup && flag.includes('-parallel-'))) continue;
@@ -65,15 +64,31 @@ function isGroupSetting(entry: Cursor): boolean {
   return !/^(?:|0|1|false|null)$/i.test(asText(entry) ?? '1');
 }
 
-const settingsKey =
-  /^(?:model|llm|vllm|server|serving|inference|engine|settings|config|configuration|(?:model|vllm|engine)_?(?:config|args|settings))$/i;
+/** Whether a block is for the model or the server: `vllmConfig`, `engineArgs`, `model`. */
+function holdsSettings(key: string): boolean {
+  const words = wordsOf(key.replace('vLLM', 'vllm'));
+  return words.length > 0 && words.length <= 2 && words.every((word) => settingsWords.has(word));
+}
 
-const ownFlags: ReadonlyMap<string, string> = new Map([
-  ...['tensor-parallel-size', 'tensor-parallel', 'tensor-parallelism', 'tp-size'].map(
-    (words) => [words, '--tensor-parallel-size'] as const,
-  ),
-  ...['pipeline-parallel-size', 'data-parallel-size', 'max-model-len', 'dtype', 'quantization', 'kv-cache-dtype'].map(
-    (words) => [words, `--${words}`] as const,
-  ),
-  ...['max-num-seqs', 'gpu-memory-utilization'].map((words) => [words, `--${words}`] as const),
+const settingsWords: ReadonlySet<string> = new Set([
+  ...['model', 'llm', 'vllm', 'server', 'serving', 'inference', 'engine'],
+  ...['settings', 'config', 'configuration', 'args'],
 ]);
+
+/** The flag that a setting stands for, by its meaning: `max-model-len`, `tp`, `max-seq-len`. */
+function flagNamed(words: string): string | undefined {
+  if (words === 'dtype' || words === 'quantization') return `--${words}`;
+  const name = words.replace('parallelism', 'parallel');
+  const found = flagsByMeaning.find(([means]) => meaningOf({ name, written: name }, means, 'vllm') !== undefined);
+  return found?.[1];
+}
+
+const flagsByMeaning: readonly (readonly [FlagMeaning, string])[] = [
+  ['tensor-parallel', '--tensor-parallel-size'],
+  ['pipeline-parallel', '--pipeline-parallel-size'],
+  ['data-parallel', '--data-parallel-size'],
+  ['context-length', '--max-model-len'],
+  ['sequences', '--max-num-seqs'],
+  ['memory-fraction', '--gpu-memory-utilization'],
+  ['cache-type', '--kv-cache-dtype'],
+];

@@ -9,7 +9,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * An affinity that matches nothing: a comparison with a value that is not a whole number, or a misspelled name of its own pods.
+ * An affinity that matches nothing: a comparison with a value that is not a whole number, or a misspelled name of the object's own pods.
  *
  * ## Why
  *
@@ -118,7 +118,7 @@ function checkSelected(side: string, { pod, labels }: PodSet, { report, workload
     // Other objects may have similar names.
     if (!isSlip(own, value) && !(byName && (own.includes(value) || value.includes(own)))) continue;
     report({
-      message: `${side} selects ${shorten(`${key}: ${value}`, 60)}, but the pods of this object have ${shorten(own, 30)}: it matches none of them`,
+      message: `${side} selects ${shorten(`${key}: ${value}`, 60)}, but this object's pods have ${shorten(own, 30)}: it matches none of them`,
       span: spanOf(wanted),
       fixes: () => [fix(`Select ${own}`, 'unsafe', replaceScalar(document, wanted, own))],
     });

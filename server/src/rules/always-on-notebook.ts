@@ -13,7 +13,7 @@ import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A notebook, an IDE or an SSH server holds its GPU day and night.
+ * A notebook, an IDE or an SSH server holds its GPU around the clock.
  *
  * ## Why
  *
@@ -65,8 +65,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single Pods, which somebody deletes; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a
- * schedule; and if something scales the workload. A cluster can also cull notebooks without a trace in their manifests (an option of Kubeflow), so
+ * For single Pods, which someone deletes; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a
+ * schedule; and if something scales the workload. A cluster can also cull notebooks in ways that their manifests do not show (an option of Kubeflow), so
  * the finding is information only.
  *
  * ## Sources
@@ -85,7 +85,7 @@ export default defineRule({
     // Its users' servers, or a service of its own, can stop idle ones.
     if (someText(hub.node, (text) => stopsServers.test(text))) return;
     context.report({
-      message: `Nothing stops idle servers without the culler: each holds its ${shorten(requestWords(requests), 60)} day and night`,
+      message: `Without the culler, nothing stops idle servers: each holds its ${shorten(requestWords(requests), 60)} around the clock`,
       span: spanOf(culls),
       oncePerFile: true,
     });
@@ -101,7 +101,7 @@ export default defineRule({
     const hourly = context.costOf(workload).cost?.hourly.min ?? 0;
     const amount = hourly > 0 ? ` (${formatHourly(hourly)}, ${formatMonthly(hourly)})` : '';
     context.report({
-      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} day and night${amount}: nothing stops it when idle`,
+      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} around the clock${amount}: nothing stops it when idle`,
       span: requestSpan(requests, container),
     });
   },

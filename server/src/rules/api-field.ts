@@ -138,8 +138,8 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
   const field = shorten(problem.field, 60);
   const then =
     holder.above !== undefined && namesAccelerators(at.node)
-      ? 'kubectl rejects it, elsewhere the pod starts without its GPU'
-      : 'kubectl rejects it, other clients ignore it';
+      ? 'kubectl rejects it; with other clients, the pod starts without its GPU'
+      : 'kubectl rejects it; other clients ignore it';
   const span = keySpanOf(at);
   switch (meant?.as) {
     case 'name':
@@ -268,7 +268,7 @@ function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Rep
 function fraction(at: Cursor, subject: string, document: YamlDocument): Report {
   const text = textOf(at);
   return {
-    message: `${subject} needs quotes in a custom resource, which accepts no fraction such as ${shorten(text, 30)}: the API server rejects the object`,
+    message: `${subject} must be quoted: custom resources do not accept fractions such as ${shorten(text, 30)}, and the API server rejects the object`,
     span: spanOf(at),
     fixes: () => [fix(`Quote the value: "${text}"`, 'safe', replaceScalar(document, at, text))],
   };

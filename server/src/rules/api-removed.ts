@@ -52,7 +52,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For objects that have nothing to do with accelerators, for custom resources whose history is unknown, for resource.k8s.io (dra-shape), and
+ * For objects unrelated to accelerators, for custom resources whose history is unknown, for resource.k8s.io (dra-shape), and
  * if `kubernetesVersion` in the config is older than the removal. A version that an operator removed in the last two years is a warning: the cluster
  * may run an older operator.
  *

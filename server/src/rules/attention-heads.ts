@@ -14,12 +14,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The attention heads of a model cannot be divided by the tensor parallel size.
+ * A model's attention heads cannot be split evenly over the tensor parallel size.
  *
  * ## Why
  *
  * Tensor parallelism gives each GPU the same number of attention heads. vLLM, SGLang and Text Generation Inference compare the number at startup and
- * stop with an error, so the pod restarts and its GPUs are held. Heads of keys and values must also be divisible, or there must be so
+ * stop with an error, so the pod keeps restarting while it holds its GPUs. Key-value heads must also be divisible, or there must be so
  * few that each GPU gets a copy.
  *
  * ```yaml invalid
@@ -89,7 +89,7 @@ export default defineRule({
     if (problem === undefined) return;
     const { span, flag } = placeOf(container, context);
     context.report({
-      message: `${shorten(served.name.slice(served.name.lastIndexOf('/') + 1), 40)} has ${problem}, which ${flag ?? `${tensor} GPUs`} cannot divide: the server does not start`,
+      message: `${shorten(served.name.slice(served.name.lastIndexOf('/') + 1), 40)} has ${problem}, which ${flag ?? `${tensor} GPUs`} cannot split evenly: the server does not start`,
       span,
       // A folder may contain another model than its name says.
       severity: named.basis === 'name' && isRepository.test(served.name) ? 'error' : 'warning',
@@ -107,7 +107,7 @@ function indivisible({ heads, kvHeads, latent }: ModelShape, { engine }: ServedM
   // Text Generation Inference has other rules for them, and compressed attention has none.
   if (engine === 'tgi' || latent !== null || kvHeads === 0 || kvHeads % tensor === 0 || tensor % kvHeads === 0)
     return undefined;
-  return `${kvHeads} heads of keys and values`;
+  return `${kvHeads} key-value heads`;
 }
 
 function placeOf(container: Container, { document }: PodSetContext) {

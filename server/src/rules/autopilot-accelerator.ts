@@ -4,7 +4,7 @@ import { isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A pod on GKE Autopilot requests a GPU but does not say which one.
+ * A pod on GKE Autopilot requests a GPU without naming a model.
  *
  * ## Why
  *

@@ -91,7 +91,7 @@ export default defineRule({
     const estimate = estimateOn(served, devices);
     if (estimate === null || provider === null) return;
     report({
-      message: `${shorten(estimate.name, 40)} needs about ${formatGiB(estimate.neededGiB)} of ${formatGiB(devices.eachGiB)} GiB on one ${card.name} (${instanceType}): ${formatHourly(best.hourly)} instead of ${formatHourly(priced.now.hourly)} (${gpu.name})`,
+      message: `${shorten(estimate.name, 40)} needs about ${formatGiB(estimate.neededGiB)} GiB and fits one ${card.name} (${formatGiB(devices.eachGiB)} GiB, ${instanceType}): ${formatHourly(best.hourly)} instead of ${formatHourly(priced.now.hourly)} (${gpu.name})`,
       span: requestSpan([request], container),
       fixes: () => [
         fix(

@@ -118,7 +118,7 @@ export default defineRule({
     const fixes = () => [saveEvery(target, shortest, stepSeconds, container, context)];
     if (best !== null) {
       context.report({
-        message: `Checkpoints are ${formatDuration(seconds)} apart${basis}: ${best.basis}, ${formatDuration(target)} loses least`,
+        message: `Checkpoints are ${formatDuration(seconds)} apart${basis}: ${best.basis}, every ${formatDuration(target)} loses the least`,
         span,
         severity: onSpot ? 'warning' : 'info',
         fixes,
@@ -128,7 +128,7 @@ export default defineRule({
     context.report(
       onSpot
         ? {
-            message: `Checkpoints on spot are ${formatNumber(seconds / 60)} min apart${basis}: an interruption loses half of that on average; 15–30 min is usual`,
+            message: `Checkpoints on spot are ${formatNumber(seconds / 60)} min apart${basis}: an interruption loses half of that on average; 15–30 min is typical`,
             span,
             fixes,
           }

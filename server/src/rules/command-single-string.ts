@@ -82,7 +82,7 @@ export default defineRule({
     if (words.length === 1 && isProgram(program)) reportFlags(container, context);
     if (words.length < 2 || !isProgram(program)) return;
     context.report({
-      message: `"${shorten(first.value.trim(), 50)}" is one item of command: no file has that name, and the container never starts`,
+      message: `"${shorten(first.value.trim(), 50)}" is one item of command: no program has that name, and the container never starts`,
       span: spanOf(first.at),
       fixes: () => [command.length === 1 ? split(context.document, first.at, words) : undefined],
     });
@@ -104,7 +104,7 @@ function reportFlags(container: Container, context: PodSetContext): void {
   if (!isRead || first === undefined || lines.some(({ value }) => /[\n|;]|&&/.test(value))) return;
   const more = joined.length > 1 ? ` (and ${joined.length - 1} more)` : '';
   context.report({
-    message: `"${shorten(first.value, 40)}"${more} is one word: the program does not know this flag and does not start`,
+    message: `"${shorten(first.value, 40)}"${more} is one argument: the program does not know this flag and does not start`,
     span: spanOf(first.at),
     fixes: () => [fix('Join flags and values with =', 'safe', ...joined.map((one) => withEquals(document, one)))],
   });

@@ -79,7 +79,7 @@ export default defineRule({
       message:
         builds.bringsOwn === true
           ? `${shorten(last, 50)} has no CUDA libraries: only packages that bring their own can use the ${requestWords(requests)}`
-          : `${shorten(last, 50)} is not the build for ${amd ? 'AMD ' : ''}GPUs: it leaves the container's ${requestWords(requests)} idle`,
+          : `${shorten(last, 50)} is not built for ${amd ? 'AMD ' : ''}GPUs: it leaves the container's ${requestWords(requests)} idle`,
       span: spanOf(image.at),
     });
   },

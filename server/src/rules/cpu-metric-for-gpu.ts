@@ -118,7 +118,7 @@ export default defineRule({
     context.report({
       message: serves
         ? messageFor(name, scaler)
-        : `${name} autoscales on ${scaler.metric}, but holds GPUs: if its load is there, it scales late or never`,
+        : `${name} autoscales on ${scaler.metric}, but holds GPUs: if its load is on them, it scales late or never`,
       span: scaler.place,
       // A program of unknown use may still have its load on the CPU.
       ...((target.siblingFolder || !serves) && { severity: 'info' }),
@@ -130,7 +130,7 @@ export default defineRule({
     for (const scaler of [own, standardMetric(workload)]) {
       if (scaler === undefined) continue;
       const message = isUnmeasured(workload, context)
-        ? `${name} autoscales on ${scaler.metric} utilization, but its containers have no ${scaler.metric} request: its HPA never has a value`
+        ? `${name} autoscales on ${scaler.metric} utilization, but its containers have no ${scaler.metric} request: its HPA never gets a value`
         : messageFor(name, scaler);
       context.report({ message, span: scaler.place });
     }

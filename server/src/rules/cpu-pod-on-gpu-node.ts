@@ -49,7 +49,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * A toleration of GPU nodes alone is information: the pod may run there, but need not.
+ * A toleration of GPU nodes alone is information only: the pod may run there but need not.
  *
  * ## Fix safety
  *
@@ -84,7 +84,7 @@ export default defineRule({
     }
     if (isForAllPods(required.at, workload)) return;
     context.report({
-      message: `The pod selects accelerator nodes (${shorten(required.text, 60)}) but requests no device: it occupies a costly node and gets none`,
+      message: `The pod selects accelerator nodes (${shorten(required.text, 40)}) but requests no device: it occupies an expensive node without using its devices`,
       span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),
       fixes: () => (required.selector === undefined ? [] : [removeSelectors(podSet, context)]),
     });
@@ -100,7 +100,7 @@ function reportToleration(podSet: PodSet, { document, report }: PodSetContext): 
   if (containers.some((one) => gpuProgram(one) ?? gpuImage(one))) return;
   report({
     severity: 'info',
-    message: `The pod tolerates GPU nodes (${toleration.key.value}) but requests no device: it may occupy a costly node`,
+    message: `The pod tolerates GPU nodes (${toleration.key.value}) but requests no device: it may occupy an expensive node`,
     span: spanOf(toleration.key.at),
     fixes: () => [fix('Remove this toleration', 'unsafe', removeItem(document, toleration.at))],
   });

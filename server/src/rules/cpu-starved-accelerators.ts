@@ -45,7 +45,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, from half a core per device on (a quarter for a single device), and for shares of a GPU.
+ * Without a CPU limit, with half a core or more per device (a quarter for a single device), and for shares of a GPU.
  *
  * ## Sources
  *

@@ -86,7 +86,7 @@ function reportClassic({ root, kind }: Manifest, { report }: RuleContext): void 
   const version = getIn(root, 'apiVersion');
   if (version === undefined || isTemplated(version) || !/Parameters$/.test(kind)) return;
   report({
-    message: `${shorten(kind, 40)} configured claims before Kubernetes 1.32: the object is ignored; use a config in the ResourceClaim`,
+    message: `Kubernetes 1.32 and later ignore ${shorten(kind, 40)}: the claim gets no configuration; use config in the ResourceClaim`,
     span: spanOf(version),
   });
 }

@@ -15,13 +15,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The GPU cannot compute with the number format of the model.
+ * The GPU does not support the model's number format.
  *
  * ## Why
  *
  * bfloat16 needs compute capability 8.0 (A100 or newer). vLLM and SGLang stop on older GPUs if a flag sets it, and vLLM before 0.9 also without a flag,
- * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), in versions of vLLM from 0.6 on 8.0; T4 and V100 cannot read them. The pod
- * restarts again and again, and holds its GPU.
+ * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them. The pod
+ * keeps restarting while it holds its GPU.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -162,7 +162,7 @@ function publishedIn(
   const isOpen = format !== null || flags === undefined || !isAuto || minor > 8 || capability >= 8;
   return isOpen || !inBfloat16.test(name)
     ? undefined
-    : `is in bfloat16, for which vLLM 0.${minor} needs compute capability 8.0, but the ${has}`;
+    : `is in bfloat16, which needs compute capability 8.0 in vLLM 0.${minor}, but the ${has}`;
 }
 
 /** Published in bfloat16, by their config.json. Older ones are in float16, which every GPU computes. */

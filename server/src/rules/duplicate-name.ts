@@ -6,7 +6,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Two containers, volumes, mounts, ports or claims of a pod have the same name or place.
+ * Two containers, volumes, mounts, ports or claims of a pod have the same name or path.
  *
  * ## Why
  *

@@ -90,7 +90,7 @@ export default defineRule({
     if (pods < 2 || devices < 4) return;
     const { root } = workload.manifest;
     report({
-      message: `${plural(pods, 'pod')} with ${devices} devices start one by one, but work only together: without a queue or a gang scheduler, some can hold GPUs and wait`,
+      message: `${plural(pods, 'pod')} with ${devices} devices start one by one but only work together: without a queue or gang scheduler, some can hold GPUs while others wait`,
       span: spanOf(getIn(root, 'metadata', 'name') ?? getIn(root, 'kind') ?? root),
     });
   },

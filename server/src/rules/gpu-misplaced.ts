@@ -220,7 +220,7 @@ function onlyContainer({ containers }: PodSet): Container | undefined {
   return others.length === 0 ? only : undefined;
 }
 
-const rejected = 'kubectl rejects it, other clients ignore it';
+const rejected = 'kubectl rejects it; other clients ignore it';
 
 const podFields: ReadonlySet<string> = new Set([
   'nodeSelector',

@@ -1,9 +1,11 @@
+import { wordsOf } from '../command/name-words.ts';
 import { isForAllPods } from '../evidence/chart-pods.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram, resourceNameFor, toleratesGpuNodes } from '../evidence/gpu-programs.ts';
 import { getsDevicesOtherwise, seesDevicesOfNode, servesNode } from '../evidence/other-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { mentionsDevices } from '../model/named-models.ts';
 import { isValues } from '../model/values.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -115,7 +117,7 @@ export default defineRule({
     function reportEmptyResources({ pod }: PodSet): void {
       const empty = getIn(pod, 'resources');
       if (empty?.node.kind !== 'map' || entries(empty).length > 0 || isIncomplete(empty) || isIncomplete(pod)) return;
-      if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest.test(keyOf(entry)))) return;
+      if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest(keyOf(entry)))) return;
       const container = containerOf({ at: pod, name: keyOf(pod) });
       if (container.image === undefined || isTemplated(container.image.at) || replicasOf(pod).max === 0) return;
       const nodes = gpuNodeRequirement(podSet);
@@ -124,7 +126,7 @@ export default defineRule({
       if (program === undefined && gpuImage(container) === undefined) return;
       report({
         severity: nodes !== undefined && program !== undefined ? 'warning' : 'info',
-        message: `resources is empty, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: its pods go to GPU nodes and get no GPU`,
+        message: `resources is empty, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: the pods land on GPU nodes but get no GPU`,
         span: keySpanOf(empty),
         fixes: () => [requestOne(container, document)],
       });
@@ -142,8 +144,13 @@ export default defineRule({
   },
 });
 
-/** Keys of values by which a chart may request or expose GPUs, or take all resources from a preset. */
-const mayRequest = /gpu|accelerator|cuda|nvidia|preset|profile|runtimeClass|limits|requests|instanceType|claim/i;
+/** Whether a chart may request or expose GPUs by a key of its values, or take all resources from it. */
+function mayRequest(key: string): boolean {
+  const words = `-${wordsOf(key).join('-')}-`;
+  return mentionsDevices(key) || resourceWords.some((one) => words.includes(`-${one}-`));
+}
+
+const resourceWords = ['preset', 'profile', 'limits', 'requests', 'claim', 'claims', 'runtime-class', 'instance-type'];
 
 function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
   return isTemplated(at) || isIncomplete(at);

@@ -88,7 +88,7 @@ export default defineRule({
         seen > 0
           ? `${text} uses only ${seen} of the container's ${count} GPUs: the others stay idle`
           : hidesAll
-            ? `${text} hides the GPUs that the container holds`
+            ? `${text} hides the container's GPUs from the program`
             : `${text} names no GPU that exists (${own}): the program gets no GPU`,
       span: spanOf(value.at),
       fixes: () => {

@@ -13,7 +13,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any weights,
- * and it passes the weights through it. The kernel kills a process that exceeds the limit, so the server never becomes ready, but its GPU is
+ * and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while its GPU is
  * held and paid for.
  *
  * ```yaml invalid
@@ -74,7 +74,7 @@ export default defineRule({
         : weightsSize(name, 2, parametersStated(workload.manifest, podSet, options, name))?.gib;
     if (name === undefined || weights === undefined || weights < largeGiB) return;
     report({
-      message: `A memory limit of ${shorten(asText(limit) ?? '', 20)} is too small to start a server of ${shorten(name.slice(name.lastIndexOf('/') + 1), 40)}: the kernel kills it while it loads the model`,
+      message: `A memory limit of ${shorten(asText(limit) ?? '', 20)} is too small for ${shorten(name.slice(name.lastIndexOf('/') + 1), 40)}: the kernel kills the server while it loads the model`,
       span: spanOf(limit),
     });
   },

@@ -85,7 +85,7 @@ function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleCo
   if (name !== 'cpu' && name !== 'memory') {
     const meant = ['cpu', 'memory'].find((known) => known === name.trim().toLowerCase());
     context.report({
-      message: `A Resource metric is cpu or memory: ${shorten(name, 40)} never has a value, so the HPA does not scale on it`,
+      message: `A Resource metric must be cpu or memory, not ${shorten(name, 40)}: it never gets a value, so the HPA does not scale on it`,
       span: spanOf(metric.name),
       fixes: () => (meant === undefined ? [] : [rename(metric.name, meant, context)]),
     });
@@ -106,7 +106,7 @@ function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleCo
     return;
   const [only] = names;
   context.report({
-    message: `${shorten(target.name)} has no container "${shorten(written, 30)}": the metric never has a value, so the HPA does not scale on it`,
+    message: `${shorten(target.name)} has no container "${shorten(written, 30)}": the metric never gets a value, so the HPA does not scale on it`,
     span: spanOf(container),
     fixes: () => [
       names.length === 1 && only !== undefined

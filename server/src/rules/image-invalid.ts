@@ -63,7 +63,7 @@ export default defineRule({
     const trimmed = image.value.trim();
     if (trimmed !== image.value && trimmed !== '' && !/\s/.test(trimmed)) {
       context.report({
-        message: `Image ${shorten(trimmed, 50)} has white space around it: ${rejectionOf(context.workload)}`,
+        message: `Image ${shorten(trimmed, 50)} has whitespace around it: ${rejectionOf(context.workload)}`,
         span: spanOf(image.at),
         fixes: () => [
           fix(`Change to ${shorten(trimmed, 50)}`, 'safe', replaceScalar(context.document, image.at, trimmed)),
@@ -94,5 +94,5 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   const [first = '', ...rest] = (image.split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
   const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');
-  return /[A-Z]/.test(path) ? 'capitals in its repository' : undefined;
+  return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : undefined;
 }

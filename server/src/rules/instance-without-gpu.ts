@@ -65,7 +65,7 @@ export default defineRule({
       if (!isInstanceTypeLabel(key) || first === undefined) continue;
       if (values.some(({ value, at }) => isTemplated(at) || !lacks(value, requested.vendor))) continue;
       const types =
-        values.length === 1 ? `${first.value} has no` : `None of ${values.length} types (${first.value} ...) has`;
+        values.length === 1 ? `${first.value} has no` : `None of the ${values.length} types (${first.value}, …) has`;
       context.report({
         message: `${types} ${requested.resource}: the pod stays Pending`,
         span: spanOf(first.at),

@@ -20,7 +20,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * Fields of a Job that do not go together.
+ * Job fields that cannot be combined.
  *
  * ## Why
  *
@@ -215,7 +215,7 @@ function checkFailureRule(rule: Cursor, spec: Cursor, { report }: RuleContext): 
   const zero = written.find((value) => writtenNumber(value) === 0);
   if (operator === 'In' && zero !== undefined) {
     report({
-      message: `Exit code 0 is not a failure, so operator In must not name it: ${rejection}`,
+      message: `Exit code 0 is not a failure, so operator In must not list it: ${rejection}`,
       span: spanOf(zero),
     });
   }

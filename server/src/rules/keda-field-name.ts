@@ -1,6 +1,6 @@
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -53,9 +53,8 @@ export default defineRule({
       const name = intendedField(keyOf(entry), kind);
       if (name === undefined || getIn(spec, name) !== undefined || keySpanOf(entry).end <= keySpanOf(entry).start)
         continue;
-      const value = asText(entry);
       context.report({
-        message: `KEDA has no field ${keyOf(entry)} and ignores ${value === undefined ? 'it' : `the ${value}`}; the field is ${name} (${defaults[name]})`,
+        message: `KEDA has no field ${keyOf(entry)} and ignores it; the field is ${name} (${defaults[name]})`,
         span: keySpanOf(entry),
         fixes: () => [fix(`Rename ${keyOf(entry)} to ${name}`, 'unsafe', renameKey(context.document, entry, name))],
       });

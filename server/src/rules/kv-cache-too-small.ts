@@ -14,9 +14,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * vLLM keeps keys and values of all tokens of a request in GPU memory. At its start it compares what weights and buffers leave free with the cache of
- * one request of `--max-model-len` tokens, by default the maximum of the model, and stops if that does not fit. The pod restarts
- * again and again, and its GPU is held and paid for.
+ * vLLM keeps keys and values of all tokens of a request in GPU memory. At startup, it compares what weights and buffers leave free with the cache of
+ * one request of `--max-model-len` tokens, by default the maximum of the model, and stops if that does not fit. The pod keeps
+ * restarting while its GPU is held and paid for.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -77,7 +77,7 @@ export default defineRule({
     const most = longest(misfit);
     const upTo = most === undefined ? '' : `; about ${formatNumber(most)} tokens fit`;
     report({
-      message: `A request of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name, 40)} leaves ${formatGiB(Math.max(0, fit.leftGiB))}: vLLM does not start${upTo}`,
+      message: `A request of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name, 40)} leaves ${formatGiB(Math.max(0, fit.leftGiB))} GiB: vLLM does not start${upTo}`,
       span: requestSpan([misfit.request], container),
       fixes: () => [most === undefined ? undefined : shorter(document, container, most)],
     });

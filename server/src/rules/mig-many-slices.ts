@@ -15,7 +15,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A CUDA process uses only one MIG device, and slices have no link between them: a process with three slices computes on the first and
+ * A CUDA process uses only one MIG device, and slices have no interconnect: a process with three slices computes on the first and
  * leaves the others idle. A server that splits its model across slices (tensor or pipeline parallelism) does not start. Request one larger
  * slice or a whole GPU.
  *
@@ -76,7 +76,7 @@ export default defineRule({
     if (sharding !== undefined && sharding.tensor > 1) {
       context.report({
         severity: 'error',
-        message: `${shorten(sharding.text)} splits the model across MIG slices, which have no link: the server does not start`,
+        message: `${shorten(sharding.text)} splits the model across MIG slices, which have no interconnect: the server does not start`,
         span: spanOf(quantity.at),
       });
       return;

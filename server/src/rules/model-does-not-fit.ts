@@ -20,8 +20,8 @@ import { defineRule } from './rule.ts';
  * settings leave on a GPU: tensor parallelism, a smaller format or a larger GPU helps.
  *
  * Training also keeps gradients and optimizer states: with AdamW, weights of 16 bits take four times their size. It is a warning if these alone
- * exceed the memory of the GPU by more than a quarter: sharded states (FSDP, ZeRO), 8-bit states, LoRA or QLoRA take less. The hover lists what each
- * saves, also gradient checkpointing.
+ * exceed the GPU's memory by more than a quarter: sharded states (FSDP, ZeRO), 8-bit states, LoRA or QLoRA need less. The hover lists what each
+ * saves, as well as gradient checkpointing.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -61,7 +61,7 @@ import { defineRule } from './rule.ts';
  *
  * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
  * servers that move layers there by themselves (Ollama, llama.cpp); for groups of pods; in templates; and if a variable, a file or a runtime may add
- * settings. Weights from a path may be quantized: they count with 4 bits per parameter. For training, also with offload, and unless a known trainer
+ * settings. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with offload, and unless a known trainer
  * (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or shard weights in their code.
  *
  * ## Sources
@@ -88,15 +88,15 @@ export default defineRule({
   },
 });
 
-/** `; QLoRA takes 7, full sharding 15`: at most two changes after which it fits. */
+/** `; QLoRA needs 7, full sharding 15`: at most two changes after which it fits. */
 function ofTraining({ run, estimate: { fixedGiB }, gpu, haveGiB, levers }: TrainingMisfit): string {
   const less = levers.flatMap(({ kind, totalGiB }, index) => {
     const name = methods.get(kind);
-    return name === undefined ? [] : [`${name}${index === 0 ? ' takes' : ''} ${formatNumber(Math.ceil(totalGiB))}`];
+    return name === undefined ? [] : [`${name}${index === 0 ? ' needs' : ''} ${formatNumber(Math.ceil(totalGiB))}`];
   });
   const first = less.slice(0, 2).join(', ');
   const model = shorten(run.name.slice(run.name.lastIndexOf('/') + 1), 30);
-  return `Training ${model} takes ${formatNumber(Math.floor(fixedGiB))} GiB per GPU before activations, but the ${gpu.name} has ${formatGiB(haveGiB)}: it runs out of memory${first === '' ? '' : `; ${first}`}`;
+  return `Training ${model} needs ${formatNumber(Math.floor(fixedGiB))} GiB per GPU before activations, but the ${gpu.name} has ${formatGiB(haveGiB)}: it runs out of memory${first === '' ? '' : `; ${first}`}`;
 }
 
 const methods: ReadonlyMap<TrainingLever['kind'], string> = new Map([
@@ -109,7 +109,7 @@ const methods: ReadonlyMap<TrainingLever['kind'], string> = new Map([
 
 function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, request }: Misfit): string {
   const total = formatGiB(leastGiB ?? estimate.weightsGiB * estimate.devices);
-  const as = leastGiB === null ? ` in ${estimate.format}` : ' even with 4 bits per parameter';
+  const as = leastGiB === null ? ` in ${estimate.format}` : ' even at 4 bits per parameter';
   const card = gpu?.name ?? (request.form === 'mig' ? request.resource : 'largest known GPU');
   const holder = count === 1 ? `one ${card} has` : `${count} × ${card} have`;
   return `${shorten(estimate.name, 40)} needs ${total} GiB for its weights${as}, but ${holder} ${formatGiB(eachGiB * count)}: the server does not start`;
@@ -119,7 +119,7 @@ function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit)
   const { name, weightsGiB, overheadGiB, graphsGiB, fraction, devices } = estimate;
   const need = weightsGiB + overheadGiB - (fraction === null ? 0 : graphsGiB);
   const card = gpu?.name ?? request.resource;
-  return `${shorten(name, 40)} needs ${formatGiB(need)} GiB without its cache${devices > 1 ? ' on each GPU' : ''}, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;
+  return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;
 }
 
 /** `; 8 with tensor parallelism are enough`: the fewest of the same GPU, up to those of one machine. */

@@ -18,7 +18,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The path is not below any mount, but almost the same as one: the volume with the model is mounted elsewhere. The server finds no model,
- * or takes the path for the name of a model on Hugging Face, and stops at startup, again and again, while it holds its GPUs. So it does if the
+ * or takes the path for the name of a model on Hugging Face, and keeps failing at startup while it holds its GPUs. The same happens if the
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models.
  *
  * ```yaml invalid

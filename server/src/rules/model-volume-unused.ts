@@ -69,7 +69,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
- * name and path speak of something else; for several such volumes; if the container runs as another user than root, whose home is unknown; and
+ * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, whose home is unknown; and
  * for shell commands. The severity is info if the size of the model is unknown.
  *
  * ## Sources
@@ -96,7 +96,7 @@ export default defineRule({
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
     report({
       severity: gib === undefined && program !== 'ollama' ? 'info' : 'warning',
-      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: each new pod downloads again while its GPUs wait`,
+      message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: each new pod downloads it again while its GPUs wait`,
       span: spanOf(at),
       fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],
     });

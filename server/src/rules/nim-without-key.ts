@@ -9,8 +9,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * NVIDIA's NIM images contain the server, not the model. At its start, the server downloads a model profile from NGC and authenticates with
- * NGC_API_KEY. Without the key and without a stored model it exits, and its pod restarts again and again while it holds its GPUs.
+ * NVIDIA's NIM images contain the server, not the model. At startup, the server downloads a model profile from NGC and authenticates with
+ * NGC_API_KEY. Without the key and without a stored model it exits, and its pod keeps restarting while it holds its GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -70,7 +70,8 @@ export default defineRule({
     )
       return;
     report({
-      message: 'NIM downloads its model with NGC_API_KEY, but the container has no key: the server does not start',
+      message:
+        'NIM needs NGC_API_KEY to download its model, but the container does not set it: the server does not start',
       span: spanOf(image.at),
     });
   },

@@ -51,7 +51,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: pods that use the pool today then need a toleration.
+ * Unsafe: pods that already use the pool then need a toleration.
  *
  * ## When it is silent
  *

@@ -131,7 +131,7 @@ function checkMounts(container: Container, volumes: readonly string[], podSet: P
     const free = volumes.filter((volume) => !mounted.has(volume));
     const known = volumes.length === 0 ? 'which has no volumes' : `which has ${listed(volumes)}`;
     context.report({
-      message: `Volume "${shorten(name, 30)}" is mounted but not in the volumes of the pod, ${known}: ${rejectionOf(context.workload)}`,
+      message: `Volume "${shorten(name, 30)}" is mounted but not defined in the pod, ${known}: ${rejectionOf(context.workload)}`,
       span: spanOf(at),
       fixes: () => free.map((volume) => fix(`Mount ${volume}`, 'unsafe', replaceScalar(context.document, at, volume))),
     });

@@ -8,7 +8,7 @@ import { removeKey } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Fields of a pod that do not go together, or not with its controller.
+ * Pod fields that cannot be combined with each other or with the pod's controller.
  *
  * ## Why
  *

@@ -96,7 +96,7 @@ function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetC
     const host = writtenNumber(at);
     if (onHost && at !== undefined && container !== undefined && host !== undefined && host > 0 && host !== container) {
       report({
-        message: `With hostNetwork, hostPort must be the containerPort ${container}, not ${host}: ${rejectionOf(workload)}`,
+        message: `With hostNetwork, hostPort must equal containerPort ${container}, not ${host}: ${rejectionOf(workload)}`,
         span: spanOf(at),
         fixes: () => [fix(`Set hostPort to ${container}`, 'unsafe', replaceScalar(document, at, container))],
       });

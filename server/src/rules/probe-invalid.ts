@@ -188,7 +188,7 @@ function checkTriton(probe: Cursor, container: Container, { report, document }: 
   if (other === undefined) return;
   report({
     severity: 'warning',
-    message: `${keyOf(probe)} asks for Triton's health on port ${port}, which has only ${other}: it never succeeds`,
+    message: `${keyOf(probe)} checks Triton's health on port ${port}, which serves only ${other}: it never succeeds`,
     span: spanOf(place),
     fixes: () => [fix('Use port 8000', 'unsafe', replaceScalar(document, place, 8000))],
   });

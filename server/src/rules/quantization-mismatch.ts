@@ -17,7 +17,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * AWQ and GPTQ are formats of the published weights, not settings: a server with `--quantization awq` and other weights stops at startup.
- * Some formats also need newer GPUs than the selected one. A pod that restarts in this way holds its GPU all the time.
+ * Some formats also need newer GPUs than the selected one. A pod that keeps restarting holds its GPU all the time.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -51,7 +51,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For formats that a server makes from 16-bit weights (fp8, bitsandbytes), for local paths and names that say nothing about the format,
+ * For formats that a server creates from 16-bit weights (fp8, bitsandbytes), for local paths and names without a format,
  * except models of organizations that publish 16-bit weights under their plain names.
  *
  * ## Sources
@@ -106,13 +106,13 @@ function mismatch(method: Method, model: string | undefined): string | undefined
   const words = wordsOf(model);
   if (words.includes(method)) return undefined;
   const other = named.find((one) => words.includes(one));
-  if (other !== undefined) return `does not read ${shorten(model, 48)}, whose name says ${other.toUpperCase()}`;
+  if (other !== undefined) return `does not match ${shorten(model, 48)}, a model in ${other.toUpperCase()} format`;
   if (method === 'fp8' || name === undefined || more.length > 0 || !plainWeights.has(organization.toLowerCase()))
     return undefined;
   const quantized = words.some((word) =>
     /^(?:\d?bit|int\d|w\da\d+|fp\d|nf4|bnb|quanti[sz]ed|exl2|marlin|nvfp4|mxfp4)$/.test(word),
   );
-  return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16 bits`;
+  return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16-bit weights`;
 }
 
 /** Organizations that publish 16-bit weights under plain names. Quantized ones have their format in the name. */

@@ -102,7 +102,7 @@ export default defineRule({
     const rank = fixedRank(container, context);
     if (rank !== undefined) {
       context.report({
-        message: `${shorten(rank.text, 40)} is the same in all ${pods} pods: each needs its own rank, and the job never starts`,
+        message: `${shorten(rank.text, 40)} is the same in all ${pods} pods: each needs its own rank, so the job never starts`,
         span: rank.span,
       });
       return;

@@ -1,3 +1,4 @@
+import { plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { countIn } from '../model/count.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -130,7 +131,7 @@ export default defineRule({
           const replicas = leastReplicas(deployment);
           if (gpus > has.pod) report({ message: lacking('num_gpus', gpus, has, 'a replica'), span: spanOf(at) });
           else if (replicas !== null && replicas * gpus > has.all) {
-            const message = `${replicas} replicas with num_gpus ${gpus}, but the Ray cluster has at most ${has.all}: the rest never start`;
+            const message = `${replicas} replicas need num_gpus ${gpus} each, but the Ray cluster has at most ${plural(has.all, 'GPU')}: some never start`;
             report({ message, span: spanOf(at) });
           }
         }

@@ -1,4 +1,5 @@
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { plural } from '../cost/money.ts';
 import { knownRequests } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { countIn } from '../model/count.ts';
@@ -11,7 +12,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * Ray counts another number of GPUs than the container has.
+ * Ray counts a different number of GPUs than the container has.
  *
  * ## Why
  *
@@ -100,14 +101,14 @@ export default defineRule({
     const held = gpusOf(ray, podSet);
     if (held === undefined || held === counted) return;
     if (counted === 0 && podSet.name === 'head') return;
-    const has = held === 0 ? 'none' : `${held}`;
+    const has = held === 0 ? 'no GPU' : plural(held, 'GPU');
     report({
       // Without any GPU in the cluster, the number may stand for something else.
       severity: namesAccelerators(workload) ? 'warning' : 'info',
       message:
         counted > held
-          ? `num-gpus ${counted}, but container ${shorten(ray.name, 30)} has ${has}: Ray places tasks on GPUs that do not exist`
-          : `num-gpus ${counted} of the ${held} GPUs of container ${shorten(ray.name, 30)}: Ray leaves the others idle`,
+          ? `num-gpus is ${counted}, but container ${shorten(ray.name, 30)} has ${has}: Ray schedules tasks on GPUs that do not exist`
+          : `num-gpus is ${counted}, but container ${shorten(ray.name, 30)} has ${held} GPUs: Ray leaves the others idle`,
       span: spanOf(written),
       fixes: () =>
         held === 0 ? [] : [fix(`Set num-gpus to ${held}`, 'unsafe', replaceScalar(document, written, String(held)))],

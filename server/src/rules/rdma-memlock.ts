@@ -62,7 +62,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the container gets one more right.
+ * Unsafe: the container gets one more capability.
  *
  * ## When it is silent
  *
@@ -85,7 +85,7 @@ export default defineRule({
     if (device === undefined || isIncomplete(container.at) || isIncomplete(security)) return;
     if (asBoolean(getIn(security, 'privileged')) === true || mayLock(getIn(security, 'capabilities', 'add'))) return;
     report({
-      message: `${keyOf(device)} without the capability IPC_LOCK: RDMA may fail to register memory, and NCCL falls back to TCP`,
+      message: `${keyOf(device)} needs the capability IPC_LOCK: without it, RDMA may fail to register memory, and NCCL falls back to TCP`,
       span: keySpanOf(device),
       fixes: () => [addCapability(container, security, document)],
     });

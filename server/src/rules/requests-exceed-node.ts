@@ -81,7 +81,7 @@ export default defineRule({
         severity: more ? 'error' : 'warning',
         message: more
           ? `The pod requests ${amount(needed)} ${unit}, but ${name} has ${amount(size)}: the pod stays Pending`
-          : `The pod requests ${amount(needed)} ${unit}, all that ${name} has: the system keeps a part, so the pod stays Pending`,
+          : `The pod requests ${amount(needed)} ${unit}, all that ${name} has: the system reserves some of it, so the pod stays Pending`,
         span: spanOf(at),
       });
       return;

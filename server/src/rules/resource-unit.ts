@@ -52,7 +52,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For 0, for templates, and for amounts that are possible, however small.
+ * For 0, for templates, and for amounts that are possible, even if small.
  *
  * ## Sources
  *

@@ -83,7 +83,7 @@ export default defineRule({
     const end = endOf(container, context);
     if (end === undefined) return;
     context.report({
-      message: `${shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40)} ends, but a ${workload.kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`,
+      message: `${shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40)} exits, but a ${workload.kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`,
       span: end.span,
     });
   },

@@ -102,7 +102,7 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string, context: P
   if (!single || mountsAnywhere.test(storageClass ?? '')) return;
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
   context.report({
-    message: `${accessModes[0]} claim ${shorten(name, 40)}${source} for ${pods} pods: those on other nodes than the first never start`,
+    message: `${accessModes[0]} claim ${shorten(name, 40)}${source} is mounted by ${pods} pods: those on a different node from the first never start`,
     span: spanOf(claimName),
   });
 }

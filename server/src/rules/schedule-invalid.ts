@@ -13,7 +13,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * A schedule has five fields: minute, hour, day of the month, month and day of the week, without seconds or a year. The week starts with Sunday, 0,
- * and ends with Saturday, 6. The time zone has its own field, `timeZone`. The API server rejects the CronJob otherwise, and nothing runs at night.
+ * and ends with Saturday, 6. The time zone has its own field, `timeZone`. The API server rejects the CronJob otherwise, and nothing runs.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

@@ -18,7 +18,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * Label values must match exactly. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the full product name,
  * `NVIDIA-H100-80GB-HBM3`. With a short name, the name of another form factor, or a label such as `nvidia.com/gpu-product`, the pod stays Pending.
- * With `NotIn`, such a value excludes nothing, and the pod can start on the nodes that it was to avoid.
+ * With `NotIn`, such a value excludes nothing, and the pod can start on the nodes that it should avoid.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -12,7 +12,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model server on a time-sliced GPU takes the memory of its neighbors.
+ * A model server on a time-sliced GPU takes the memory of other pods.
  *
  * ## Why
  *
@@ -80,7 +80,7 @@ export default defineRule({
         ? `${program} reserves about 90% of the GPU's memory by default`
         : `${program} reserves ${formatNumber(large * 100)}% of the GPU's memory`;
     report({
-      message: `${reserves}, but time slices share it: other pods on this GPU can fail`,
+      message: `${reserves}, but the GPU is time-sliced: other pods on it can fail`,
       span: requestSpan([request], container),
       fixes: () => [leaveRoom(container, program, sharers(podSet, options.sharing.replicas), document)],
     });

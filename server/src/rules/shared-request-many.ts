@@ -75,8 +75,8 @@ export default defineRule({
       const what = `${formatNumber(request.count)} ${request.resource}`;
       context.report({
         message: named
-          ? `${what} guarantee no more compute or memory than 1, and the device plugin may reject the pod`
-          : `${what} on time-sharing nodes: GKE allows 1 per container, and the pod fails (UnexpectedAdmissionError)`,
+          ? `${what} guarantee no more compute or memory than 1, and the device plugin can reject the pod`
+          : `The container requests ${what}, but GKE allows 1 on time-sharing nodes: the pod fails (UnexpectedAdmissionError)`,
         span: spanOf(quantity.at),
         fixes: () => {
           const edits = replaceQuantities(context.document, writtenQuantities(request), 1);

@@ -12,8 +12,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * `bash -c` takes the whole script as one argument. With `[bash, -c, python, train.py]` the script is `python`, and `train.py` becomes its
- * parameter `$0`, which nothing reads: Python starts without a program and ends at once. Write the command line as one item, or leave the
- * shell out.
+ * parameter `$0`, which nothing reads: Python starts without a program and ends at once. Write the command line as one item, or omit the
+ * shell.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -15,12 +15,12 @@ import { insertKey } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * Training that could run on spot capacity: it saves its progress and is restarted.
+ * Training that could run on spot capacity: it saves its progress and restarts after interruptions.
  *
  * ## Why
  *
  * Spot capacity for current GPUs costs about half as much as on-demand capacity and can be reclaimed with seconds of notice. A run that
- * writes checkpoints to durable storage and is restarted loses only the minutes since the last checkpoint.
+ * writes checkpoints to durable storage and restarts loses only the minutes since the last checkpoint.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -72,7 +72,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * ## When it is silent
  *
  * Without evidence of durable checkpoints, without restarts, if a flag disables resuming, on spot or reserved capacity, for serving, and
- * without a known price or provider: the machines may be the reader's own.
+ * without a known price or provider: the machines may be your own.
  *
  * ## Sources
  *
@@ -95,7 +95,7 @@ export default defineRule({
     // The prices of an unknown provider say nothing about machines that may be the reader's own.
     if (cost === null || spot === undefined || gpuPodSets.every(({ placement }) => placement.provider === null)) return;
     context.report({
-      message: `Training saves its progress and is restarted: on spot it costs ${formatHourly(spot.hourly)} instead of ${formatHourly(cost.hourly)}`,
+      message: `Training saves its progress and restarts after interruptions: on spot, it costs ${formatHourly(spot.hourly)} instead of ${formatHourly(cost.hourly)}`,
       span: placeOf(gpuPodSets, workload),
       fixes: () => (gpuPodSets.length === 1 ? [selectSpot(gpuPodSets[0], context)] : []),
       saving: spot.saving,

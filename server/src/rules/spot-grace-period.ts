@@ -61,7 +61,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Off spot capacity, and if the platform is unknown.
+ * Outside spot capacity, and if the platform is unknown.
  *
  * ## Sources
  *

@@ -70,7 +70,7 @@ export default defineRule({
       const quantity = requests[0] && writtenQuantities(requests[0])[0];
       if (quantity === undefined) continue;
       report({
-        message: `${perPod} of ${node} devices per node leave ${rest} that no other pod of this size can use`,
+        message: `Each pod takes ${perPod} of a node's ${node} devices: no other pod of this size can use the remaining ${rest}`,
         span: spanOf(quantity.at),
       });
     }

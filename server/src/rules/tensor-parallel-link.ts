@@ -109,7 +109,7 @@ function betweenPods(
   if (!isGroup || tensor <= held || tensor % held !== 0 || hasFabric(container, podSet)) return undefined;
   const stages = tensor / held;
   const inside = held === 1 ? `pipeline parallelism ${stages}` : `${held} with pipeline parallelism ${stages}`;
-  return `spans ${stages} pods, whose network is much slower than NVLink: ${inside} exchanges less`;
+  return `spans ${stages} pods, whose network is much slower than NVLink: ${inside} sends less between them`;
 }
 
 function hasFabric({ resources, at }: Container, { pod, containers }: PodSet): boolean {
@@ -125,7 +125,7 @@ function withoutLink({ tensor, spansPods }: Sharding, held: number, { accelerato
     return undefined;
   const gpu = gpus.get(only?.model ?? '');
   if (gpu === undefined || !isPcieOnly(gpu)) return undefined;
-  return `divides each layer over ${tensor} × ${gpu.name}, which have no NVLink: pipeline parallelism exchanges less over PCIe`;
+  return `splits each layer across ${tensor} × ${gpu.name}, which have no NVLink: pipeline parallelism sends less over PCIe`;
 }
 
 /** Ada and the PCIe cards of Blackwell have no NVLink, and neither have these. */

@@ -109,7 +109,7 @@ export default defineRule({
       slice?.hourly && hourly !== null ? `, ${formatHourly(slice.hourly)} instead of ${formatHourly(hourly)}` : '';
     const sharding = findSharding(processInput(container));
     const alone = sharding === undefined ? '' : `, without ${shorten(sharding.text, 30)}`;
-    const enough = slice ? sliceWords(found, slice) : 'a share of the GPU is enough';
+    const enough = slice ? sliceWords(found, slice) : 'part of the GPU is enough';
     context.report({
       message: `${shorten(estimate.name)} needs about ${formatGiB(estimate.neededGiB)} of ${held}: ${count > 1 ? `one GPU is enough${alone}` : `${enough}${price}`}`,
       span: requestSpan([request], container),
@@ -185,7 +185,7 @@ function reportTinyModel(container: Container, context: PodSetContext): void {
   if (devices > 1 || neededGiB > (memory === null ? tinyGiB : memory * tinyShare)) return;
   const card = gpu === undefined || memory === null ? 'a whole GPU' : `a whole ${gpu.name} (${formatGiB(memory)} GiB)`;
   report({
-    message: `${shorten(name)} needs about ${formatGiB(neededGiB)} GiB, but each pod holds ${card}: a share of the GPU is enough`,
+    message: `${shorten(name)} needs about ${formatGiB(neededGiB)} GiB, but each pod holds ${card}: part of the GPU is enough`,
     span: requestSpan([request], container),
   });
 }

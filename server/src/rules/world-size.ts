@@ -89,7 +89,7 @@ export default defineRule({
     const slots = written && lowerCount(written, 1);
     const gpus = gpusOfWorker(workload);
     if (written === undefined || slots == null || gpus === null || slots <= gpus || controlsPlacement(workload)) return;
-    const message = `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: several processes share a GPU`;
+    const message = `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: several processes share one GPU`;
     report({
       message,
       span: spanOf(written),

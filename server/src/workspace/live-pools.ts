@@ -71,7 +71,7 @@ function mayHave(pool: LivePool, { key, values }: RequiredLabel): boolean {
 }
 
 /** A pool of a cluster as the one type of node pools. */
-export function asNodePool(pool: LivePool): NodePool {
+function asNodePool(pool: LivePool): NodePool {
   const { name, labels, taints, model, instanceTypes, capacity, zones, largestNode, toleratesRequested } = pool;
   return {
     name,

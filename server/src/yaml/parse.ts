@@ -31,7 +31,7 @@ export function parseYaml(text: string): YamlFile {
 /**
  * A file assembled from documents that were read one by one. It is skipped if its only document is; with several, one just has a problem.
  */
-export function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFile {
+function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFile {
   return { text, documents, skipped: documents.length === 1 ? (documents[0]?.skipped ?? null) : null };
 }
 

@@ -103,7 +103,7 @@ export function isMapping(value: PlainValue): value is { readonly [key: string]:
 }
 
 /** Whether the text reads as the very same string without quotes. Texts that other readers take for another type count as unsafe. */
-export function isPlainSafe(text: string, flow: boolean): boolean {
+function isPlainSafe(text: string, flow: boolean): boolean {
   if (text === '' || resolvePlain(text) !== text || UNPRINTABLE.test(text)) return false;
   if (/^[\s!&*?|>@`'"%#{}[\],=~-]/.test(text) && !/^-[^\s-]/.test(text)) return false;
   if (/^(?:<<|---|\.\.\.)|^[.:]|\s$|:$|:\s|\s#/.test(text)) return false;

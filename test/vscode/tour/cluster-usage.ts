@@ -1,4 +1,4 @@
-// The view GPU Clusters where a Prometheus of the cluster has measured the GPUs.
+// The GPU Clusters view where a Prometheus of the cluster has measured the GPUs.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The view GPU Clusters: what a cluster has, in each state of the connection, and what can be done with it.
+// The GPU Clusters view: what a cluster has, in each state of the connection, and what can be done with it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import type { FrameLocator, Page } from 'playwright-core';
@@ -63,7 +63,7 @@ export const clusters: readonly Step[] = [
     picture: 'clusters-off',
     async run({ page }) {
       await showView(page);
-      await sees(page, welcome, /gpulint only reads, and reads nothing before you connect/);
+      await sees(page, welcome, /gpulint only reads, and only after you connect/);
       assert.deepEqual(prod.requests, []);
     },
   },
@@ -156,7 +156,7 @@ export const clusters: readonly Step[] = [
       await sees(page, row, /^llama-predictor/);
       await seesNo(page, row, /^a100/);
       await shot();
-      await runCommand(page, 'gpulint: Clear the Filter of GPU Clusters');
+      await runCommand(page, 'gpulint: Clear the GPU Clusters Filter');
       await sees(page, row, /^a100/);
       await runCommand(page, 'gpulint: Sort GPU Node Pools By…');
       await (await sees(page, pickerRow, 'Name')).click();
@@ -206,7 +206,7 @@ export const clusters: readonly Step[] = [
     picture: 'clusters-tolerations',
     async run({ page, shot }) {
       await connected(page);
-      await runCommand(page, 'gpulint: Show Taints of Pool as Tolerations');
+      await runCommand(page, 'gpulint: Show Pool Taints as Tolerations');
       await (await sees(page, pickerRow, /^l4-spot/)).click();
       await showsText(page, /key: nvidia\.com\/gpu\n *operator: Equal\n *value: present\n *effect: NoSchedule/);
       assert.match(await shownText(page), /gke-nodepool: l4-spot/);
@@ -277,7 +277,7 @@ export const clusters: readonly Step[] = [
   },
   state('expired', 'expired credentials', /rejects the credentials; log in again/),
   state('limited', 'no rights', /may not list nodes: bind the ClusterRole in docs\/cluster\.md/),
-  state('gone', 'an unreachable server', /accepts no connections/),
+  state('gone', 'an unreachable server', /refuses connections/),
   {
     feature: 'GPU Clusters',
     shows: 'after disconnecting, the view is as before',
@@ -285,7 +285,7 @@ export const clusters: readonly Step[] = [
     async run({ page }) {
       await showView(page);
       await runCommand(page, 'gpulint: Disconnect from the Cluster');
-      await sees(page, welcome, /reads nothing before you connect/);
+      await sees(page, welcome, /only after you connect/);
       await page.keyboard.press('Control+Shift+E');
     },
   },
@@ -316,7 +316,7 @@ export function clustersIn(theme: string): readonly Step[] {
   return [
     {
       feature: 'Themes',
-      shows: `the view GPU Clusters and its dashboard in the ${theme} theme`,
+      shows: `the GPU Clusters view and its dashboard in the ${theme} theme`,
       picture: `theme-${theme.replaceAll(' ', '-')}-clusters`,
       async run({ page, shot }) {
         await connected(page);
@@ -334,7 +334,7 @@ export function clustersIn(theme: string): readonly Step[] {
 export const clustersRestricted: readonly Step[] = [
   {
     feature: 'Restricted Mode',
-    shows: 'the view GPU Clusters reads no kubeconfig and starts no program',
+    shows: 'the GPU Clusters view reads no kubeconfig and starts no program',
     picture: 'restricted-clusters',
     async run({ page, shot }) {
       await showView(page);

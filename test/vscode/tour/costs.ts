@@ -116,7 +116,7 @@ export const costing: readonly Step[] = [
 export function costIn(feature: string, where: string, workload: RegExp): Step {
   return {
     feature,
-    shows: `the view GPU Cost works ${where}`,
+    shows: `the GPU Cost view works ${where}`,
     picture: `cost-${feature.toLowerCase().replaceAll(' ', '-')}`,
     async run({ page, shot }) {
       await showCosts(page);
@@ -131,7 +131,7 @@ export function costIn(feature: string, where: string, workload: RegExp): Step {
 export function costInTheme(name: string): Step {
   return {
     feature: 'Themes',
-    shows: `the view GPU Cost in the ${name} theme`,
+    shows: `the GPU Cost view in the ${name} theme`,
     picture: `theme-${name.replaceAll(' ', '-')}-cost`,
     async run({ page, shot }) {
       await showCosts(page);

@@ -131,7 +131,7 @@ export const fixing: readonly Step[] = [
   {
     feature: 'Less of a GPU',
     shows:
-      'the list has each piece of a GPU on which the model fits, with its price and what the nodes need, and writes the selected one',
+      'the list has each part of a GPU on which the model fits, with its price and what the nodes need, and writes the selected one',
     picture: 'less-of-a-gpu',
     async run(stage) {
       const { page, shot } = stage;
@@ -149,7 +149,7 @@ export const fixing: readonly Step[] = [
   {
     feature: 'Less of a GPU',
     shows:
-      'on a card without slices, the list has time slicing, HAMi, Volcano and KAI, and writes the annotation of KAI',
+      'on a GPU without slices, the list has time slicing, HAMi, Volcano and KAI, and writes the annotation of KAI',
     picture: 'less-of-an-l4',
     async run(stage) {
       const { page, shot } = stage;

@@ -35,7 +35,7 @@ const seen: readonly Referenced[] = [
   },
   {
     feature: 'Checkpoints',
-    shows: 'the hover computes the write time and the interval that loses least from the config',
+    shows: 'the hover computes the write time and the interval that loses the least from the config',
     picture: 'best-interval',
     file: 'pools/train.yaml',
     lens: /4 × L4 · \$[\d.–]+\/h spot/,

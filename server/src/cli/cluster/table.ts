@@ -49,7 +49,7 @@ function* pendingTable(groups: ReturnType<typeof pendingGroups>, now: number, st
   for (const [index, { pod }] of groups.entries()) {
     yield rows[index] ?? '';
     yield `  ${printable(pod.reason)}\n`;
-    if (pod.wayOut !== null) yield `  ${style.dim('Way out:')} ${printable(pod.wayOut)}\n`;
+    if (pod.wayOut !== null) yield `  ${style.dim('To run:')} ${printable(pod.wayOut)}\n`;
   }
 }
 
@@ -61,7 +61,7 @@ function unreadWords(coverage: ClusterView['coverage']): readonly string[] {
     ...others,
     ...(forbidden.length === 0
       ? []
-      : [`No right to read: ${forbidden.join(', ')}; docs/cluster.md has the ClusterRole`]),
+      : [`No permission to read: ${forbidden.join(', ')}; docs/cluster.md has the ClusterRole`]),
   ];
 }
 

@@ -29,7 +29,7 @@ export function changePage(report: CostReport, before: CostTotal, { nonce, base 
     '<main>',
     totals(before, after, totalIncrease(before, after, changes)),
     notes.length === 0 ? '' : `<p class="notes">${isolated(notes.join(' '))}</p>`,
-    shown.length === 0 ? '<p>No workload changes its GPUs or its price.</p>' : table(shown, createLinks(base)),
+    shown.length === 0 ? '<p>No workload changes its GPUs or price.</p>' : table(shown, createLinks(base)),
     '</main>',
     '</body>\n</html>\n',
   ]

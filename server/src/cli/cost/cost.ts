@@ -154,7 +154,7 @@ function costsInReport(name: string, value: unknown): readonly WorkloadCost[] {
   if (report.success) return workloadCosts(report.data.files);
   const path = report.error.issues[0]?.path.join('.');
   const place = path ? `: ${path} is missing or wrong` : '';
-  throw new UsageError(`${name} is not a report of gpulint${place}; ${howToReport}`);
+  throw new UsageError(`${name} is not a gpulint report${place}; ${howToReport}`);
 }
 
 const howToReport = 'write a report with gpulint check --format json';

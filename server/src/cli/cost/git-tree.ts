@@ -81,7 +81,7 @@ function pathBelow(repository: string, name: string): string {
   const absolute = path.resolve(name);
   const below = path.relative(repository, realPath(absolute) ?? absolute);
   if (below !== '..' && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below)) return below;
-  throw new UsageError(`${name} is outside the repository ${repository}: --base compares only files of one repository`);
+  throw new UsageError(`${name} is outside the repository ${repository}: --base compares only files in one repository`);
 }
 
 /** The files that a check can read, wherever they are: charts, kustomizations and configs refer to files in other folders. */
@@ -136,7 +136,7 @@ function writeFile(file: string, content: Buffer): void {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, content, { flag: 'wx' });
   } catch (error) {
-    throw new UsageError(`the revision cannot be written to ${file}: ${systemReason(error)}`);
+    throw new UsageError(`cannot write the revision to ${file}: ${systemReason(error)}`);
   }
 }
 

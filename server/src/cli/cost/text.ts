@@ -64,7 +64,7 @@ function* totalLines({ base, before, after, changes, priceBasis }: CostReport, s
   const ranged =
     open.workloads === 0
       ? ''
-      : `, and ${spreadWords(open.hourly)} for ${plural(open.workloads, 'workload')} of unknown GPU model`;
+      : `, and ${spreadWords(open.hourly)} for ${plural(open.workloads, 'workload')} whose GPU model is unknown`;
   const increase = totalIncrease(before, after, changes);
   const unchanged = changes.filter((change) => !isChanged(change)).length;
   const amounts = `${hourlyTotal(before)} → ${hourlyTotal(after)}`;

@@ -24,9 +24,9 @@ export function changeNotes({ after, priceBasis }: Pick<CostReport, 'after' | 'p
   return [
     ranged.workloads === 0
       ? ''
-      : `Not included: ${spreadWords(ranged.hourly)} for ${plural(ranged.workloads, 'workload')} of unknown GPU model.`,
+      : `Not included: ${spreadWords(ranged.hourly)} for ${plural(ranged.workloads, 'workload')} whose GPU model is unknown.`,
     unpricedWords(after, (count) => `${count} not included.`),
-    priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h a month.`,
+    priceBasis === undefined ? '' : `Prices: ${priceBasis}; 730 h per month.`,
   ].filter((note) => note !== '');
 }
 

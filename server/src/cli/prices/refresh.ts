@@ -27,7 +27,7 @@ export async function refreshPrices({ provider, region, progress }: RefreshPrice
   const file = sheetPath(process.env);
   if (file === null) throw new UsageError('GPULINT_PRICES=none turns fetched prices off; unset it to refresh them');
   const before = readSheet(file);
-  if (before.kind === 'unusable') warn(`${sheetProblem(before)}; it is replaced now`);
+  if (before.kind === 'unusable') warn(`${sheetProblem(before)}; replacing it`);
   const { refresh, merged } = await import('../../price-sources/refresh.ts');
   const print = progress === 'json' ? printLines : process.stderr.isTTY ? printOnTerminal() : printPlain();
   const stop = new AbortController();
@@ -61,7 +61,7 @@ export async function refreshPrices({ provider, region, progress }: RefreshPrice
   } catch (error) {
     if (!stop.signal.aborted) throw error instanceof UsageError ? error : new UsageError(systemReason(error));
     print.end(
-      `canceled; what was read is kept for a day: run the command again to continue. ${keptWords(before.kind)}`,
+      `canceled; finished downloads are kept for a day: run the command again to continue. ${keptWords(before.kind)}`,
     );
     return 2;
   } finally {
@@ -72,9 +72,7 @@ export async function refreshPrices({ provider, region, progress }: RefreshPrice
 }
 
 function keptWords(before: string): string {
-  return before === 'sheet'
-    ? 'All earlier prices stay in use.'
-    : 'Nothing is lost: the prices of the catalog stay in use.';
+  return before === 'sheet' ? 'The previous prices stay in use.' : 'The catalog prices stay in use.';
 }
 
 /** @returns whether there was one */
@@ -91,7 +89,7 @@ function save(write: () => void, file: string): void {
   try {
     write();
   } catch (error) {
-    throw new UsageError(`${file} cannot be written: ${systemReason(error)}; GPULINT_PRICES can name another file`);
+    throw new UsageError(`${file} cannot be written: ${systemReason(error)}; set GPULINT_PRICES to use another file`);
   }
 }
 

@@ -18,8 +18,8 @@ export async function resetPrices(): Promise<void> {
   const { removeFile } = await import('./refresh.ts');
   const file = sheetPath(process.env);
   if (file === null) warn('GPULINT_PRICES=none already turns fetched prices off');
-  else if (removeFile(file)) process.stdout.write(`${printable(file)} is removed: the prices of the catalog apply\n`);
-  else process.stdout.write(`there are no fetched prices in ${printable(file)}: the prices of the catalog apply\n`);
+  else if (removeFile(file)) process.stdout.write(`removed ${printable(file)}: the catalog prices apply\n`);
+  else process.stdout.write(`no fetched prices in ${printable(file)}: the catalog prices apply\n`);
 }
 
 function* sheetLines(read: ReadSheet, inUse: PricesInUse): Generator<string> {
@@ -35,11 +35,11 @@ function* sheetLines(read: ReadSheet, inUse: PricesInUse): Generator<string> {
     ...providers.map((provider) => providerRow(provider as Provider, inUse)),
   ]);
   yield '';
-  yield 'Sources of the catalog';
+  yield 'Catalog sources';
   for (const source of catalogInfo.sources) yield `  ${source}`;
   if (read.kind !== 'sheet') return;
   yield '';
-  yield 'Sources of the fetched prices';
+  yield 'Sources of fetched prices';
   const counts = new Map<string, number>();
   for (const { date, source } of read.stored.prices) {
     const key = `${date}  ${source}`;

@@ -48,7 +48,7 @@ function* costSection({ files, cluster }: CheckedReport): Generator<string> {
   );
   if (cluster !== undefined) yield `\n${plainMarkdown(clusterLine(cluster))}\n`;
   if (rows.length === 0) return;
-  const head = ['Workload', 'Requests', 'Cost', ...(cluster === undefined ? [] : ['Would it run']), 'Location'];
+  const head = ['Workload', 'Requests', 'Cost', ...(cluster === undefined ? [] : ['Would it run?']), 'Location'];
   yield `\n| ${head.join(' | ')} |\n|${' :--- |'.repeat(head.length)}\n`;
   for (const { name, accelerators, cost, fit, place } of rows.slice(0, maxRows)) {
     const cells = [name, accelerators, cost, ...(cluster === undefined ? [] : [fit])];

@@ -142,7 +142,7 @@ function partitions(place: ClaimedGpu): readonly ClaimFraction[] {
   return amdPartition(place).map(({ mode, words }) => ({
     ...words,
     label: `Partition ${mode}`,
-    needs: `GPUs in the mode ${mode}; ${users(place)} get a partition`,
+    needs: `GPUs in ${mode} mode; ${users(place)} get a partition`,
     inClaim: (document, spec) => asClaimedPartition(document, spec, mode),
     inPod: unchanged,
   }));

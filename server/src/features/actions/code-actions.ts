@@ -37,7 +37,7 @@ export interface Action {
   readonly everywhere?: string;
   /** The span in the file of the request for which a picker opens; there are no edits then. */
   readonly picker?: Span;
-  /** The span of the request for which the list of smaller, or larger, pieces of a GPU opens. */
+  /** The span of the request for which the list of smaller, or larger, parts of a GPU opens. */
   readonly fractions?: Span;
   /** The finding that it fixes, with the offset of its document. */
   readonly finding?: { readonly finding: Finding; readonly base: number };
@@ -196,23 +196,23 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
   const other = [...poolFixes(file, query.span, budget), ...leverFixes(file, query.span, budget)].map(
     ({ title, edits }): Action => ({ title, kind: 'refactor.rewrite', preferred: false, edits }),
   );
-  return [...pieces(file, query, budget), ...other, ...parts];
+  return [...resizings(file, query, budget), ...other, ...parts];
 }
 
-/** The list of pieces of a GPU on which the model fits. Without a list, only forms that no other action has and that the nodes offer. */
-function pieces(file: FileAnalysis, { span, picker }: ActionQuery, budget: ProofBudget): readonly Action[] {
+/** The list of parts of a GPU on which the model fits. Without a list, only forms that no other action has and that the nodes offer. */
+function resizings(file: FileAnalysis, { span, picker }: ActionQuery, budget: ProofBudget): readonly Action[] {
   const place = resizableIn(file, span);
   if (place === undefined) return picker ? claimed(file, span) : [];
   const found = fractionsOf(place);
   const flags = smallerFlags(place, budget).map(({ title, edits }): Action => ({ ...rewriteAction(title), edits }));
   if (picker)
     return [...(found.length === 0 ? [] : [{ ...rewriteAction(titleOf(place)), fractions: place.span }]), ...flags];
-  const pieces = found.flatMap((one): Action[] => {
+  const fitting = found.flatMap((one): Action[] => {
     const isOffered = place.part === null && /^(?:card|mig|time)/.test(one.id);
     const made = one.needs === null && !isOffered ? fractionFix(place, one, budget) : undefined;
     return made === undefined ? [] : [{ ...rewriteAction(`${made.title} (${one.description})`), edits: made.edits }];
   });
-  return [...pieces, ...flags];
+  return [...fitting, ...flags];
 }
 
 /** The list for a GPU that a claim requests. */

@@ -79,7 +79,7 @@ export type SliceFit = Fit | 'close';
 
 const fitWords: Readonly<Record<SliceFit, (model: string) => string>> = {
   fits: (model) => `fits ${model}`,
-  close: (model) => `may just hold ${model}`,
+  close: (model) => `may just fit ${model}`,
   'short-requests': (model) => `fits ${model} for short requests only`,
   'too-small': (model) => `too small for ${model}`,
 };

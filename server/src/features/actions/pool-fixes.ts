@@ -33,7 +33,7 @@ export function poolFixes(file: FileAnalysis, span: Span, budget: ProofBudget): 
 }
 
 /** The pool with the most free devices that keeps the pods out only by its taints. */
-export function bestPool({ devices, pools }: GroupFit): PoolFit | undefined {
+function bestPool({ devices, pools }: GroupFit): PoolFit | undefined {
   const [needed] = devices;
   if (needed === undefined) return undefined;
   const [best] = pools

@@ -310,7 +310,7 @@ function clears(before: DocumentAnalysis, after: DocumentAnalysis, changes: read
 }
 
 /** The number of findings per rule and container. Ignores positions and messages, because edits change them. */
-export function countFindings(findings: readonly Finding[]): ReadonlyMap<string, number> {
+function countFindings(findings: readonly Finding[]): ReadonlyMap<string, number> {
   return counted(findings, ({ rule, workload, container }) =>
     JSON.stringify([rule, workload?.kind, workload?.name, container]),
   );
@@ -323,6 +323,6 @@ function counted<T>(values: readonly T[], key: (value: T) => string): ReadonlyMa
 }
 
 /** Whether one has a higher count for any key than the other. */
-export function hasMore(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {
+function hasMore(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {
   return [...one].some(([key, count]) => count > (other.get(key) ?? 0));
 }

@@ -129,7 +129,7 @@ const platformNames = {
   openshift: 'OpenShift MachineSet',
   'cluster-api': 'Cluster API MachineDeployment',
   other: 'Node pool',
-  'similar-nodes': 'Nodes of equal type',
+  'similar-nodes': 'Nodes of the same type',
 } as const satisfies Record<PoolPlatform, string>;
 
 /** `not ready`, `2 cordoned`: what keeps nodes of a pool out; empty if nothing does. */
@@ -143,7 +143,7 @@ export function stateWords({ nodes, readyNodes, cordonedNodes }: LivePool): read
 /** What of the cluster could not be read, and what follows. */
 export function coverageWords({ resource, state, namespaces }: Coverage): string | undefined {
   if (state === 'namespaces') return `Only ${resource} of ${listed(namespaces)} can be read`;
-  return state === 'forbidden' ? `${text(resource)} may not be read` : undefined;
+  return state === 'forbidden' ? `No permission to read ${text(resource)}` : undefined;
 }
 
 /** `a, b, c and 2 more`. */

@@ -64,7 +64,7 @@ ${namespaceChart(
   ({ hourly }) => hourly?.max ?? 0,
   (_, { hourly }) => amountOf(hourly),
 )}
-${namespaceChart('GPU-hours by namespace', 'so far, of the pods that hold GPUs now', uses, ({ hours }) => hours, deviceNumber)}
+${namespaceChart('GPU-hours by namespace', 'so far, by pods that hold GPUs now', uses, ({ hours }) => hours, deviceNumber)}
 </section>`,
     idleSection(view),
     waitingSection(view, now),
@@ -123,9 +123,9 @@ function notes({ totals: { cost }, usage }: ClusterView): string {
   const sentences = [
     cost.basis.length === 0 ? '' : `Prices: ${cost.basis.slice(0, 3).map(isolated).join('; ')}.`,
     cost.because.length === 0 ? '' : `Prices unknown: ${cost.because.slice(0, 3).map(isolated).join('; ')}.`,
-    'Idle: nodes and their parts whose GPUs no pod requests.',
+    'Idle: nodes, or parts of nodes, whose GPUs no pod requests.',
     usage?.state === 'measured'
-      ? `Use of the GPUs: ${usage.measured} of ${plural(usage.pods, 'pod')}, measured for ${usage.hours} h by Prometheus at ${isolated(usage.source)}.`
+      ? `GPU usage: ${usage.measured} of ${plural(usage.pods, 'pod')}, measured over ${usage.hours} h by Prometheus at ${isolated(usage.source)}.`
       : '',
   ];
   return `<p class="notes">${sentences.filter((one) => one !== '').join(' ')}</p>`;
@@ -145,7 +145,7 @@ function poolChart(pools: readonly LivePool[]): string {
     );
     return entry(name, `${deviceNumber(devices.free)} of ${deviceNumber(devices.total)}`, drawing);
   });
-  return bars.length === 0 ? '' : figure('Free GPUs by pool', 'free of all', bars.join('\n'), legend);
+  return bars.length === 0 ? '' : figure('Free GPUs by pool', 'free of total', bars.join('\n'), legend);
 }
 
 const legend = `<p class="legend">${[

@@ -51,8 +51,8 @@ export function podUsageLines({ busy, memory, watts, devices, isShared, isWhole 
       : [`${percent(busy.mean)} busy on average, at most ${percent(busy.p95)} for 95% of the time`]),
     ...(memory === null ? [] : [`At most ${memoryWords(memory)} in use${devices > 1 ? ' on one GPU' : ''}`]),
     ...(watts === null ? [] : [`${formatNumber(Math.round(watts))} W on average`]),
-    ...(isShared ? ['Other pods share the GPU, so the figures may be theirs'] : []),
-    ...(isWhole ? [] : ['Measured for a part of the window only']),
+    ...(isShared ? ['Other pods share the GPU, so the figures may include theirs'] : []),
+    ...(isWhole ? [] : ['Measured for only part of the window']),
   ];
 }
 

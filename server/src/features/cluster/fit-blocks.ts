@@ -32,7 +32,7 @@ export function fitBlocks(workload: Workload, document: DocumentAnalysis): reado
     { kind: 'text', text: `${capital(clusterWords(fit.context, time))}: ${fit.line}` },
     ...(fit.usage === null ? [] : [{ kind: 'text', text: capital(fit.usage) } as const]),
     ...fit.groups.flatMap((group): readonly Block[] => (group.pools.length === 0 ? [] : [tableOf(group, several)])),
-    ...(notes.length === 0 ? [] : [{ kind: 'list', title: 'Would it run', items: notes } as const]),
+    ...(notes.length === 0 ? [] : [{ kind: 'list', title: 'Would it run?', items: notes } as const]),
   ];
 }
 

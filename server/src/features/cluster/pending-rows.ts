@@ -22,7 +22,7 @@ export function pendingRows(pending: readonly PendingPod[], now: number): readon
       ],
       lines: [
         reason,
-        ...(wayOut === null ? [] : [`Way out: ${wayOut}`]),
+        ...(wayOut === null ? [] : [`To run: ${wayOut}`]),
         ...(words === null ? [] : [`Scheduler: ${words}`]),
         `Namespace ${namespace}`,
         ...(owner === null ? [] : [ownerName(owner)]),

@@ -65,7 +65,7 @@ export function nodeLines(node: LiveNode, now: number): readonly string[] {
 
 /** `nvidia.com/mig-1g.10gb: 5 of 14 requested, 9 free`; what is requested may be unknown. */
 function resourceWords({ resource, allocatable, capacity, requested, free }: DeviceCounts): string {
-  const missing = capacity > allocatable ? `, ${capacity - allocatable} not offered` : '';
+  const missing = capacity > allocatable ? `, ${capacity - allocatable} not allocatable` : '';
   const use = free === null ? String(allocatable) : `${requested} of ${allocatable} requested, ${free} free`;
   return `${resource}: ${use}${missing}`;
 }

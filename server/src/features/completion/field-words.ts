@@ -159,9 +159,9 @@ const fields: readonly Fields[] = [
     path: 'spec resourceGroups - flavors - resources -',
     keys: words({
       name: 'covered resource',
-      nominalQuota: 'quota of the queue itself',
-      borrowingLimit: 'most quota to borrow from the cohort',
-      lendingLimit: 'most quota that others may borrow',
+      nominalQuota: "the queue's own quota",
+      borrowingLimit: 'maximum quota to borrow from the cohort',
+      lendingLimit: 'maximum quota that others may borrow',
     }),
   },
   {
@@ -207,7 +207,7 @@ const fields: readonly Fields[] = [
     path,
     keys: words({
       renameByDefault: ['advertise shared GPUs as nvidia.com/gpu.shared', 'true'],
-      failRequestsGreaterThanOne: ['reject pods that request several replicas: all are shares of one card', 'true'],
+      failRequestsGreaterThanOne: ['reject pods that request several replicas: all are shares of one GPU', 'true'],
       resources: ['resources to share', '\n  - name: nvidia.com/gpu\n    replicas: 4'],
     }),
   })),
@@ -236,8 +236,8 @@ const values: readonly Values[] = [
       'aws-sqs-queue': 'queue length',
       'gcp-pubsub': 'queue length',
       redis: 'length of a list',
-      cpu: 'CPU use; cannot scale to zero on its own',
-      memory: 'memory use; cannot scale to zero on its own',
+      cpu: 'CPU usage; cannot scale to zero on its own',
+      memory: 'memory usage; cannot scale to zero on its own',
     }),
   },
   {

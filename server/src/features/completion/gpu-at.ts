@@ -60,7 +60,7 @@ export function resourceWords({ gpu, placement, config }: PodAtCaret): readonly 
     const price = gpu === undefined || resource.form !== 'whole' ? null : priceRange(gpuPrices(gpu, placement, prices));
     const named = gpu === undefined || resource.form !== 'whole' ? formWords[resource.form] : gpu.name;
     const share =
-      name === 'nvidia.com/gpu.shared' && sharing.replicas !== null ? `1/${sharing.replicas} of the card` : named;
+      name === 'nvidia.com/gpu.shared' && sharing.replicas !== null ? `1/${sharing.replicas} of the GPU` : named;
     const detail = price === null ? share : `${named}, ${formatHourly(price)}`;
     return [
       {

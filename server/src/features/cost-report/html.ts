@@ -109,7 +109,7 @@ function totalsSection(total: CostTotal): string {
           [
             'Not included',
             spreadWords(ranged.hourly),
-            `${plural(ranged.workloads, 'workload')} of unknown GPU model`,
+            `${plural(ranged.workloads, 'workload')} whose GPU model is unknown`,
           ] as const,
         ]),
     ['GPUs', countWords(gpus), ''],

@@ -47,7 +47,7 @@ export function* renderMarkdown(
 
 function openSentence({ workloads, hourly }: RangedTotal): string {
   if (workloads === 0) return '';
-  return ` Not included: ${spreadWords(hourly)} for ${plural(workloads, 'workload')} of unknown GPU model.`;
+  return ` Not included: ${spreadWords(hourly)} for ${plural(workloads, 'workload')} whose GPU model is unknown.`;
 }
 
 function row(cells: readonly string[]): string {

@@ -56,7 +56,7 @@ export function totalWords(total: CostTotal): string {
   const [min, max] = [total.gpus.min, total.gpus.max].map((count) => Math.round(count * 10) / 10);
   const start = `${plural(workloads, 'workload')}, ${plural({ min: min ?? 0, max: max ?? 0 }, 'GPU')}`;
   const open =
-    ranged.workloads === 0 ? '' : `, ${spreadWords(ranged.hourly)} for ${ranged.workloads} of unknown GPU model`;
+    ranged.workloads === 0 ? '' : `, ${spreadWords(ranged.hourly)} for ${ranged.workloads} whose GPU model is unknown`;
   if (unpriced === workloads) return `${start}: no price${open}`;
   const idle = idleHourly === 0 ? '' : `, ${formatHourly(idleHourly)} idle`;
   const left = unpriced - ranged.workloads;

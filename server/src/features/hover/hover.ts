@@ -199,7 +199,7 @@ function requestedFacts({ kind, name }: RequestedResource): readonly Block[] {
 function requestedSentence(kind: RequestedResource['kind'], name: string): string | undefined {
   if (kind === 'deviceClass') return `Devices of class ${name}, requested by a claim (dynamic resource allocation).`;
   if (kind === 'claim') return `Devices of claim ${name}, shared by all pods that reference it.`;
-  return kind === 'annotation' ? `A part of a GPU, requested by the annotation ${name}.` : undefined;
+  return kind === 'annotation' ? `Part of a GPU, requested by the annotation ${name}.` : undefined;
 }
 
 function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {

@@ -31,7 +31,7 @@ export function memoryFacts(
   }
   const { name, weightsGiB, cacheGiB, overheadGiB, neededGiB, devices, shape } = estimate;
   if (estimate.basis === 'sizeInName') {
-    const text = `${name} needs about ${formatGiB(weightsGiB)} GiB for its weights, by the number of parameters in its name; cache and buffers are unknown`;
+    const text = `${name} needs about ${formatGiB(weightsGiB)} GiB for its weights, from the parameter count in its name; cache and buffers are unknown`;
     return { total: [{ kind: 'text', text: `${text}.` }], basis: assumptionsOf(estimate) };
   }
   const each = devices === 1 ? '' : ` on each of ${devices} GPUs`;

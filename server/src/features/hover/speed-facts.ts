@@ -32,7 +32,7 @@ export function speedFacts(
   const items = (more: readonly string[]): readonly Block[] => [
     {
       kind: 'list',
-      title: `At most, by the data sheet of ${gpu.name}`,
+      title: `Upper bounds from the ${gpu.name} data sheet`,
       items: [
         `${rounded(one / pipeline)} output tokens/s for one request`,
         ...more,

@@ -58,7 +58,7 @@ export function trainingFacts(
     total,
     basis: [
       `${settingsWords(settings)}; shape from ${sourceName(shape.source)}`,
-      'Published peaks of such runs differ from the estimate by 10% at the median, and by up to 80%',
+      'Published peaks of similar runs differ from the estimate by 10% (median) and by up to 80%',
     ],
   };
 }
@@ -92,8 +92,8 @@ const leverNames = {
   recompute: 'Gradient checkpointing',
   shard: 'Sharded weights (FSDP or ZeRO 3)',
   'small-states': '8-bit optimizer states',
-  lora: 'LoRA of rank 16 instead of all weights',
-  qlora: 'QLoRA: LoRA on weights in 4 bits',
+  lora: 'LoRA of rank 16 instead of full fine-tuning',
+  qlora: 'QLoRA: LoRA on 4-bit weights',
   quantize: 'Base model in 4 bits (QLoRA)',
   batch: 'Batch size 1 per GPU',
 } as const satisfies { readonly [kind in TrainingLever['kind']]: string };
@@ -135,9 +135,9 @@ function checkpointWords({ shape, settings }: TrainingRun, podSet: PodSet, confi
   const provider = providerName(platform.facts.provider ?? '');
   const enough =
     seconds === null
-      ? `are enough from ${tenth(size / notice)} GiB/s`
+      ? `is enough at ${tenth(size / notice)} GiB/s or more`
       : notice < seconds
-        ? 'are too few'
-        : 'are enough';
-  return [`${words}: the ${notice} s that ${provider} spot nodes leave ${enough}`];
+        ? 'is too short'
+        : 'is enough';
+  return [`${words}: the ${notice} s notice of ${provider} spot nodes ${enough}`];
 }
