@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { modelByName } from '../../server/src/catalog/index.ts';
 import { versionOf } from '../../server/src/command/engines.ts';
 import { paddingOfExperts } from '../../server/src/memory/expert-padding.ts';
+import { fitOnCard } from '../../server/src/memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../../server/src/memory/serving.ts';
 import type { ServedModel } from '../../server/src/model/served-model.ts';
 import { servedWith } from '../support/serving-errors.ts';
@@ -83,6 +84,36 @@ test('the mask of attention counts for llama.cpp', () => {
   const at = (context: number) => need({ name: 'Qwen/Qwen3-8B', engine: 'llama-cpp', flash: true, context });
   const grown = at(262_144).activationsGiB - at(131_072).activationsGiB;
   expect(grown).toBeCloseTo((131_072 * 512 * 2) / 2 ** 30, 6);
+});
+
+test('Ollama writes scores of attention without flash attention, by version and architecture', () => {
+  const scores = (name: string, version: string) => {
+    const given = { name, engine: 'ollama', version: versionOf(version), context: 32_768 } as const;
+    return ratio({ ...given, flash: true }, { flash: null }, 'activationsGiB') > 2;
+  };
+  expect(scores('qwen2.5:7b', '0.22.0')).toBe(true);
+  expect(scores('qwen3:8b', '0.11.0')).toBe(true);
+  expect(scores('qwen3:8b', '0.12.0')).toBe(false);
+  expect(scores('gemma3:12b', '0.22.0')).toBe(false);
+});
+
+test("Ollama's own engine computes no logits of a whole batch", () => {
+  const of = (version: string) =>
+    need({ name: 'gemma3:1b', engine: 'ollama', version: versionOf(version), flash: true }).activationsGiB;
+  expect(of('0.11.0') - of('0.13.0')).toBeCloseTo((512 * 262_144 * 4) / 2 ** 30, 3);
+});
+
+test('Ollama before 0.7 keeps keys and values of each head of latent attention', () => {
+  const given = { name: 'deepseek-v3:671b', engine: 'ollama', version: versionOf('0.9.0'), context: 4096 } as const;
+  expect(ratio(given, { version: versionOf('0.5.4') }, 'cacheGiB')).toBeCloseTo((128 * 320) / 576, 6);
+  expect(ratio({ ...given, engine: 'vllm' }, { version: versionOf('v0.6.0') }, 'cacheGiB')).toBe(1);
+});
+
+test('graphs of vLLM count in its fraction since 0.21', () => {
+  const left = (version: string, eager: boolean) =>
+    fitOnCard(need({ name: 'Qwen/Qwen3-8B', engine: 'vllm', version: versionOf(version), eager }), 22).leftGiB;
+  expect(left('v0.20.0', true)).toBeCloseTo(left('v0.20.0', false), 6);
+  expect(left('v0.21.0', true) - left('v0.21.0', false)).toBeGreaterThan(0.5);
 });
 
 test('old Transformers compute the logits of a whole prompt, except by code of the model', () => {

@@ -31,7 +31,8 @@ const first = listed('training-measurements.jsonl');
 const second = listed('training-measurements-second.jsonl');
 const third = listed('training-measurements-third.jsonl');
 const fourth = listed('training-measurements-fourth.jsonl');
-const measurements = [...first, ...second, ...third, ...fourth];
+const fifth = listed('training-measurements-fifth.jsonl');
+const measurements = [...first, ...second, ...third, ...fourth, ...fifth];
 
 function settingsOf({ adapter, gpus, ...given }: Measurement): TrainingSettings {
   return {
@@ -106,6 +107,7 @@ describe('docs/memory-training.md states the errors', () => {
     ['second list', compare(second)],
     ['third list', compare(third)],
     ['fourth list', compare(fourth)],
+    ['fifth list', compare(fifth)],
   ])('%s', (half, rows) => {
     const { rows: count, estimated, median, ninth } = summary(rows);
     expect(stated(half)).toEqual([count, estimated, median, ninth]);

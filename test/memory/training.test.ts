@@ -113,6 +113,14 @@ describe('activations', () => {
     expect(of('full') - of('offloaded')).toBeCloseTo((2048 * 32 * 2 * 4096) / gib, 6);
   });
 
+  test('kernels with a fused loss write gradients over activations', () => {
+    const of = (loss: 'whole' | 'chunked', recomputation: 'full' | 'offloaded') =>
+      need({ loss, recomputation, sequence: 65_536 }).activationsGiB ?? 0;
+    const inputs = (65_536 * 32 * 2 * 4096) / gib;
+    expect(of('chunked', 'offloaded')).toBeCloseTo((of('chunked', 'full') - inputs) / 2, 6);
+    expect(of('whole', 'offloaded')).toBeCloseTo(of('whole', 'full') - inputs, 6);
+  });
+
   test('quantized weights are gathered as they are stored', () => {
     const shared = { sharded: 'parameters', engine: 'fsdp', devices: 8 } as const;
     const adapter = { rank: 16, targets: 'all', embeddings: false } as const;

@@ -98,7 +98,8 @@ function settingsOfFlag(flag: Flag): readonly TrainerSetting[] {
 
 const maxText = 200_000;
 
-function settingsIn({ path, text }: SettingsText): readonly TrainerSetting[] {
+/** The settings in a file by its kind: YAML, JSON, TOML, Python. */
+export function settingsIn({ path, text }: SettingsText): readonly TrainerSetting[] {
   if (text.length > maxText) return [];
   if (path.endsWith('.py')) return settingsInPython(text);
   return path.endsWith('.toml') || /^\[[\w.]+\]\s*$/m.test(text) ? settingsInToml(text) : settingsInYaml(text);

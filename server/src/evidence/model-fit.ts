@@ -1,6 +1,7 @@
-import { type GpuModel, gpus, knownAccelerator, usableCardGiB } from '../catalog/index.ts';
+import { formatOfName, type GpuModel, gpus, knownAccelerator, usableCardGiB } from '../catalog/index.ts';
 import { shapeNames } from '../catalog/model-shapes.ts';
 import { findSharding } from '../command/parallelism.ts';
+import { cacheBytes } from '../memory/cache-size.ts';
 import { type CardFit, type Devices, estimateOn, fitOnCard, requestedDevices } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -42,18 +43,21 @@ export function misfitOf(container: Container, workload: Workload, podSet: PodSe
   const vendor = request && knownAccelerator(request.resource)?.vendor;
   if (request === undefined || others.length > 0 || (vendor !== 'nvidia' && vendor !== 'amd')) return undefined;
   const served = servedModel(container, workload).model;
-  if (served === null || served.open.length > 0 || !loadsAll.has(served.engine)) return undefined;
+  if (served === null || served.open.length > 0) return undefined;
+  if (!loadsAll.has(served.engine) && !keepsLayers(served, container)) return undefined;
   if (mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   const known = inPod?.modelHint === undefined ? requestedDevices(podSet, request) : null;
   const devices = known ?? largestDevices(request, inPod);
   if (devices === null || devices.count === 0 || spansMore(served, container, devices.count)) return undefined;
   const estimate = estimateOn(served, devices);
-  if (estimate === null || served.offloadGiB !== 0 || served.gpuLayers !== null) return undefined;
+  if (estimate === null || served.offloadGiB !== 0) return undefined;
+  const isGguf = served.engine === 'llama-cpp';
+  if (isGguf ? estimate.basis !== 'name' || !hasAllLayers(estimate) : served.gpuLayers !== null) return undefined;
   const gpu = known === null || request.form === 'mig' ? undefined : gpus.get(inPod?.model ?? '');
   const found = { estimate, request, devices, gpu, served, fit: fitOnCard(estimate, devices.eachGiB) };
   const name = nameOf(estimate);
-  if (name === 'derived') {
+  if (name === 'derived' && !isGguf) {
     const leastGiB = (estimate.shape.parameters * 0.5) / 2 ** 30;
     const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
@@ -62,8 +66,9 @@ export function misfitOf(container: Container, workload: Workload, podSet: PodSe
   const least = estimateServing({ model: divided, unknown: null }).estimate?.weightsGiB ?? 0;
   if (least > devices.eachGiB * margin) {
     const isStated = known !== null && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
-    return { ...found, kind: 'weights', certain: isStated && name === 'published', leastGiB: null };
+    return { ...found, kind: 'weights', certain: isStated && name === 'published' && !isGguf, leastGiB: null };
   }
+  if (isGguf) return undefined;
   // Unused devices are another problem, and some servers use all without a flag.
   if (known === null || estimate.devices * served.data !== devices.count) return undefined;
   const common = { ...found, certain: false, leastGiB: null };
@@ -72,11 +77,40 @@ export function misfitOf(container: Container, workload: Workload, podSet: PodSe
   const { cacheGiB, neededGiB } = estimate;
   const bare = fitOnCard({ ...estimate, cacheGiB: 0, neededGiB: neededGiB - cacheGiB }, devices.eachGiB);
   if (bare.fits === false) return { ...common, kind: 'device' };
-  const isOwnLength = estimate.contextFrom === 'flag' || name === 'published';
+  // A copy may state a shorter context, but not much shorter.
+  const quarter = cacheBytes(estimate.shape, estimate.context / 4, estimate.layout) / 2 ** 30;
+  const isOwnLength =
+    estimate.contextFrom === 'flag' || name === 'published' || quarter > found.fit.limitGiB - estimate.weightsGiB;
   const refuses = served.engine === 'vllm' && isOwnLength && served.cacheGiB === null && !sizesCache(container);
   // What the buffers take is the least certain part.
   const isCertain = bare.fits === true || cacheGiB > found.fit.limitGiB - estimate.weightsGiB;
   return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
+}
+
+/**
+ * Whether llama.cpp must load a file of a stated format on the GPU: it moves layers to the node's memory only if no flag sets their number.
+ * https://github.com/ggml-org/llama.cpp/blob/master/common/fit.cpp
+ */
+function keepsLayers({ engine, gpuLayers, name }: ServedModel, container: Container): boolean {
+  const format = formatOfName(name);
+  const isStated = format !== null && format !== 'unknown' && format.id === 'gguf';
+  return engine === 'llama-cpp' && gpuLayers !== null && isStated && !movesTensors(container);
+}
+
+/** All layers are on the GPU; larger numbers mean the same. */
+function hasAllLayers({ served: { gpuLayers }, shape }: MemoryEstimate): boolean {
+  return gpuLayers !== null && gpuLayers >= shape.layers;
+}
+
+/** Tensors in the node's memory by their names, other devices, or memory that the driver moves. */
+function movesTensors({ command, args, env, configEnv = [] }: Container): boolean {
+  const flag = /^(?:-ot|-cmoe|-ncmoe|-dev|--(?:override-tensor|cpu-moe|n-cpu-moe|device|rpc))(?:=|$)/;
+  const words = [...command, ...args].flatMap(({ value }) => value.split(/\s+/));
+  const names = [...env, ...configEnv].map(({ name }) => name);
+  return (
+    words.some((word) => flag.test(word)) ||
+    names.some((name) => /UNIFIED_MEMORY|^LLAMA_ARG_(?!CTX|HOST|PORT|MODEL|N_GPU)/.test(name))
+  );
 }
 
 /** `published`: a name of a publisher; `copy`: the same model of another organization; `derived`: a path or a name that leaves the format open. */

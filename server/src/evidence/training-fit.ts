@@ -45,8 +45,8 @@ function statesMethod({ written: { words, settings, unread }, settings: { engine
   if (unread.length > 0) return false;
   const names = words.flatMap(({ text }) => [baseName(text), text.split('.')[0] ?? '']);
   const runs = (program: RegExp) => names.some((name) => program.test(name));
-  // The launcher's defaults are a file in the image.
-  if (runs(/^accelerate$/) && engine === 'torch') return false;
+  // The launcher's defaults are a file in the image, except those of Axolotl, which sets them by its own file.
+  if (runs(/^accelerate$/) && !runs(/^axolotl$/) && engine === 'torch') return false;
   if (runs(/^(?:llamafactory-cli|swift)$/)) return settings.some(({ name }) => methodNames.test(name));
   if (runs(/^litgpt$/)) return adapter !== null || runs(/^(?:pretrain|finetune_full)$/);
   return (

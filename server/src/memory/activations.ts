@@ -14,7 +14,8 @@ export function activationBytes(shape: ModelShape, settings: TrainingSettings): 
   // The first stage of a pipeline holds one batch for each stage, so its share of the layers counts as often as there are stages.
   const logits = (shape.vocabulary * logitBytes) / tensor / (loss === 'chunked' ? constants.chunks : 1);
   // The logits are gone when the first layer is computed again.
-  const again = Math.max(layer * constants.recomputed, logits);
+  const copies = recomputation === 'offloaded' && loss === 'chunked' ? constants.inPlace : constants.recomputed;
+  const again = Math.max(layer * copies, logits);
   if (recomputation === 'full') return tokens * (input * shape.layers + again);
   if (recomputation === 'offloaded') return tokens * again;
   const layers = layer * shape.layers * (recomputation === 'selective' ? constants.selective : 1);
@@ -28,6 +29,8 @@ const logitBytes = 12;
 const constants = {
   /** Layers that exist while one is computed again: its own activations and their gradients. */
   recomputed: 2,
+  /** Kernels of Unsloth and Liger write gradients over activations. https://github.com/unslothai/unsloth/blob/main/unsloth/kernels/swiglu.py */
+  inPlace: 1,
   /** The share that remains if a program keeps only some operations of each layer. */
   selective: 0.35,
   /** The parts into which a fused or chunked loss divides the tokens. */

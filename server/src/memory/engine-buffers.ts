@@ -52,11 +52,19 @@ export const tuned = {
   context: 0.45,
 };
 
-const latest = 20;
+const latest = 21;
 
 /** The minor version of vLLM; the newest if it is unknown. */
 function vllmMinor({ version }: ServedModel): number {
   return version === null ? latest : version[0] > 0 ? latest : version[1];
+}
+
+/**
+ * Whether CUDA graphs are a part of what the engine reserves: vLLM measures them before it sizes the cache since 0.21.
+ * https://github.com/vllm-project/vllm/blob/main/vllm/v1/worker/gpu_worker.py, VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS
+ */
+export function reservesGraphs(served: ServedModel): boolean {
+  return served.engine === 'vllm' && vllmMinor(served) >= 21;
 }
 
 /** The engine's settings on a device; an unknown one is taken as one with less than 70 GiB. */
@@ -223,12 +231,13 @@ function runtimeGiB(served: ServedModel, tensor: number): number {
  */
 function ggmlBuffers(
   served: ServedModel,
-  { kind, vocabulary, heads, hidden }: ModelShape,
+  { name, kind, vocabulary, heads, hidden }: ModelShape,
   batch: number,
 ): EngineBuffers {
-  const logits = batch * ((kind === 'embedding' ? 0 : vocabulary) + 2 * hidden) * 4;
-  const byDefault = kind === 'embedding' || (served.engine === 'ollama' && isBefore(served, 12));
-  const writesScores = served.flash === null ? byDefault : !served.flash;
+  // Ollama's own engine computes the logits of one token per request.
+  const outputs = kind === 'embedding' || runsOwnEngine(served, name) ? 0 : vocabulary;
+  const logits = batch * (outputs + 2 * hidden) * 4;
+  const writesScores = served.flash === null ? writesScoresByDefault(served, name, kind) : !served.flash;
   const context = served.context ?? 4096;
   const scores = writesScores ? batch * context * heads * 4 : 0;
   // The mask of attention, in 16 bits.
@@ -236,7 +245,23 @@ function ggmlBuffers(
   return { activationsGiB: (Math.max(logits, scores) + mask) / gibibyte, graphsGiB: 0, runtimeGiB: tuned.context };
 }
 
-/** Ollama turns flash attention on by default since 0.12. */
+/**
+ * llama.cpp uses flash attention by default, Ollama since 0.12 for these architectures only.
+ * https://github.com/ollama/ollama/blob/main/fs/ggml/ggml.go, FlashAttention
+ */
+function writesScoresByDefault(served: ServedModel, name: string, kind: ModelShape['kind']): boolean {
+  if (served.engine !== 'ollama') return kind === 'embedding';
+  return kind === 'embedding' || !runsOwnEngine(served, name);
+}
+
+/** https://github.com/ollama/ollama/blob/main/runner/ollamarunner/runner.go, reserveWorstCaseGraph */
+function runsOwnEngine(served: ServedModel, name: string): boolean {
+  return served.engine === 'ollama' && !isBefore(served, 12) && flashByDefault.test(name);
+}
+
+const flashByDefault =
+  /\/(?:gemma-[34]|gpt-oss|qwen3|mistral-small-3|ministral-3|olmo-3|lfm2|glm-4\.7-flash|nvidia-nemotron)/i;
+
 function isBefore({ version }: ServedModel, minor: number): boolean {
   return version !== null && version[0] === 0 && version[1] < minor;
 }

@@ -4,7 +4,7 @@ import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Served, ServedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { cacheBytes, longestIn } from './cache-size.ts';
-import { type Hardware, tuned } from './engine-buffers.ts';
+import { type Hardware, reservesGraphs, tuned } from './engine-buffers.ts';
 import { type OwnChoice, ownChoiceOf } from './own-choices.ts';
 import { estimateServing, type MemoryEstimate } from './serving.ts';
 
@@ -88,13 +88,13 @@ const measured: ReadonlySet<Engine> = new Set(['vllm', 'ollama', 'llama-cpp']);
 
 /**
  * Whether a model fits on a device: weights, buffers and the cache of one request must fit into the part that the engine reserves, and the graphs
- * with the CUDA context into the rest.
+ * with the CUDA context into the rest, if the engine does not reserve their memory too.
  */
 export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
   const { served, fraction, graphsGiB, neededGiB, cacheGiB, weightsGiB, overheadGiB } = estimate;
   const free = haveGiB - tuned.context;
   const limitGiB = fraction === null ? free : Math.min(haveGiB * fraction, free);
-  const inside = neededGiB - (fraction === null ? 0 : graphsGiB);
+  const inside = neededGiB - (fraction === null || reservesGraphs(served) ? 0 : graphsGiB);
   const margin = limitGiB - inside;
   const band = 0.015 * weightsGiB + (measured.has(served.engine) ? 0.25 : 0.6) * overheadGiB + 0.01 * cacheGiB;
   const own = ownChoiceOf(served);

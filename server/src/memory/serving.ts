@@ -79,7 +79,7 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
   const named = knownModel(served) ?? sized(served, hardware);
   if (named === undefined) return without({ kind: 'noShape', name });
   const { basis } = named;
-  const shape = asKept(named.shape, served.engine);
+  const shape = asKept(named.shape, served);
   if (shape.kind === 'diffusion') return without({ kind: 'inputs', name });
   const format = formatOf(served, named);
   if (format === undefined) return without({ kind: 'format', name: served.quantization ?? name });
@@ -139,10 +139,11 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     : { estimate, unknown: null };
 }
 
-/** Files of GGUF from before llama.cpp knew latent attention keep keys and values of each head. https://github.com/ggml-org/llama.cpp/pull/12801 */
-function asKept(shape: ModelShape, engine: Engine): ModelShape {
+/** llama.cpp from before it knew latent attention, and files from then, keep keys and values of each head. https://github.com/ggml-org/llama.cpp/pull/12801 */
+function asKept(shape: ModelShape, { engine, version }: ServedModel): ModelShape {
   const { latent, headsInGguf, layers, heads } = shape;
-  if (latent === null || headsInGguf !== true || !isGgml(engine)) return shape;
+  const isOld = engine === 'ollama' && version !== null && version[0] === 0 && version[1] < 7;
+  if (latent === null || !isGgml(engine) || (headsInGguf !== true && !isOld)) return shape;
   const headSize = (latent.nope + latent.rope + latent.value) / 2;
   return { ...shape, cache: [{ kind: 'attention', layers, kvHeads: heads, headSize, window: null }] };
 }

@@ -50,7 +50,7 @@ interface NamedPath {
 function wordsOf({ command, args }: Container): readonly NamedPath[] {
   let before = '';
   return [...command, ...args].flatMap((item: Located<string>) =>
-    item.value.split(/[\s;&|"'()]+/).flatMap((text): readonly NamedPath[] => {
+    item.value.split(/[\s;&|"'()=]+/).flatMap((text): readonly NamedPath[] => {
       const word = { text, before, at: item.at };
       before = text;
       return text.startsWith('/') ? [word] : [];

@@ -4,6 +4,7 @@ import { modelByName, type NamedModel } from '../catalog/index.ts';
 import { type Engine, engineOf, versionOf } from '../command/engines.ts';
 import { tokens } from '../command/model-server.ts';
 import { readServerStart, type ServerStart, type Setting, settingOf } from '../command/serving-settings.ts';
+import { settingsIn } from '../command/training-flags.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { modelInFolder } from './model-in-folder.ts';
 import { parametersStated } from './model-params.ts';
@@ -99,13 +100,14 @@ function readServed(container: Container, workload: Workload): Served {
   if (container.type !== 'app' || !isServer) return without({ kind: 'notServing' });
   const start = startOf(container, field?.engine);
   if (start === undefined && field === undefined) return without({ kind: 'noServer' });
+  const inFile = start === undefined ? [] : settingsOfFile(start, container);
   const given: ServerStart = {
     ...(start ?? { engine: field?.engine ?? 'vllm', program: 'vllm', model: undefined, open: null }),
-    settings: [...(field?.settings ?? []), ...(start?.settings ?? [])],
+    settings: [...(field?.settings ?? []), ...inFile, ...(start?.settings ?? [])],
   };
   const { name, detail } = nameOf(given, field?.name, container);
   if (name === null) return without({ kind: 'unnamed', detail });
-  const open = [...openEnds(container, given), ...(field?.open === undefined ? [] : [field.open])];
+  const open = [...openEnds(container, given, inFile.length > 0), ...(field?.open === undefined ? [] : [field.open])];
   const settings = settingsOf(given, container);
   if (settings === null) return without({ kind: 'context' });
   const podSet = workload.podSets.find(({ containers }) => containers.includes(container));
@@ -174,8 +176,19 @@ function imageModel({ image }: Container): string | undefined {
   return model;
 }
 
+/**
+ * The settings of a mounted file whose keys are the names of flags. Flags take precedence.
+ * https://docs.vllm.ai/en/latest/configuration/serve_args/
+ */
+function settingsOfFile(start: ServerStart, { settingsFiles = [] }: Container): readonly Setting[] {
+  const path =
+    start.engine === 'vllm' || start.engine === 'sglang' ? settingOf(start, 'settings-file')?.value : undefined;
+  const files = settingsFiles.filter((file) => file.path === path);
+  return files.flatMap(settingsIn).filter(({ name }) => !name.includes('.'));
+}
+
 /** Why settings may be missing. */
-function openEnds(container: Container, { open, settings }: ServerStart): readonly string[] {
+function openEnds(container: Container, { open, settings }: ServerStart, knowsFile: boolean): readonly string[] {
   const { at, command, args } = container;
   const written: readonly (Cursor | undefined)[] = [...command, ...args].map((one) => one.at);
   const lists = ['command', 'args', 'env'].map((key) => getIn(at, key));
@@ -192,7 +205,9 @@ function openEnds(container: Container, { open, settings }: ServerStart): readon
         settingOf(
           { engine: 'vllm', program: 'vllm', model: undefined, open: null, settings: [one] },
           'settings-file',
-        ) !== undefined && one.written !== 'hf-config-path',
+        ) !== undefined &&
+        !knowsFile &&
+        one.written !== 'hf-config-path',
     )
       ? ['a file has more settings']
       : []),

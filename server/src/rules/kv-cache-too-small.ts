@@ -59,7 +59,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; if vLLM chooses the length
- * (`--max-model-len=-1`); for other servers, which reject long requests instead; in templates; and if a variable, a file or a runtime may add settings.
+ * (`--max-model-len=-1`); for copies of a model whose own length would have to be less than a quarter of the model's; for other servers, which reject long requests instead; in templates; and if a variable, a file or a runtime may add settings.
  *
  * ## Sources
  *

@@ -60,9 +60,10 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
- * servers that move layers there by themselves (Ollama, llama.cpp); for groups of pods; in templates; and if a variable, a file or a runtime may add
- * settings. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with offload, and unless a known trainer
- * (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or shard weights in their code.
+ * servers that move layers there by themselves (Ollama; llama.cpp unless a flag puts all layers on the GPU); for groups of pods; in templates; and if a
+ * variable, a file or a runtime may add settings. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
+ * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
+ * shard weights in their code.
  *
  * ## Sources
  *
@@ -126,6 +127,7 @@ function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit)
 function enough({ estimate: { shape }, served, gpu, leastGiB, devices }: Misfit): string {
   const eachGiB = gpu === undefined ? null : usableCardGiB(gpu);
   if (gpu === undefined || eachGiB === null || leastGiB !== null) return '';
+  const split = served.engine === 'llama-cpp' ? '' : ' with tensor parallelism';
   const counts = [2, 4, 8].filter((count) => count > devices.count && shape.heads % count === 0);
   const found = counts.find((tensor) => {
     const estimate = estimateOn({ ...served, tensor, pipeline: 1, data: 1 }, { eachGiB, count: tensor, card: gpu.id });
@@ -133,5 +135,5 @@ function enough({ estimate: { shape }, served, gpu, leastGiB, devices }: Misfit)
     const { cacheGiB, neededGiB } = estimate;
     return fitOnCard({ ...estimate, cacheGiB: 0, neededGiB: neededGiB - cacheGiB }, eachGiB).fits === true;
   });
-  return found === undefined ? '' : `; ${found} with tensor parallelism are enough`;
+  return found === undefined ? '' : `; ${found}${split} are enough`;
 }
