@@ -902,6 +902,7 @@ const requests = [
   ['aliases', 'open'],
   ['anchors and aliases', 'open'],
   ['merge keys', 'open'],
+  ['init containers', 'open'],
   ['containers to be fixed', 'select', 300],
   ['containers to be fixed', 'fixAll'],
   ['tolerations with a mistake', 'fixAll', 4000],

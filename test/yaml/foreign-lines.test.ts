@@ -16,6 +16,9 @@ const conflict = 'Unresolved merge conflict; choose one side and remove the mark
 const fence = 'Markdown fence around the YAML; keep only the lines between the fences';
 const separator = 'Documents are separated by a line of three hyphens without indentation: ---';
 
+const item = (mark: string) => `A list item starts with a hyphen and a space, not with ${mark}`;
+const noItem = 'This line belongs to no list item; align it with the lines around it, or start it with `- `';
+
 describe('a line that is not YAML is named, wherever the reader gives up', () => {
   test.each([
     ['a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> topic\n', `2 ${conflict} [<<<<<<< HEAD]`],
@@ -35,6 +38,15 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     ['--- a: 1\n', '1 The document must start on the line below `---`; move it there [a:]'],
     ['a: {"x": 1\n  "y": 2}\n', '1 Missing comma after this value [1]'],
     ['a: [{x: b y: 2}]\n', '1 Missing comma after this value [b]'],
+    ['a:\n  \u2013 b: 1\n    c: 2\n', `2 ${item('\u2013')} [\u2013]`],
+    ['a:\n  * b\n  * c\n', `2 ${item('*')} [*]`],
+    ['a: {{ .b\nc: 1\n', '1 Unclosed template action; add the closing }} [{{ .b]'],
+    ['a: {{ .b }}\nc: {{ .d }\ne: 1\n', '2 Unclosed template action; add the closing }} [{{ .d }]'],
+    ['{% if b\na: 1\n', '1 Unclosed template action; add the closing %} [{% if b]'],
+    ['a:\n  - name: x\n    b: 1\n   c: 2\n', `4 ${noItem} [c:]`],
+    ['a:\n  - |9\n    b\n', `2 The block of text is indented less than this digit requires; remove the digit [9]`],
+    ['a: |\n      \n  b\n', '3 A blank line above has more spaces than this block of text; remove them [b]'],
+    ['a: !x!y b\n', '1 No %TAG line defines the prefix of this tag; remove the tag [!x!y]'],
   ])('%j', (text, problem) => {
     expect(problems(text)).toEqual([problem]);
   });
@@ -44,6 +56,10 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     'a: x\u00a0y\nb: "\uff1a"\n',
     'a:\n- - 1\n  - -x\n',
     'a: 1 # ----\n',
+    'a:\n  \u2013 b\n',
+    'a: {{ .b }}\nc: "{{ .d"\n',
+    'a: {{ .b }} # {{\n',
+    'a: !Ref b\nc: |2\n   d\n',
     'a: {b: {c: 1}, "d":{e: 1}}\n',
   ])('others are text: %j', (text) => {
     expect(problems(text)).toEqual([]);

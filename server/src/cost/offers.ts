@@ -55,12 +55,13 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, otherCloud, region, regions, instanceType, nodeGpus, terms, needs } = placement;
+  const { provider, otherCloud, ownMachine, region, regions, instanceType, nodeGpus, terms, needs } = placement;
   const key = JSON.stringify([
     model,
     devices,
     provider,
     otherCloud,
+    ownMachine,
     region,
     regions,
     instanceType,

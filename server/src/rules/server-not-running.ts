@@ -103,12 +103,12 @@ const waits = /\b(?:sleep|until|while|for|wait|retry|timeout|curl|nc|true)\b|\|\
 
 function serverOfOthers(
   container: Container,
-  { containers }: PodSet,
+  podSet: PodSet,
   document: YamlDocument,
 ): { readonly message: string; readonly span: Span } | undefined {
   const commands = commandsOf(container);
   const isStarted = commands.some(({ background, words }) => background || words.some(({ text }) => text === 'serve'));
-  if (isStarted || containers.some(({ type }) => type === 'sidecar')) return undefined;
+  if (isStarted || hasSidecar(podSet)) return undefined;
   const [client] = clientsIn(container);
   if (client !== undefined && !namesServer(container)) {
     const message = `${client.text} needs a running server, and the init container ${container.name} has none: it fails`;
@@ -120,6 +120,15 @@ function serverOfOthers(
   const message = `The init container ${container.name} waits for ${own.address}, but the pod's containers start after it: the pod never starts`;
   return { message, span: spanIn(container, [own.word, own.word], document) };
 }
+
+/** Read once per pod, because generated pods have thousands of init containers. */
+function hasSidecar(podSet: PodSet): boolean {
+  const known = sidecars.get(podSet) ?? podSet.containers.some(({ type }) => type === 'sidecar');
+  sidecars.set(podSet, known);
+  return known;
+}
+
+const sidecars = new WeakMap<PodSet, boolean>();
 
 interface Client {
   readonly text: string;

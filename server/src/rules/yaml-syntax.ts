@@ -1,5 +1,7 @@
 import { lostAccelerator } from '../evidence/lost-keys.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -9,7 +11,9 @@ import { defineRule } from './rule.ts';
  *
  * Nothing in an invalid document can be applied. A document with a duplicate key can be read, and kubectl applies it, but only the last value
  * counts: the first one is silently lost. If a GPU request is in the lost part, the pod starts without its GPU, which is an error here; any other
- * duplicate is a warning. Kustomize and some other tools reject both.
+ * duplicate is a warning. Kustomize and some other tools reject both. Without a `---` line between them, a second object overwrites the first.
+ *
+ * Kubernetes also ignores text that follows a line `...` without `---`, and rejects YAML versions other than 1.1; kubectl rejects all directives.
  *
  * Control characters, such as a form feed from a copied page, make the parser reject the document, though editors do not show them. U+2028 and its
  * relatives end a line, and with it a comment.
@@ -63,6 +67,11 @@ export default defineRule({
     if (!manifestWords.test(document.text)) return;
     const isObject = document.root?.kind !== 'map' || document.root.entries.some(({ key }) => key === 'apiVersion');
     for (const { message, span, readable } of document.problems) {
+      const second = readable === true ? secondObject(document, span) : undefined;
+      if (second !== undefined) {
+        context.report({ message: second, span });
+        continue;
+      }
       // The values of a chart are the chart's affair.
       const lost = readable === true && isObject ? lostAccelerator(document.root, span) : undefined;
       if (lost !== undefined) {
@@ -75,6 +84,16 @@ export default defineRule({
     }
   },
 });
+
+/** What the key of a document says that begins a second object, though no `---` line precedes it. */
+function secondObject({ root, text }: YamlDocument, { start }: Span): string | undefined {
+  if (root?.kind !== 'map' || !root.entries.some(({ keySpan }) => keySpan.start === start)) return undefined;
+  const twice = (name: string) => root.entries.filter(({ key }) => key === name).length > 1;
+  if (!['apiVersion', 'kind', 'metadata'].every(twice)) return undefined;
+  return /[^\s-]-{3}\s*$/.test(text.slice(Math.max(0, start - 200), start))
+    ? 'The `---` above is part of the line before it: this object overwrites the one above; put it on its own line'
+    : 'This object overwrites the one above: no `---` line separates them';
+}
 
 /**
  * Excludes other YAML that only mentions GPUs, such as CI files and notes. Reads the text instead of the values, because an invalid

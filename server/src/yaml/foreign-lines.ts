@@ -14,6 +14,21 @@ export function mergeConflict(text: string): YamlProblem | undefined {
   return lineOf(text, conflict);
 }
 
+/** A template action without its end, at this offset. */
+export function openAction(text: string, start: number): YamlProblem | undefined {
+  const [, mark] = /^\{([{%#])/.exec(text.slice(start, start + 2)) ?? [];
+  if (mark === undefined) return undefined;
+  const closing = mark === '{' ? '}}' : `${mark}}`;
+  const line = /^[^\r\n]*/.exec(text.slice(start, start + 200))?.[0].trimEnd() ?? '';
+  return { message: `Unclosed template action; add the closing ${closing}`, span: { start, end: start + line.length } };
+}
+
+/** The first action without its end in a text whose other actions are masked, at or before its first error. */
+export function openActionBefore(masked: string, errorStart: number): YamlProblem | undefined {
+  const found = /^(?:[^#\n]|[^\s#]#)*?(?=\{[{%])/m.exec(masked.slice(0, errorStart + 2));
+  return found === null ? undefined : openAction(masked, found.index + found[0].length);
+}
+
 interface Foreign {
   /** With the flag m; matches at the start of a line. */
   readonly line: RegExp;
@@ -84,6 +99,10 @@ const lookalikes: readonly Lookalike[] = [
     message: (mark) => `${nameOf(mark)} after a colon or dash; use a plain space`,
   },
   { mark: /([^\s"'])(\uff1a)/, message: () => 'Full-width colon (U+FF1A); use a plain colon and a space' },
+  {
+    mark: /^([ \t]*)([*+\u2010-\u2015\u2212\u2022\u2023\u2043\u00b7\u25aa\u25cf\u25e6])(?=[ \t\u00a0]+\S)/,
+    message: (mark) => `A list item starts with a hyphen and a space, not with ${mark}`,
+  },
   { mark: /^([ \t]*)(-)(?=[A-Za-z"'][^\s:]*:(?:\s|$))/, message: () => 'A list item starts with `- `; add the space' },
 ];
 

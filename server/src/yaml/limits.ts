@@ -41,10 +41,15 @@ export function objectsReason(count: number): string | null {
   return `The file has ${count.toLocaleString('en')} objects; the limit is ${MAX_OBJECTS.toLocaleString('en')}. Split the file.`;
 }
 
-/** Why a document that is not plain YAML is not read, or null. */
-export function intricateReason(text: string): string | null {
-  if (text.length <= MAX_INTRICATE) return null;
-  return `The document has ${Math.ceil(text.length / 1e3)} kB and is not plain YAML; with anchors, tags, templates or errors, the limit is ${MAX_INTRICATE / 1e3} kB. Split the document.`;
+/** Whether a document is read only if it is plain YAML. */
+export function isTooIntricate(text: string): boolean {
+  return text.length > MAX_INTRICATE;
+}
+
+/** Why such a document is not read. @param at where it is not plain */
+export function intricateReason(text: string, at: number): string {
+  const line = (text.slice(0, at).match(/\n/g)?.length ?? 0) + 1;
+  return `The document has ${Math.ceil(text.length / 1e3)} kB and is not plain YAML (its line ${line.toLocaleString('en')}); with anchors, tags, templates or errors, the limit is ${MAX_INTRICATE / 1e3} kB. Split the document.`;
 }
 
 /** Why a document whose aliases expand to this many values is not read. */

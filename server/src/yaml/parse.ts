@@ -1,14 +1,15 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { illegalCharacter, separatorBefore, withLineFeeds } from './characters.ts';
 import { convertTree } from './convert.ts';
-import { mergeConflict } from './foreign-lines.ts';
+import { mergeConflict, openActionBefore } from './foreign-lines.ts';
 import { closesAll, lenientLexer } from './lenient-lexer.ts';
-import { checkLimits, intricateReason, nestingReason } from './limits.ts';
+import { checkLimits, intricateReason, isTooIntricate, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
 import { CONTROL_LEXEMES, FLOW_END_LEXEME, firstProblem, SCALAR_LEXEME } from './problems.ts';
-import { readQuick } from './quick.ts';
+import { quickStop, readQuick } from './quick.ts';
 import type { Span } from './span.ts';
-import { type DocumentText, splitDocuments } from './split.ts';
+import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
+import { lostObject, streamProblems } from './stream-problems.ts';
 import { type Mask, markIncomplete, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
@@ -68,8 +69,12 @@ function readDocument(text: string, base: number, quick: typeof readQuick): Yaml
       return { base, text, ...read, skipped: null };
     }
     // The library limits neither its recursion nor its time.
-    const skipped = nestingReason(text) ?? intricateReason(text);
-    if (skipped !== null) return unread(text, base, skipped);
+    const tooDeep = nestingReason(text);
+    if (tooDeep !== null) return unread(text, base, tooDeep);
+    if (isTooIntricate(text)) {
+      const at = quickStop(text, mask);
+      return unread(text, base, intricateReason(text, at), at);
+    }
     return mask ? readTemplate(text, base, mask) : readPlain(text, base);
   } catch (error) {
     const message = `This document cannot be read (${error instanceof Error ? error.message : String(error)})`;
@@ -83,22 +88,29 @@ function problemsBefore({ span: { start } }: YamlProblem, problems: readonly Yam
 
 function readPlain(text: string, base: number): YamlDocument {
   const read = compose(text);
-  if (read.errors.length > 0) {
+  const omits = endBeforeObject(text) === undefined && omittedLines(text).length > 0;
+  if (omits || read.errors.length > 0) {
     // The braces of an unquoted ${VAR} are invalid where a flow mapping may begin; with the variable filled in, the text is valid. Stand-in
     // lines are tried second, because in a script such a line is text.
-    for (const maskOf of [maskVariables, maskStandIns]) {
+    for (const maskOf of omits ? [maskStandIns] : [maskVariables, maskStandIns]) {
       const mask = maskOf(text);
       if (mask !== undefined && compose(mask.text).errors.length === 0) return readTemplate(text, base, mask);
     }
   }
   const { root, problems, skipped } = convertTree(read.tree, text, undefined);
   if (skipped !== null) return unread(text, base, skipped);
-  const first = firstProblem(read.errors, text);
+  // Nothing after the dots is read.
+  const end = endBeforeObject(text)?.start ?? text.length;
+  const first = firstProblem(
+    read.errors.filter(({ pos }) => pos[0] <= end),
+    text,
+  );
   // After a syntax error the library guesses; only problems before it are certain.
   const kept = first
     ? [...problemsBefore(first, problems), first]
     : [
         ...problems,
+        ...streamProblems(text),
         ...(read.tab ? [{ message: 'Tab at the start of a line; remove it or use spaces', span: read.tab }] : []),
       ];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
@@ -115,14 +127,16 @@ function readTemplate(text: string, base: number, mask: Mask): YamlDocument {
         ? { base, text, root, comments: plain.comments, problems: [], template: true, skipped: null }
         : unread(text, base, skipped);
     }
-    const conflict = mergeConflict(text);
-    const problems = conflict === undefined ? [] : [conflict];
+    const first = Math.min(...read.errors.map(({ pos }) => pos[0]));
+    const cause = mergeConflict(text) ?? openActionBefore(mask.text, first);
+    const problems = cause === undefined ? [] : [cause];
     return { base, text, root: null, comments: read.comments, problems, template: true, skipped: null };
   }
   const { root, problems, skipped } = convertTree(read.tree, text, mask);
   if (skipped !== null) return unread(text, base, skipped);
   if (root) markIncomplete(root, mask);
-  return { base, text, root, comments: read.comments, problems, template: true, skipped: null };
+  const found = [...problems, ...lostObject(text)];
+  return { base, text, root, comments: read.comments, problems: found, template: true, skipped: null };
 }
 
 interface Composed {
@@ -212,14 +226,17 @@ function isAccepted(message: string): boolean {
   return message.startsWith('Comments must be separated');
 }
 
-function unread(text: string, base: number, problem: YamlProblem | string): YamlDocument {
+function unread(text: string, base: number, problem: YamlProblem | string, at = 0): YamlDocument {
   const skipped = typeof problem === 'string' ? problem : null;
-  const found = typeof problem === 'string' ? { message: problem.replace(/\.$/, ''), span: firstLine(text) } : problem;
+  const found =
+    typeof problem === 'string' ? { message: problem.replace(/\.$/, ''), span: firstLine(text, at) } : problem;
   return { base, text, root: null, comments: [], problems: [found], template: false, skipped };
 }
 
-function firstLine(text: string): Span {
-  const start = Math.max(0, text.search(/[^\s\uFEFF]/));
+/** The first line with text, from the line of an offset on. */
+function firstLine(text: string, at = 0): Span {
+  const line = text.lastIndexOf('\n', at - 1) + 1;
+  const start = line + Math.max(0, text.slice(line).search(/[^\s\uFEFF]/));
   const length = text.slice(start, start + 200).search(/[\r\n]/);
   return { start, end: length === -1 ? Math.min(text.length, start + 200) : start + length };
 }

@@ -1,6 +1,6 @@
 import { Lexer, type YAMLError } from 'yaml';
 import { lineOutsideBlock } from './block-end.ts';
-import { foreignLine, lookalike } from './foreign-lines.ts';
+import { foreignLine, lookalike, openAction } from './foreign-lines.ts';
 import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 
@@ -9,13 +9,16 @@ import type { Span } from './span.ts';
  * as further errors; only the first is the user's.
  */
 export function firstProblem(errors: readonly YAMLError[], text: string): YamlProblem | undefined {
-  const real = errors.filter((error) => error.code !== 'TAG_RESOLVE_FAILED' && error.code !== 'BAD_COLLECTION_TYPE');
+  const real = errors.filter(({ code, message }) =>
+    code === 'TAG_RESOLVE_FAILED' ? message.startsWith('Could not resolve tag') : code !== 'BAD_COLLECTION_TYPE',
+  );
   let first = real[0];
   if (first === undefined) return undefined;
   for (const error of real) if (error.pos[0] < first.pos[0]) first = error;
   const { code, message, pos } = first;
   // The error of an indentation is where the text of its line begins.
-  const shift = code === 'BAD_INDENT' ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
+  const indented = code === 'BAD_INDENT' || message.startsWith('Sequence item without');
+  const shift = indented ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
   const span = placeOf([pos[0] + shift, Math.max(pos[0] + shift, pos[1])], text);
 
   const foreign = foreignLine(text, pos[0]);
@@ -36,9 +39,13 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
     const bracket = unclosedBracket(text);
     if (bracket && bracket.start <= pos[0]) {
       const closing = text.charAt(bracket.start) === '{' ? '}' : ']';
-      return { message: `Unclosed bracket; add the closing ${closing}`, span: bracket };
+      const message = `Unclosed bracket; add the closing ${closing}`;
+      return openAction(text, bracket.start) ?? { message, span: bracket };
     }
   }
+  const digit = code === 'BAD_INDENT' || code === 'MISSING_CHAR' ? blockDigit(text, pos[0]) : undefined;
+  if (digit)
+    return { message: 'The block of text is indented less than this digit requires; remove the digit', span: digit };
   const tab = tabInIndent(text, pos[0]);
   if (code === 'TAB_AS_INDENT' || tab) {
     return { message: 'Tab in the indentation; use spaces', span: tab ?? span };
@@ -54,6 +61,17 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (deeper)
     return { message: 'This line is indented deeper than the lines around it; align it with them', span: deeper };
   return { message: sentence(code, message, text, span), span };
+}
+
+/** The digit of a block marker on the line above, as in `|4`. */
+function blockDigit(text: string, at: number): Span | undefined {
+  const line = text.lastIndexOf('\n', at - 1);
+  const from = text.lastIndexOf('\n', line - 1) + 1;
+  const found = /^(.*[ \t][|>][-+]?)[1-9][-+]?[ \t]*(?:#.*)?\r?$/.exec(
+    text.slice(from, Math.max(from, Math.min(line, from + 500))),
+  );
+  const start = from + (found?.[1]?.length ?? 0);
+  return found === null ? undefined : { start, end: start + 1 };
 }
 
 /** A colon after a value, as in `name: chat:`: the lines below become the value of a second key. */
@@ -106,6 +124,8 @@ function sentence(code: string, message: string, text: string, span: Span): stri
       return 'A value can have only one tag; remove the other';
     case 'BAD_DIRECTIVE':
       return 'This % line is not a YAML directive; remove it';
+    case 'TAG_RESOLVE_FAILED':
+      return 'No %TAG line defines the prefix of this tag; remove the tag';
     case 'KEY_OVER_1024_CHARS':
       return 'This key is longer than 1,024 characters; shorten it';
     case 'MISSING_CHAR':
@@ -119,7 +139,10 @@ function missing(message: string): string {
   if (message.startsWith('Implicit map keys') || message.startsWith('Implicit keys')) {
     return 'Missing colon after this key';
   }
-  if (message.startsWith('Sequence item without')) return 'A list item starts with `- `; add it';
+  if (message.startsWith('Sequence item without'))
+    return 'This line belongs to no list item; align it with the lines around it, or start it with `- `';
+  if (message.startsWith('Block scalars with more-indented'))
+    return 'A blank line above has more spaces than this block of text; remove them';
   if (message.startsWith('Missing , or')) return 'Missing comma or colon';
   if (message.startsWith('Missing ,')) return 'Missing comma';
   if (message.startsWith('Missing space after :')) return 'Missing space after the colon';

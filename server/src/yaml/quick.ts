@@ -50,6 +50,18 @@ export function readQuick(text: string, mask: Mask | undefined): QuickRead | und
   }
 }
 
+/** Where `readQuick` gives up: at or shortly before what is not plain YAML. */
+export function quickStop(text: string, mask: Mask | undefined): number {
+  const reader = createReader(text, mask);
+  if (reader === undefined) return 0;
+  try {
+    readDocument(reader);
+  } catch {
+    // The place is the result.
+  }
+  return Math.min(reader.at, text.length);
+}
+
 /** A text that is not YAML as written, but may be with its variables masked. */
 function readWithVariables(text: string): QuickRead | undefined {
   const mask = maskVariables(text);

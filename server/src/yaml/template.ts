@@ -1,6 +1,7 @@
 import { draftOf } from './draft.ts';
 import type { YamlMap, YamlNode, YamlSeq } from './node.ts';
 import type { Span } from './span.ts';
+import { omittedLines } from './split.ts';
 import { findActions, isControl, outputIndent, type TemplateAction } from './template-action.ts';
 
 /** A text whose template syntax is replaced by the same number of other characters, so that it can be read and every offset still holds. */
@@ -106,7 +107,9 @@ export function maskVariables(text: string): Mask | undefined {
  */
 export function maskStandIns(text: string): Mask | undefined {
   const hiddenLines: HiddenLines[] = [];
+  const omitted = new Set(omittedLines(text).map(({ start }) => start));
   const blanked = text.replace(STAND_IN, (line: string, offset: number) => {
+    if (line.startsWith('...') && line.trimEnd().length === 3 && !omitted.has(offset)) return line;
     hiddenLines.push({ offset, column: line.search(/\S/) });
     return ' '.repeat(line.length);
   });
@@ -117,8 +120,8 @@ export function maskStandIns(text: string): Mask | undefined {
 
 const VARIABLE = /\$\{[A-Za-z_]\w*(?::?-[^{}\n]*)?\}/g;
 
-/** Three dots at the start of a line end a document, so only indented ones stand for omitted lines. */
-const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]+\.{3,}|\.{4,}|[ \t]*\u2026)[ \t]*$/gm;
+/** Three dots at the start of a line end a document, unless the same object continues below. */
+const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]*\.{3,}|[ \t]*\u2026)[ \t]*$/gm;
 
 /** Whether the span contains part of a template action. */
 export function touchesAction(mask: Mask, span: Span): boolean {
