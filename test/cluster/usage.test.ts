@@ -91,7 +91,7 @@ test('the page has the idle pods, and says where the figures are from', async ()
   await connected();
   const { text } = await drawn({ kind: 'page', nonce: 'n' });
   expect(text).toContain('<h2 id="idle">1 pod holds 8 GPUs under 5% for 6 h: $29.39/h</h2>');
-  expect(text).toContain(`measured for 6 h by Prometheus at `);
+  expect(text).toContain(`measured over 6 h by Prometheus at `);
   expect(text).toContain(new URL(prometheus.url).port);
   expect(text).toContain('Busy GPUs by pool');
 });

@@ -65,10 +65,10 @@ spec:
       lensOf(workflow('CronWorkflow', fields, `workflowSpec: {${limit}${templates}}`));
     // 2 h × 5.672 = 11.344; 30.4167 nights × 11.344 = 345.05.
     expect(cron('schedule: "0 1 * * *"', 'activeDeadlineSeconds: 7200, ')).toMatch(
-      / while running .* at most \$11\.34 per run, \$345\.05 a month$/,
+      / while running .* at most \$11\.34 per run, \$345\.05 per month$/,
     );
     expect(cron('schedules: ["0 1 * * *", "0 13 * * *"]', 'activeDeadlineSeconds: 7200, ')).toMatch(
-      /\$690\.09 a month$/,
+      /\$690\.09 per month$/,
     );
     // The limit of one step bounds that step only.
     expect(cron('schedule: "0 1 * * *"', '')).toBe('$5.67/h on demand while running · $2.46/h spot');

@@ -130,16 +130,16 @@ export default defineRule({
 function probesOf(
   { at }: Container,
   workload: Workload,
-): Partial<Record<'startup' | 'liveness' | 'readiness', Cursor>> {
-  const found = (['startup', 'liveness', 'readiness'] as const).map((type) => {
-    if (!hasAllContainers(workload)) return [type, getIn(at, `${type}Probe`)] as const;
+): Readonly<Record<'startup' | 'liveness' | 'readiness', Cursor | undefined>> {
+  const probe = (type: string) => {
+    if (!hasAllContainers(workload)) return getIn(at, `${type}Probe`);
     const written = getIn(at, 'probes', type);
     const isOff = written === undefined || asBoolean(getIn(written, 'enabled')) === false;
     // The chart fills in the other forms.
     const isOwn = asBoolean(getIn(written, 'enabled')) === true && asBoolean(getIn(written, 'custom')) === true;
-    return [type, isOff ? undefined : isOwn ? getIn(written, 'spec') : written] as const;
-  });
-  return Object.fromEntries(found.filter(([, probe]) => probe !== undefined));
+    return isOff ? undefined : isOwn ? getIn(written, 'spec') : written;
+  };
+  return { startup: probe('startup'), liveness: probe('liveness'), readiness: probe('readiness') };
 }
 
 /** What takes a server longer than its probe allows; undefined if it may start in time. */
