@@ -53,6 +53,18 @@ test.each<[string, string, string, string | undefined]>([
     'Infrastructure (likely, known from image registry.example/dcgm-exporter:4)',
   ],
   [pod("image: 'registry.example/gpu-operator/app:4'"), 'unknown', 'guess', undefined],
+  [
+    pod("image: 'a:1', command: [python, train.py]").replace('}]}}', "}, {name: m, image: 'b/node-exporter:1'}]}}"),
+    'training',
+    'likely',
+    'Training (likely, known from train)',
+  ],
+  [
+    pod("image: 'b/dcgm-exporter:4'").replace('}]}}', "}, {name: m, image: 'a:1'}]}}"),
+    'infrastructure',
+    'likely',
+    'Infrastructure (likely, known from image b/dcgm-exporter:4)',
+  ],
   ...['nvidia-demo', 'monitoring', 'model-operator', 'amazon-team'].map(
     (namespace): [string, string, string, undefined] => [
       pod("image: 'a:1'").replace('{name: a}', `{name: a, namespace: ${namespace}}`),

@@ -92,7 +92,10 @@ const serverNames: ReadonlySet<string> = new Set([
 function infrastructureSign({ namespace, name }: Manifest, podSets: readonly PodSet[]): string | undefined {
   if (namespace !== null && clusterNamespaces.test(namespace)) return `namespace ${namespace}`;
   if (name !== null && components.test(name) && !trial.test(name)) return `name ${name}`;
-  const images = podSets.flatMap(({ containers }) => containers.flatMap(({ image }) => image?.value ?? []));
+  // An exporter next to a container that uses the GPUs says nothing about that container.
+  const containers = podSets.flatMap((podSet) => podSet.containers);
+  const users = containers.filter(({ accelerators }) => accelerators.length > 0);
+  const images = (users.length === 0 ? containers : users).flatMap(({ image }) => image?.value ?? []);
   const image = images.find((one) => components.test(imageName(one)) && !trial.test(imageName(one)));
   if (image !== undefined) return `image ${image}`;
   const paths = podSets.flatMap(({ volumes }) => volumes.map(({ at }) => asText(getIn(at, 'hostPath', 'path')) ?? ''));

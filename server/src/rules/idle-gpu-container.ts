@@ -1,4 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { baseName } from '../command/shell.ts';
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { isShell } from '../command/wrappers.ts';
@@ -24,7 +26,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A device belongs to its container as long as the container runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU
  * for everybody else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting
- * pod.
+ * pod. The pod of a Job keeps its devices until all its containers have ended: an exporter or a sleep among them keeps it for ever, unless it is
+ * an init container with `restartPolicy: Always`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -63,7 +66,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of MPI (their launcher
+ * For helpers of a Job with a deadline or one process namespace, init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of MPI (their launcher
  * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, for pods with a deadline, for
  * shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and tests, the finding is information only; in a file with
  * several such examples, the first one is reported.
@@ -71,6 +74,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [Kubernetes: sidecar containers in Jobs](https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#jobs-with-sidecar-containers)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -85,6 +89,7 @@ export default defineRule({
   },
   container(container, context) {
     const held = heldBy(container, context.podSet);
+    if (held === undefined) checkHelper(container, context);
     if (held === undefined || container.type === 'init' || isDrivenRemotely(context)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isIncomplete(line.parent)))
@@ -108,6 +113,39 @@ export default defineRule({
     });
   },
 });
+
+/** A helper that never ends keeps the pod of a Job, with the devices of the other containers. */
+function checkHelper(container: Container, context: PodSetContext): void {
+  const { workload, podSet, document } = context;
+  const { kind, apiVersion } = workload;
+  const isJob = (kind === 'Job' || kind === 'CronJob') && apiVersion.startsWith('batch/');
+  if (!isJob || workload.partial || container.type !== 'app' || isExempt(workload) || podSet.pods.max === 0) return;
+  // With one process namespace, the main program can stop its helpers.
+  if (hasDeadline(context) || asBoolean(getIn(podSet.pod, 'shareProcessNamespace')) === true) return;
+  const requests = podSet.containers.filter(({ type }) => type === 'app').flatMap(knownRequests);
+  const lines = [...container.command, ...container.args];
+  if (requests.length === 0 || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+  const waiting = findWaiting(processInput(container));
+  const isEndlessWait = waiting?.kind === 'only-waits' && waiting.seconds === Number.POSITIVE_INFINITY;
+  const { image } = container;
+  const exports = image !== undefined && container.command.length === 0 && isExporter(image.value);
+  const span = isEndlessWait ? spanOfWords(document, lines, waiting.words) : exports ? spanOf(image.at) : undefined;
+  if (span === undefined) return;
+  const name = shorten(asText(getIn(container.at, 'name')) ?? 'A container', 30);
+  context.report({
+    message: `${name} never ends, so the ${kind === 'Job' ? 'Job' : 'Job of the CronJob'} keeps ${shorten(requestWords(requests), 40)} after its work: make it an init container with restartPolicy Always`,
+    span,
+  });
+}
+
+/** Whether an image serves metrics: `node-exporter`. An exporter of models ends. */
+function isExporter(image: string): boolean {
+  const { repository } = imageParts(image);
+  const words = wordsOf(repository.slice(repository.lastIndexOf('/') + 1));
+  return words.at(-1) === 'exporter' && words.some((word) => measured.has(word));
+}
+
+const measured = wordSet('node dcgm gpu nvidia rocm amd process statsd metrics prometheus cgroup');
 
 /** A container that waits without a command that says so. */
 interface Pause extends Pick<Waiting, 'what' | 'kind' | 'seconds'> {

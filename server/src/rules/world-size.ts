@@ -14,7 +14,7 @@ import { setLastNumber } from '../rewrite/words.ts';
 import { asNumber, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
  * A distributed launch expects a different number of nodes or processes than the job has.
@@ -23,7 +23,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
  * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots.
- * The pods of a TPU slice must use all its chips: the software on each node waits for all others.
+ * The pods of a TPU slice must use all its chips: the software on each node waits for all others. A Job never runs more pods at once than its
+ * `completions`, whatever its `parallelism`.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -77,14 +78,17 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+ * - [Kubernetes: parallelism of Jobs](https://kubernetes.io/docs/concepts/workloads/controllers/job/#controlling-parallelism)
  * - [GKE: plan TPUs](https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus)
  * - [Open MPI: mpirun](https://docs.open-mpi.org/en/main/man-openmpi/man1/mpirun.1.html)
  */
 export default defineRule({
   topic: 'parallelism',
   severity: 'warning',
-  workload(workload, { document, report }) {
+  workload(workload, context) {
     if (workload.partial) return;
+    checkCompletions(workload, context);
+    const { document, report } = context;
     const written = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
     const slots = written && lowerCount(written, 1);
     const gpus = gpusOfWorker(workload);
@@ -166,6 +170,36 @@ export default defineRule({
     }
   }),
 });
+
+/** A Job never runs more pods at once than it needs completions. The surplus is a mistake if the ranks wait for it. */
+function checkCompletions({ kind, apiVersion, manifest, podSets }: Workload, { document, report }: RuleContext): void {
+  if (kind !== 'Job' || !apiVersion.startsWith('batch/')) return;
+  const written = getIn(manifest.root, 'spec', 'completions');
+  const completions = asNumber(written);
+  const parallelism = asNumber(getIn(manifest.root, 'spec', 'parallelism'));
+  if (written === undefined || completions === undefined || parallelism === undefined || parallelism <= completions)
+    return;
+  for (const podSet of podSets) {
+    for (const container of podSet.containers.filter(namesAccelerators)) {
+      const gpus = wholeGpus(container, podSet);
+      const size = container.env.find(({ name, value }) => {
+        const isProcesses = name === 'WORLD_SIZE';
+        if (!isProcesses && !/^(?:PET_)?(?:NNODES|NUM_NODES|NUM_MACHINES)$/.test(name)) return false;
+        const count = /^\d{1,5}$/.test(value?.value ?? '') ? Number(value?.value) : 0;
+        return gpus !== null && count > completions * (isProcesses ? Math.max(1, gpus) : 1);
+      });
+      if (size === undefined) continue;
+      report({
+        message: `completions ${completions} limits the Job to ${plural(completions, 'pod')} at once, but ${size.name} is ${size.value?.value}: its ranks wait for pods that never start`,
+        span: spanOf(written),
+        fixes: () => [
+          fix(`Set completions to ${parallelism}`, 'unsafe', replaceScalar(document, written, parallelism)),
+        ],
+      });
+      return;
+    }
+  }
+}
 
 /** What follows if a launch expects other nodes than the job has. Lightning compares its own number with the launch. */
 function effectOf({ text }: LocalProcesses, surplus: number): string {
