@@ -1,11 +1,11 @@
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { probesOf } from '../evidence/probes.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
-import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
-import { asBoolean, type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -121,26 +121,6 @@ export default defineRule({
     });
   },
 });
-
-/**
- * The probes of a container, which app-template has under `probes`: with `custom: true` they have the fields of Kubernetes, and without
- * `enabled: true` they are off.
- * https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/container/fields/_probes.tpl
- */
-function probesOf(
-  { at }: Container,
-  workload: Workload,
-): Readonly<Record<'startup' | 'liveness' | 'readiness', Cursor | undefined>> {
-  const probe = (type: string) => {
-    if (!hasAllContainers(workload)) return getIn(at, `${type}Probe`);
-    const written = getIn(at, 'probes', type);
-    const isOff = written === undefined || asBoolean(getIn(written, 'enabled')) === false;
-    // The chart fills in the other forms.
-    const isOwn = asBoolean(getIn(written, 'enabled')) === true && asBoolean(getIn(written, 'custom')) === true;
-    return isOff ? undefined : isOwn ? getIn(written, 'spec') : written;
-  };
-  return { startup: probe('startup'), liveness: probe('liveness'), readiness: probe('readiness') };
-}
 
 /** What takes a server longer than its probe allows; undefined if it may start in time. */
 function slowStart(
