@@ -1,5 +1,15 @@
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
 
 /** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
 export function getsDevicesOtherwise(
@@ -14,6 +24,14 @@ export function getsDevicesOtherwise(
       keyOf(entry).includes('/'),
     ),
   );
+}
+
+/** Whether a template inserts containers, or resources of a container, in which devices may be requested. */
+export function mayRequestUnseen({ pod, containers }: PodSet): boolean {
+  const parts = containers.flatMap(({ at, resources }) => {
+    return [at, resources, getIn(resources, 'limits'), getIn(resources, 'requests')];
+  });
+  return [getIn(pod, 'containers'), ...parts].some((part) => isIncomplete(part) || isTemplated(part));
 }
 
 /** Whether the pod manages its node: it mounts host directories or runs with host privileges. */

@@ -2,7 +2,7 @@ import { meantResource } from '../catalog/resource-spelling.ts';
 import { hasAllContainers, isForAllPods } from '../evidence/chart-pods.ts';
 import { gpuNodeRequirement, meansAccelerator } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram } from '../evidence/gpu-programs.ts';
-import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
+import { getsDevicesOtherwise, mayRequestUnseen, servesNode } from '../evidence/other-devices.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -59,7 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For infrastructure, for privileged pods and pods with host paths (they serve the node), and for control pods of objects that request
  * accelerators elsewhere. For claims, fractions by annotation, runtime classes (which may provide GPUs) and other extended resources. For
- * patches and definitions.
+ * patches, definitions, and templates that insert the resources.
  *
  * ## Sources
  *
@@ -77,6 +77,7 @@ export default defineRule({
     // What runs on every GPU node serves the node.
     if (workload.kind === 'DaemonSet') return;
     if (getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet)) return;
+    if (mayRequestUnseen(podSet)) return;
     const required = gpuNodeRequirement(podSet);
     if (required === undefined) {
       if (!workload.partial) reportToleration(podSet, context);

@@ -55,7 +55,7 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * In a chart's values, `resources: {}` next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs.
+ * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs.
  *
  * ## Fix safety
  *
@@ -113,10 +113,15 @@ export default defineRule({
       });
     }
 
-    /** `resources: {}` next to node labels or tolerations of GPU nodes: the pods go there, and their program needs a GPU. */
+    /** `resources` without devices next to node labels or tolerations of GPU nodes: the pods go there, and their program needs a GPU. */
     function reportEmptyResources({ pod }: PodSet): void {
-      const empty = getIn(pod, 'resources');
-      if (empty?.node.kind !== 'map' || entries(empty).length > 0 || isIncomplete(empty) || isIncomplete(pod)) return;
+      const given = getIn(pod, 'resources');
+      const amounts = ['limits', 'requests'].map((key) => getIn(given, key));
+      if (given?.node.kind !== 'map' || [given, pod, ...amounts].some(isTemplatedOrIncomplete)) return;
+      // Anything else under resources is a form of the chart's own.
+      if (entries(given).some((entry) => !/^(?:limits|requests)$/.test(keyOf(entry)))) return;
+      const named = amounts.flatMap(entries);
+      if (named.some((entry) => !/^(?:cpu|memory|ephemeral-storage)$/.test(keyOf(entry)))) return;
       if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest(keyOf(entry)))) return;
       const container = containerOf({ at: pod, name: keyOf(pod) });
       if (container.image === undefined || isTemplated(container.image.at) || replicasOf(pod).max === 0) return;
@@ -124,10 +129,12 @@ export default defineRule({
       const program = gpuProgram(container);
       if (nodes === undefined && !toleratesGpuNodes(podSet)) return;
       if (program === undefined && gpuImage(container) === undefined) return;
+      const isEmpty = named.length === 0;
+      // A template may add the device to the amounts.
       report({
-        severity: nodes !== undefined && program !== undefined ? 'warning' : 'info',
-        message: `resources is empty, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: the pods land on GPU nodes but get no GPU`,
-        span: keySpanOf(empty),
+        severity: isEmpty && nodes !== undefined && program !== undefined ? 'warning' : 'info',
+        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: the pods land on GPU nodes but get no GPU`,
+        span: keySpanOf(given),
         fixes: () => [requestOne(container, document)],
       });
     }

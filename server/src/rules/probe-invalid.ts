@@ -1,9 +1,12 @@
+import { type Probes, probesOf } from '../evidence/probes.ts';
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { useOf } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import { isValues } from '../model/values.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
+  asBoolean,
   asNumber,
   asText,
   type Cursor,
@@ -16,7 +19,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { removeKey, replaceScalar } from '../yaml/edit.ts';
+import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -28,7 +31,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at once
  * (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to their end and have no probes,
  * unless they are sidecars. A probe of a named port fails if the container declares no port of that name. Triton answers on port 8000; by default,
- * its ports 8001 and 8002 have only gRPC and metrics.
+ * its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the path in the probes that
+ * `helm create` writes; this is also checked in the values of charts.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -70,12 +74,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe: 1 is the only valid threshold, and a field that is not allowed had no effect. Another port is unsafe.
+ * Safe: 1 is the only valid threshold, and a field that is not allowed had no effect. Another port or path is unsafe.
  *
  * ## Sources
  *
  * - [Kubernetes: probes](https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/)
  * - [Triton: the server's ports](https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/getting_started/quickstart.html)
+ * - [vllm-project/vllm#6194](https://github.com/vllm-project/vllm/issues/6194), [vllm-project/vllm#1245](https://github.com/vllm-project/vllm/issues/1245)
  * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
  */
 export default defineRule({
@@ -83,7 +88,10 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   container(container, context) {
-    if (!isPodSpec(context.podSet, context.workload)) return;
+    const isPod = isPodSpec(context.podSet, context.workload);
+    if (runsVllm(container) && (isPod || isValues(context.workload)))
+      checkVllm(probesOf(container, context.workload), container, context);
+    if (!isPod) return;
     const probes = probeNames.map((name) => getIn(container.at, name)).filter(isSet);
     if (container.type === 'init') {
       refuse(probes, container, context);
@@ -192,6 +200,61 @@ function checkTriton(probe: Cursor, container: Container, { report, document }: 
     span: spanOf(place),
     fixes: () => [fix('Use port 8000', 'unsafe', replaceScalar(document, place, 8000))],
   });
+}
+
+/** Whether a container certainly runs vLLM's own server, whose paths are known. */
+function runsVllm(container: Container): boolean {
+  const { type, image, command, args } = container;
+  if (type === 'init' || useOf(container).program !== 'vllm') return false;
+  const words = [...command, ...args].map(({ value }) => value).join(' ');
+  // Middleware and the servers of other kinds of models can answer anything.
+  if (/--(?:middleware|omni)/.test(words)) return false;
+  return (
+    /(?:^|\/)vllm-openai[^/]*$/.test(image?.value ?? '') || /\bvllm serve\b|\bvllm\.entrypoints\.openai\b/.test(words)
+  );
+}
+
+/** A probe of a path that vLLM does not have, which `helm create` and other servers use. */
+function checkVllm(probes: Probes, container: Container, context: PodSetContext): void {
+  const { report, document, workload } = context;
+  // Charts may take the probes of other containers from values without an image.
+  if (isValues(workload) && getIn(container.at, 'image') === undefined) return;
+  for (const [type, probe] of Object.entries(probes)) {
+    const request = getIn(probe, 'httpGet');
+    const path = getIn(request, 'path');
+    const text = path === undefined ? '/' : writtenText(path);
+    if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
+    if (!/^\/(?:(?:health|live|ready)z)?$/.test(text) || asBoolean(getIn(probe, 'enabled')) === false) continue;
+    if (!isVllmPort(getIn(request, 'port'), container, workload)) continue;
+    const effect =
+      type === 'readiness' ? 'the pod is never ready' : 'the kubelet restarts the container again and again';
+    report({
+      severity: 'warning',
+      message: `The ${type} probe requests ${text} from vLLM, which answers 404: ${effect}`,
+      span: spanOf(path ?? request),
+      fixes: () => [
+        fix(
+          'Use /health',
+          'unsafe',
+          path === undefined
+            ? insertKey(document, request, 'path', '/health')
+            : replaceScalar(document, path, '/health'),
+        ),
+      ],
+    });
+  }
+}
+
+/** Whether a probe's port is the one on which vLLM serves its API. */
+function isVllmPort(port: Cursor | undefined, { at, command, args }: Container, workload: Workload): boolean {
+  const name = asText(port);
+  // A chart passes its server's port in its own way.
+  if (isValues(workload)) return name === undefined || isTemplated(port) || !/metric|health|proxy|admin/i.test(name);
+  const words = [...command, ...args].map(({ value }) => value).join(' ');
+  const own = /--port[= ]+["']?(\d+)/.exec(words)?.[1] ?? (/--port/.test(words) ? undefined : '8000');
+  const named = items(getIn(at, 'ports')).find((one) => asText(getIn(one, 'name')) === name);
+  const asked = asNumber(getIn(named, 'containerPort')) ?? asNumber(port);
+  return own !== undefined && asked !== undefined && String(asked) === own;
 }
 
 /** Exactly one of the handlers. */

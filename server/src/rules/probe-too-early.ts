@@ -1,8 +1,9 @@
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { probesOf } from '../evidence/probes.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import { isValues } from '../model/values.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
 import { asBoolean, type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -73,11 +74,10 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe that waits long enough, for patches, definitions and values of charts other than app-template, and for servers other
- * than those of language models, unless a readiness probe with 10 or more attempts and the same request allows at least twice the time. The
+ * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models, unless a readiness probe with 10 or more attempts and the same request allows at least twice the time. The
  * estimate is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of
  * up to 8 files at 50 MiB/s each if the server itself stores the weights. If it stores them on a volume that outlives the pod, the finding is
- * information only: the volume may already hold the model.
+ * information only: the volume may already hold the model. So is one in the values of a chart whose templates are unknown.
  *
  * ## Sources
  *
@@ -94,7 +94,11 @@ export default defineRule({
     const { startup, liveness, readiness } = probesOf(container, workload);
     // A startup probe suspends the other probes until it succeeds.
     const probe = startup ?? liveness;
-    if (probe?.node.kind !== 'map' || (workload.partial && !isChart) || !requestsAccelerators(container)) return;
+    // Charts pass on the probes of their values, next to the image.
+    const isOther = !isChart && isValues(workload);
+    const isRead = isChart || (isOther ? getIn(container.at, 'image') !== undefined : !workload.partial);
+    if (probe?.node.kind !== 'map' || !isRead || !requestsAccelerators(container)) return;
+    if (isOther && asBoolean(getIn(probe, 'enabled')) === false) return;
     if (isIncomplete(container.at) || isIncomplete(probe)) return;
     // The first versions of the chart gave the container of this name a startup probe.
     if (isChart && startup === undefined && container.name === 'main') return;
@@ -102,45 +106,28 @@ export default defineRule({
     const known = budget === undefined ? undefined : modelLoader(container, podSet, workload, options);
     if (budget === undefined) return;
     // The volumes of the chart are elsewhere in its values.
-    const loader: ModelLoader | undefined = isChart && known ? { ...known, downloads: undefined } : known;
+    const loader: ModelLoader | undefined = (isChart || isOther) && known ? { ...known, downloads: undefined } : known;
     const named = isChart ? (probe.parent ?? probe) : probe;
     const killed = `${isChart ? `probes.${keyOf(named)}` : keyOf(probe)} kills the container ${budget} s after its start, but`;
     const found = loader && slowStart(loader, budget);
     const patience = found === undefined && startup === undefined ? readinessBudget(probe, readiness) : undefined;
     if (found === undefined && (patience === undefined || patience < 2 * budget)) return;
     report({
-      severity: found?.downloads === 'first' || loader === undefined ? 'info' : 'warning',
+      // The templates of a chart may have a startup probe of their own.
+      severity: found?.downloads === 'first' || loader === undefined || isOther ? 'info' : 'warning',
       message:
         found === undefined
           ? `${killed} readinessProbe gives it ${patience} s: a start that takes longer than ${budget} s never ends`
           : `${killed} ${found.what}: it may never become ready`,
       span: keySpanOf(named),
       fixes: () => [
-        startup === undefined ? addStartupProbe(probe, container.at, document, isChart) : waitLonger(probe, document),
+        startup === undefined && !isOther
+          ? addStartupProbe(probe, container.at, document, isChart)
+          : waitLonger(probe, document),
       ],
     });
   },
 });
-
-/**
- * The probes of a container, which app-template has under `probes`: with `custom: true` they have the fields of Kubernetes, and without
- * `enabled: true` they are off.
- * https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/container/fields/_probes.tpl
- */
-function probesOf(
-  { at }: Container,
-  workload: Workload,
-): Readonly<Record<'startup' | 'liveness' | 'readiness', Cursor | undefined>> {
-  const probe = (type: string) => {
-    if (!hasAllContainers(workload)) return getIn(at, `${type}Probe`);
-    const written = getIn(at, 'probes', type);
-    const isOff = written === undefined || asBoolean(getIn(written, 'enabled')) === false;
-    // The chart fills in the other forms.
-    const isOwn = asBoolean(getIn(written, 'enabled')) === true && asBoolean(getIn(written, 'custom')) === true;
-    return isOff ? undefined : isOwn ? getIn(written, 'spec') : written;
-  };
-  return { startup: probe('startup'), liveness: probe('liveness'), readiness: probe('readiness') };
-}
 
 /** What takes a server longer than its probe allows; undefined if it may start in time. */
 function slowStart(
