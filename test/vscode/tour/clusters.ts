@@ -174,7 +174,7 @@ export const clusters: readonly Step[] = [
       await expand(page, /^Workloads/);
       const owner = await sees(page, row, /^llama(?!-).*InferenceService/);
       await owner.hover();
-      await owner.locator('[aria-label*="Open Manifest"]').first().click();
+      await owner.locator('[aria-label*="Open Workload Manifest"]').first().click();
       await page.locator('.tab.active[data-resource-name="llama-isvc.yaml"]').waitFor();
       await (await sees(page, `${lens} a`, /^\d+ pods in prod$/)).click();
       await sees(page, `${row}.selected`, /^llama(?!-).*InferenceService/);
