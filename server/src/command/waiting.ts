@@ -90,6 +90,13 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
   return { what: programWords(last).join(' '), words: [first, end] };
 }
 
+/** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */
+export function doesNothing({ command, args, env }: ProcessInput): boolean {
+  const line = readCommandLine(command, args, env);
+  const isIdle = (one: Statement) => !one.background && (waitOf(one) !== undefined || effectOf(one) === 'nothing');
+  return line.complete && line.statements.length > 0 && line.statements.every(isIdle);
+}
+
 /** Whether a command that works is known to end by more than the name of its script. */
 function endsForSure(command: SimpleCommand): boolean {
   if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;
