@@ -92,9 +92,13 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
 
 /** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */
 export function doesNothing({ command, args, env }: ProcessInput): boolean {
-  const line = readCommandLine(command, args, env);
-  const isIdle = (one: Statement) => !one.background && (waitOf(one) !== undefined || effectOf(one) === 'nothing');
-  return line.complete && line.statements.length > 0 && line.statements.every(isIdle);
+  const { complete, statements } = readCommandLine(command, args, env);
+  return complete && statements.length > 0 && statements.every((one) => waitOf(one) !== undefined || isIdle(one));
+}
+
+/** Whether a statement only prints or lists something, in the foreground. */
+export function isIdle(statement: Statement): boolean {
+  return !statement.background && waitOf(statement) === undefined && effectOf(statement) === 'nothing';
 }
 
 /** Whether a command that works is known to end by more than the name of its script. */
