@@ -114,7 +114,7 @@ function checkRayHead(parameters: Cursor | undefined, { report, document }: PodS
     if (at === undefined || other === undefined || number === 0 || (other.at !== undefined && other.name > name))
       continue;
     report({
-      message: `Ray's ${name} and ${other.name} are both ${number}: ray start --head fails, so the cluster has no head`,
+      message: `Ray's ${name} and ${other.name} are both ${number}: the head of the cluster never starts`,
       span: spanOf(at),
       fixes: () => [fix(`Remove ${name}`, 'unsafe', removeKey(document, at))],
     });
