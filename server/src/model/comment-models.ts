@@ -25,8 +25,13 @@ export interface CommentScope {
  */
 export function commentModels(scope: CommentScope): readonly CommentModels[] {
   const comments = cardComments(scope.manifest.document);
-  if (comments.length === 0) return oneCard(scope.header().map((text) => ({ text, models: modelsInComment(text) })));
+  if (comments.length === 0) return cardInTexts(scope.header());
   return [...atRequests(scope, comments), ...inResources(scope, comments), ...others(scope, comments)];
+}
+
+/** The card that all of the texts name, which are comments or descriptions. */
+export function cardInTexts(texts: readonly string[]): readonly CommentModels[] {
+  return oneCard(texts.map((text) => ({ text, models: modelsInComment(text) })));
 }
 
 /** The models that a comment mentions: people also write `one 3090` and `4090 (24 GB)`. */

@@ -1,7 +1,7 @@
 import type { GpuModel } from '../catalog/index.ts';
 import { gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { commentModels, isOneCard } from './comment-models.ts';
+import { cardInTexts, commentModels, isOneCard } from './comment-models.ts';
 import {
   excludes,
   holdsDevices,
@@ -40,6 +40,7 @@ export function modelHints(source: HintSource): readonly NamedModels[] {
     ...argumentHints(source),
     ...nameHints(source),
     ...commentModels(source).flatMap(({ models, text }) => hint(models, 'comment', text)),
+    ...described(source.manifest).flatMap(({ models, text }) => hint(models, 'comment', text)),
     ...source.containers.flatMap(imageHint),
   ];
 }
@@ -57,6 +58,16 @@ function nodeHint({ key, values }: Selector): readonly NamedModels[] {
   if (models.some((found) => found.length === 0)) return [];
   return hint([...new Set(models.flat())], 'node', labelWords(key, values[0]?.value ?? ''));
 }
+
+/** What the labels and annotations of an object say of it or of its machine: `description: Chat on the RTX 4090`. */
+function described({ labels, annotations }: Manifest): ReturnType<typeof cardInTexts> {
+  const texts = [...labels, ...annotations].filter(
+    ({ value, at }) => description.test(keyOf(at)) && mayNameGpu(value) && !isTemplated(at),
+  );
+  return cardInTexts(texts.map(({ value }) => value));
+}
+
+const description = /(?:^|[/.])(?:description|summary|notes?|comment|hardware|machine|server)$/i;
 
 /** An image that is built for a card: `trainer-a100`, `comfyui:rtx5090`. Short names and `v100` may be versions. */
 function imageHint({ image, accelerators }: Container): readonly NamedModels[] {
@@ -176,8 +187,11 @@ function argumentHints({ manifest: { root }, pod, containers }: HintSource): rea
   );
   // Ray's group, and the configuration of Serve and of Slurm.
   const group = pod.parent?.parent;
+  const lines = containers.map(({ command, args }) => [...command, ...args].map(({ value }) => value));
   const texts = [
-    ...containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)),
+    ...lines.flat(),
+    // A flag and its value may be two items.
+    ...lines.map((words) => words.filter((word) => word.length < 80).join(' ')),
     ...entries(getIn(group, 'rayStartParams')).flatMap((entry) => asText(entry) ?? []),
     asText(getIn(root, 'spec', 'serveConfigV2')) ?? '',
     asText(getIn(root, 'spec', 'extraConf')) ?? '',
