@@ -55,9 +55,7 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
       ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
       : []),
     `Buffers of ${engineNames[served.engine]}${version}${served.eager ? ' without CUDA graphs' : ''}: estimated by formula (docs/memory.md)`,
-    ...(fraction === null
-      ? []
-      : [`The server reserves ${percent(fraction)} of the GPU's memory`]),
+    ...(fraction === null ? [] : [`The server reserves ${percent(fraction)} of the GPU's memory`]),
     ...(own === null ? [] : [`${engineNames[served.engine]} ${ownChoices[own]}`]),
     ...served.extras.map((extra) => `Not included: ${extra}`),
     ...(served.open.length === 0 ? [] : [`Settings may be missing: ${served.open[0]}`]),
