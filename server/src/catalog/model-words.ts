@@ -48,6 +48,7 @@ export const tuning: ReadonlySet<string> = new Set(
 
 /** The number of parameters that a word states: `7b`, `8x7b`, `125m`, `7b1`. The parameters that a token uses (`a22b`) are not the total. */
 export function parameterCount(word: string): number | undefined {
+  if (word < '0' || word > ':') return undefined;
   const [, experts, number = '', unit, more] = /^(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)(b|m)(\d)?$/.exec(word) ?? [];
   if (unit === undefined || (unit === 'm' && Number(number) < 10)) return undefined;
   const billions = Number(more === undefined ? number : `${number}.${more}`) * Number(experts ?? 1);

@@ -20,7 +20,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently drop them, and the pod can run on any
  * node. Accelerators are requested in a container's `resources.limits`; the pod's own `resources` accept only cpu, memory and huge pages.
  * A profile of JupyterHub requests them in `extra_resource_limits` of its `kubespawner_override`, and a controller of the app-template chart in its
- * containers, which are a mapping: `resources` next to a container is another container.
+ * containers.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -129,7 +129,6 @@ export default defineRule({
 function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   const { pod } = podSet;
   if (hasAllContainers(context.workload)) reportOutside(podSet, context);
-  reportAmongContainers(podSet, context);
   const profile = getIn(pod, 'kubespawner_override');
   const path = pod.step === 'singleuser' ? ['extraResource', 'limits'] : ['extra_resource_limits'];
   for (const entry of ignoredRequests(pod)) {
@@ -148,39 +147,14 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   }
 }
 
-/**
- * Accelerators outside the resources of a container of the common library, whose containers are a mapping: a field that is indented too little
- * is another container, which has no image.
- */
-function reportAmongContainers({ containers }: PodSet, { workload, document, report }: PodSetContext): void {
-  if (workload.manifest.root.parent?.step !== 'controllers' || workload.wholeResources !== true) return;
-  const [only, ...others] = containers.filter(({ at }) => getIn(at, 'image') !== undefined);
-  for (const { at, resources } of containers) {
-    const isField = keyOf(at) === 'resources' && getIn(at, 'image') === undefined;
-    for (const entry of strayResources(at, resources)) {
-      const name = keyOf(entry);
-      if (entry.parent?.step === 'requests' && getIn(at, 'limits', name) !== undefined) continue;
-      report({
-        message: `${shorten(name, 60)} is ${isField ? 'next to the containers, as one of them' : 'outside resources.limits'}: no container gets it`,
-        span: keySpanOf(entry),
-        fixes: () => [
-          isField && only !== undefined && others.length === 0 && getIn(only.at, 'resources') === undefined
-            ? moveField(document, at, only.at, ['resources'], `Move resources to ${only.name}`)
-            : undefined,
-        ],
-      });
-    }
-  }
-}
-
-/** Accelerators in the resources of a controller of the common library, or next to the controllers. Only its containers have them. */
+/** Accelerators in the resources of a controller of the common library, or next to its containers or the controllers. Only its containers have them. */
 function reportOutside(podSet: PodSet, context: PodSetContext): void {
   const { root } = context.workload.manifest;
   const controllers = root.parent?.step === 'controllers' ? root.parent : undefined;
   const [first, ...more] = entries(controllers);
   const values = first?.node === root.node ? controllers?.parent : undefined;
   const shared = [values, getIn(values, 'defaultPodOptions')];
-  for (const holder of [root, getIn(root, 'pod'), ...shared]) {
+  for (const holder of [root, getIn(root, 'pod'), getIn(root, 'containers'), ...shared]) {
     const resources = getIn(holder, 'resources');
     const target = shared.includes(holder) && more.length > 0 ? undefined : onlyContainer(podSet);
     for (const entry of [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))]) {
