@@ -194,3 +194,9 @@ test('checkpoints in 4 bits keep attention in 16 bits, if the model has linear a
   expect(saved('Qwen3.5-35B-A3B')).toBeCloseTo(gib(experts, 8 - 4.16) - gib(attention, 16 - 8), 2);
   expect(saved('Qwen3-30B-A3B')).toBeCloseTo(gib(30.53e9 - 2 * 151_936 * 2048, 8 - 4.16), 1);
 });
+
+test('a server for text alone loads no parts for pictures', () => {
+  const { towerParameters } = modelByName('Qwen/Qwen3.5-4B')!.shape;
+  const weights = (given: Partial<Given>) => need({ name: 'Qwen/Qwen3.5-4B', engine: 'vllm', ...given }).weightsGiB;
+  expect(weights({}) - weights({ textOnly: true })).toBeCloseTo((towerParameters * 2) / 2 ** 30, 6);
+});

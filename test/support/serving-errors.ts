@@ -29,6 +29,7 @@ export interface Measurement {
     readonly sequences?: number;
     readonly batchedTokens?: number;
     readonly eager?: boolean;
+    readonly textOnly?: true;
     readonly flash?: boolean;
   };
   readonly measured: {

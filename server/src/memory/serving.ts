@@ -268,7 +268,7 @@ function cachesPrefixStates({ version }: ServedModel): boolean {
 
 /** Weights on the most loaded device. Experts are divided over all devices of a data-parallel group. */
 function weightsOf(
-  { data, engine, attentionReplicas }: ServedModel,
+  { data, engine, attentionReplicas, textOnly }: ServedModel,
   shape: ModelShape,
   format: WeightFormat | null,
   { tensor, pipeline, card }: { readonly tensor: number; readonly pipeline: number; readonly card: string | undefined },
@@ -279,7 +279,7 @@ function weightsOf(
   // llama.cpp leaves the input embedding in the node's memory.
   const embeddings = (isGgml(engine) || pipeline > 1) && !shape.tiedEmbeddings ? embeddingsGiB / 2 : embeddingsGiB;
   // Its files for vision are in 16 bits.
-  const towers = isGgml(engine) ? (shape.towerParameters * 2) / gibibyte : towersGiB;
+  const towers = textOnly ? 0 : isGgml(engine) ? (shape.towerParameters * 2) / gibibyte : towersGiB;
   const spread = engine === 'vllm' ? tensor * data : tensor;
   const padding = isMxfp4(shape, format) ? paddingOfExperts(shape, engine, tensor, card) : 1;
   const layers = (attentionGiB - whole + absorbedGiB(shape)) / group + whole + feedForwardGiB / tensor;
