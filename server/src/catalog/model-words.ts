@@ -97,6 +97,7 @@ const spellings: readonly (readonly [RegExp, (match: RegExpExecArray) => Format 
   [/gptq(?:model)?|marlin/, (match) => gptq(match.input)],
   [/(?:exl[23])/, (match) => exl(match.input)],
   [/(\d)[-_]?bits?(?=.*mlx)|mlx.*?(\d)[-_]?bits?/, ([, first, last]) => variantFormat('mlx', Number(first ?? last))],
+  [/(?<![a-z\d])mxfp4[-_]moe(?![a-z\d])/, () => ggufFormat('MXFP4_MOE')],
   [/nvfp4|w4a4|(?<![a-z])fp4/, () => weightFormat('nvfp4')],
   [/mxfp4/, () => weightFormat('mxfp4')],
   [/w4a(?:16|8)/, () => weightFormat('w4a16')],
