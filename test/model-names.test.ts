@@ -78,7 +78,7 @@ describe('a name stands for a shape', () => {
         'microsoft/Phi-4-mini-flash-reasoning',
         'zai-org/GLM-4.5-Vista',
         'google/recurrentgemma-9b',
-        'tiiuae/Falcon-H1-7B',
+        'tiiuae/Falcon-H2-7B',
       ],
     ],
     ['an adapter or a draft', ['acme/opt-125m-lora', '/models/llama-3-8b/adapter', 'yuhuili/EAGLE3-LLaMA3.1-8B']],

@@ -138,3 +138,65 @@ test('`bitsandbytes` is 8 bits in TGI and 4 elsewhere', () => {
   expect(need({ ...model, engine: 'tgi' }).format).toBe('INT8');
   expect(need({ ...model, engine: 'vllm' }).format).toBe('bitsandbytes 4-bit');
 });
+
+test('llama.cpp and SGLang keep all tokens if all layers have a window, and free them if some have none', () => {
+  const of = (name: string, engine: 'llama-cpp' | 'sglang' | 'vllm') =>
+    need({ name, engine, context: 32_768 }).cacheGiB;
+  const whole = (32_768 * 2 * 32 * 8 * 128 * 2) / 2 ** 30;
+  expect(of('mistralai/Mistral-7B-Instruct-v0.1', 'sglang')).toBeCloseTo(whole, 6);
+  expect(of('mistral-7b-instruct-v0.1.Q4_K_M.gguf', 'llama-cpp')).toBeCloseTo(whole, 6);
+  expect(of('mistralai/Mistral-7B-Instruct-v0.1', 'vllm')).toBeLessThan(whole / 3);
+  expect(of('google/gemma-3-27b-it', 'sglang')).toBeLessThan((32_768 * 2 * 62 * 16 * 128 * 2) / 2 ** 30 / 3);
+});
+
+test("Ollama's tags of encoders have 16 bits, and those of decoders 4", () => {
+  const bits = (name: string, parameters: number) =>
+    (need({ name, engine: 'ollama' }).weightsGiB * 2 ** 30 * 8) / parameters;
+  expect(bits('bge-m3', 0.5678e9)).toBeCloseTo(16, 1);
+  expect(bits('qwen3-embedding:8b', 7.57e9)).toBeLessThan(6);
+});
+
+test('Ollama reserves memory for pictures', () => {
+  const runtime = (name: string, engine: 'ollama' | 'llama-cpp') => need({ name, engine }).runtimeGiB;
+  expect(runtime('gemma3:27b', 'ollama') - runtime('gemma3:1b', 'ollama')).toBe(1);
+  expect(runtime('qwen3-vl:8b', 'ollama') - runtime('qwen3:8b', 'ollama')).toBe(4);
+  expect(runtime('gemma-3-27b-it-Q4_K_M.gguf', 'llama-cpp')).toBe(runtime('gemma3:1b', 'ollama'));
+});
+
+test('a file in MXFP4_MOE has experts in MXFP4, and the rest in 8 bits', () => {
+  const { weightsGiB } = need({ name: 'Qwen3-30B-A3B-MXFP4_MOE.gguf', engine: 'llama-cpp' });
+  const experts = 48 * 128 * 3 * 2048 * 768;
+  const rest = 30.53e9 - experts - 151_936 * 2048;
+  expect(weightsGiB).toBeCloseTo((experts * 4.25 + rest * 8.5) / 8 / 2 ** 30, 1);
+});
+
+test('scales of bitsandbytes have 32 bits in Transformers, and checkpoints of one publisher small groups', () => {
+  const weights = (name: string, quantization: string | null) =>
+    need({ name, engine: 'transformers', quantization }).weightsGiB;
+  const layers = (8.19e9 - 2 * 151_936 * 4096) / 8 / 2 ** 30;
+  expect(weights('Qwen/Qwen3-8B', 'bitsandbytes') - weights('unsloth/Qwen3-8B-bnb-4bit', null)).toBeCloseTo(
+    layers * 0.37,
+    2,
+  );
+  expect(weights('cyankiwi/Qwen3-8B-AWQ-4bit', null) - weights('Qwen/Qwen3-8B-AWQ', null)).toBeCloseTo(
+    layers * 0.34,
+    2,
+  );
+});
+
+test('checkpoints in 4 bits keep attention in 16 bits, if the model has linear attention and experts', () => {
+  const saved = (name: string) =>
+    need({ name: `acme/${name}-FP8`, engine: 'vllm' }).weightsGiB -
+    need({ name: `acme/${name}-GPTQ-Int4`, engine: 'vllm' }).weightsGiB;
+  const gib = (parameters: number, bits: number) => (parameters * bits) / 8 / 2 ** 30;
+  const experts = 40 * 3 * 2048 * 512 * 257;
+  const attention = 35.1e9 - 0.45e9 - 2 * 248_320 * 2048 - experts;
+  expect(saved('Qwen3.5-35B-A3B')).toBeCloseTo(gib(experts, 8 - 4.16) - gib(attention, 16 - 8), 2);
+  expect(saved('Qwen3-30B-A3B')).toBeCloseTo(gib(30.53e9 - 2 * 151_936 * 2048, 8 - 4.16), 1);
+});
+
+test('a server for text alone loads no parts for pictures', () => {
+  const { towerParameters } = modelByName('Qwen/Qwen3.5-4B')!.shape;
+  const weights = (given: Partial<Given>) => need({ name: 'Qwen/Qwen3.5-4B', engine: 'vllm', ...given }).weightsGiB;
+  expect(weights({}) - weights({ textOnly: true })).toBeCloseTo((towerParameters * 2) / 2 ** 30, 6);
+});

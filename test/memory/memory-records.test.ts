@@ -38,6 +38,13 @@ test('a served model has a record with its parts, and a note for the lens', () =
   expect(memoryNote(workload)).toEqual(['fits 16.3 of 22 GiB']);
 });
 
+test('the flag for text alone takes the vision part away, and flags like it do not', () => {
+  const weights = (flag: string) =>
+    memoryRecords(chat(`[--model, Qwen/Qwen3.5-4B, ${flag}]`, 'NVIDIA-L4'))[0]!.weightsGiB!;
+  expect(weights('--language-model-only')).toBeLessThan(weights('--enforce-eager') - 0.5);
+  expect(weights('--mm-encoder-only')).toBe(weights('--enforce-eager'));
+});
+
 test('a model that is too large is called so', () => {
   const workload = chat('[--model, meta-llama/Llama-3.3-70B-Instruct]', 'NVIDIA-L4');
   expect(memoryRecords(workload)[0]).toMatchObject({ fits: false });

@@ -11,14 +11,25 @@ const third = evaluate('third');
 const fourth = evaluate('fourth');
 const fifth = evaluate('fifth');
 const sixth = evaluate('sixth');
+const seventh = evaluate('seventh');
 const listOf = new Map([
   ...second.map(({ row }) => [row, 'second'] as const),
   ...third.map(({ row }) => [row, 'third'] as const),
   ...fourth.map(({ row }) => [row, 'fourth'] as const),
   ...fifth.map(({ row }) => [row, 'fifth'] as const),
   ...sixth.map(({ row }) => [row, 'sixth'] as const),
+  ...seventh.map(({ row }) => [row, 'seventh'] as const),
 ]);
-const halves = ['tuned', 'held out', 'second list', 'third list', 'fourth list', 'fifth list', 'sixth list'] as const;
+const halves = [
+  'tuned',
+  'held out',
+  'second list',
+  'third list',
+  'fourth list',
+  'fifth list',
+  'sixth list',
+  'seventh list',
+] as const;
 type Half = (typeof halves)[number];
 
 const names: Readonly<Record<Part, string>> = {
@@ -40,6 +51,7 @@ function errorsIn(half: Half, part: Part): readonly number[] {
     'fourth list': fourth,
     'fifth list': fifth,
     'sixth list': sixth,
+    'seventh list': seventh,
   };
   const rows = lists[half] ?? evaluated.filter((one) => one.half === half);
   return rows.flatMap(({ errors }) => errors[part] ?? []);
@@ -52,8 +64,9 @@ function coverage(name: string, rows: readonly Evaluated[]): string {
 
 function summary(): string {
   const rows = parts.flatMap((part) =>
-    halves.map((half) => {
+    halves.flatMap((half) => {
       const errors = errorsIn(half, part);
+      if (errors.length === 0) return [];
       const { median, ninetieth, worst } = spreadOf(errors);
       return `| ${names[part]} | ${half} | ${errors.length} | ${percent(median)} | ${percent(ninetieth)} | ${percent(worst)} |`;
     }),
@@ -69,6 +82,7 @@ function summary(): string {
     coverage('Fourth list', fourth),
     coverage('Fifth list', fifth),
     coverage('Sixth list', sixth),
+    coverage('Seventh list', seventh),
   ].join('\n');
 }
 
@@ -110,7 +124,7 @@ if (process.env.UPDATE === '1') {
   const blocks = {
     errors: summary(),
     measurements: table(evaluated),
-    'second list': table([...second, ...third, ...fourth, ...fifth, ...sixth]),
+    'second list': table([...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh]),
   };
   const replaced = Object.entries(blocks).reduce(
     (text, [name, written]) =>
@@ -122,21 +136,22 @@ if (process.env.UPDATE === '1') {
 
 const stated = between(readFileSync(file, 'utf8'), 'errors');
 
-test.each(parts.flatMap((part) => halves.map((half) => [part, half] as const)))(
-  'the errors of %s, %s, are not larger than docs/memory.md states',
-  (part, half) => {
-    const row = stated.split('\n').find((line) => line.startsWith(`| ${names[part]} | ${half} |`));
-    const [count = 0, median = 0, ninetieth = 0] = (row ?? '')
-      .split('|')
-      .slice(3, 6)
-      .map((text) => Number.parseFloat(text));
-    const errors = errorsIn(half, part);
-    const spread = spreadOf(errors);
-    expect(errors.length).toBeGreaterThanOrEqual(count);
-    expect(spread.median * 100).toBeLessThanOrEqual(median + 0.05);
-    expect(spread.ninetieth * 100).toBeLessThanOrEqual(ninetieth + 0.05);
-  },
+const compared = parts.flatMap((part) =>
+  halves.flatMap((half) => (errorsIn(half, part).length === 0 ? [] : [[part, half] as const])),
 );
+
+test.each(compared)('the errors of %s, %s, are not larger than docs/memory.md states', (part, half) => {
+  const row = stated.split('\n').find((line) => line.startsWith(`| ${names[part]} | ${half} |`));
+  const [count = 0, median = 0, ninetieth = 0] = (row ?? '')
+    .split('|')
+    .slice(3, 6)
+    .map((text) => Number.parseFloat(text));
+  const errors = errorsIn(half, part);
+  const spread = spreadOf(errors);
+  expect(errors.length).toBeGreaterThanOrEqual(count);
+  expect(spread.median * 100).toBeLessThanOrEqual(median + 0.05);
+  expect(spread.ninetieth * 100).toBeLessThanOrEqual(ninetieth + 0.05);
+});
 
 test('enough measurements have an estimate', () => {
   const [, known = '0'] = /estimate: (\d+) of/.exec(stated) ?? [];
@@ -145,7 +160,7 @@ test('enough measurements have an estimate', () => {
 });
 
 test('no verdict is contradicted by a measurement', () => {
-  const judged = [...evaluated, ...second, ...third, ...fourth, ...fifth, ...sixth].filter(
+  const judged = [...evaluated, ...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh].filter(
     ({ verdict }) => verdict !== undefined && verdict !== null,
   );
   expect(judged.length).toBeGreaterThan(4);
@@ -154,7 +169,7 @@ test('no verdict is contradicted by a measurement', () => {
 
 test('servers that started are not said to need too much', () => {
   // Ollama starts on any card: it leaves layers to the CPU.
-  const started = [...evaluated, ...second, ...fourth, ...fifth, ...sixth].filter(
+  const started = [...evaluated, ...second, ...fourth, ...fifth, ...sixth, ...seventh].filter(
     ({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama',
   );
   expect(started.length).toBeGreaterThan(80);

@@ -32,7 +32,8 @@ const second = listed('training-measurements-second.jsonl');
 const third = listed('training-measurements-third.jsonl');
 const fourth = listed('training-measurements-fourth.jsonl');
 const fifth = listed('training-measurements-fifth.jsonl');
-const measurements = [...first, ...second, ...third, ...fourth, ...fifth];
+const sixth = listed('training-measurements-sixth.jsonl');
+const measurements = [...first, ...second, ...third, ...fourth, ...fifth, ...sixth];
 
 function settingsOf({ adapter, gpus, ...given }: Measurement): TrainingSettings {
   return {
@@ -108,6 +109,7 @@ describe('docs/memory-training.md states the errors', () => {
     ['third list', compare(third)],
     ['fourth list', compare(fourth)],
     ['fifth list', compare(fifth)],
+    ['sixth list', compare(sixth)],
   ])('%s', (half, rows) => {
     const { rows: count, estimated, median, ninth } = summary(rows);
     expect(stated(half)).toEqual([count, estimated, median, ninth]);

@@ -56,6 +56,8 @@ describe('weights, gradients and optimizer states by hand', () => {
     ['FSDP on 4', { precision: 'mixed', engine: 'fsdp', sharded: 'parameters', devices: 4 }, [1, 1, 2]],
     ['Megatron, TP 2 × DP 4', { precision: 'mixed', engine: 'megatron', sharded: 'optimizer', tensor: 2, devices: 8 }, [1, 2, 12 / 8]],
     ['8-bit states', { optimizer: 'adamw-8bit' }, [2, 2, 2]],
+    ['4-bit states', { optimizer: 'adamw-4bit' }, [2, 2, 1]],
+    ['a reference model', { reference: true }, [4, 2, 4]],
     ['Lion', { optimizer: 'lion' }, [2, 2, 2]],
     ['SGD', { optimizer: 'sgd' }, [2, 2, 0]],
     ['optimizer on the host', { offload: 'optimizer' }, [2, 2, 0]],
@@ -78,6 +80,20 @@ test('LoRA trains rank × (inputs + outputs) of each matrix, on a frozen base', 
   expect(need({ adapter: { ...lora, bits: 4 } }).weightsGiB).toBeLessThan(need({ adapter: lora }).weightsGiB / 3);
 });
 
+test('an adapter needs no reference model, because the model under it is frozen', () => {
+  expect(need({ adapter: lora, reference: true })).toEqual(need({ adapter: lora }));
+});
+
+test('with FSDP, gradients of all experts of a layer exist while each expert adds to them', () => {
+  const one = { engine: 'fsdp', sharded: 'parameters', devices: 8, sequence: 1, optimizer: 'adamw-8bit' } as const;
+  const buffers = (shape: typeof qwenMoe) => need(one, shape).buffersGiB;
+  // 128 experts of 3 × 2,048 × 768 numbers, twice in 16 bits
+  expect(buffers(qwenMoe) - buffers({ ...qwenMoe, experts: null })).toBeCloseTo(
+    (2 * 2 * 128 * 3 * 2048 * 768) / gib,
+    2,
+  );
+});
+
 test('experts are divided by expert parallelism, and only their copies divide their states', () => {
   const one = { precision: 'mixed', engine: 'megatron', sharded: 'optimizer', devices: 8 } as const;
   const { weightsGiB, optimizerGiB } = need({ ...one, expert: 8 }, qwenMoe);
@@ -89,6 +105,7 @@ describe('activations', () => {
   test('grow with the tokens, and shrink with recomputation, context parallelism and a chunked loss', () => {
     const size = (more: Partial<TrainingSettings>) => need(more).activationsGiB ?? 0;
     expect(size({ batch: 2 })).toBeCloseTo(2 * size({}));
+    expect(size({ pairs: true })).toBeCloseTo(2 * size({}));
     expect(size({ context: 2 })).toBeCloseTo(size({}) / 2);
     expect(size({ recomputation: 'none' })).toBeGreaterThan(3 * size({}));
     expect(size({ recomputation: 'selective' })).toBeLessThan(size({ recomputation: 'none' }));
@@ -100,6 +117,14 @@ describe('activations', () => {
     const whole = need({ recomputation: 'none' }).activationsGiB ?? 0;
     const chunked = need({ recomputation: 'none', loss: 'chunked' }).activationsGiB ?? 0;
     expect(whole - chunked).toBeCloseTo((2048 * 32_000 * 12 * 15) / 16 / gib, 3);
+  });
+
+  test('models of embeddings are trained without logits', () => {
+    const embedding = { ...mistral, kind: 'embedding' } as const;
+    const saved =
+      (need({ recomputation: 'none' }).activationsGiB ?? 0) -
+      (need({ recomputation: 'none' }, embedding).activationsGiB ?? 0);
+    expect(saved).toBeCloseTo((2048 * 32_000 * 12) / gib, 3);
   });
 
   test('logits are gone when the first layer is computed again', () => {

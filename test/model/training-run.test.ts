@@ -116,6 +116,56 @@ describe('command lines', () => {
     expect(runOf(command)).toMatchObject({ run: null, unknown: reason });
   });
 
+  // biome-ignore format: one line for each command
+  test.each([
+    [`trl dpo ${llama} --dtype bfloat16 --per_device_train_batch_size 2`, [true, true]],
+    [`python scripts/train_dpo.py ${llama} --bf16 --per_device_train_batch_size 2`, [true, true]],
+    ['swift rlhf --rlhf_type dpo --model meta-llama/Llama-2-7b-hf --torch_dtype bfloat16', [true, true]],
+    [`llamafactory-cli train ${llama} --stage rm --finetuning_type lora --bf16 true`, [true, undefined]],
+    [`trl dpo ${llama} --dtype bfloat16 --precompute_ref_log_probs true`, [true, undefined]],
+    [`trl kto ${llama} --dtype bfloat16`, [undefined, true]],
+    [`llamafactory-cli train ${llama} --stage sft --bf16 true && rm -rf /tmp/cache`, [undefined, undefined]],
+    [`trl grpo ${llama} --dtype bfloat16 --reward_model_name_or_path meta-llama/Llama-3.2-1B`, [undefined, undefined]],
+  ])('%s: pairs and a reference model', (command, expected) => {
+    const { pairs, reference } = runOf(command).run?.settings ?? {};
+    expect([pairs, reference]).toEqual(expected);
+  });
+
+  test('states of AdamW can have 4 bits', () => {
+    expect(runOf(`trl sft ${llama} --dtype bfloat16 --optim adamw_torch_4bit`).run?.settings.optimizer).toBe(
+      'adamw-4bit',
+    );
+  });
+
+  test.each([
+    ['q_proj,v_proj,shared_expert.gate_proj,shared_expert.down_proj', 'query-value'],
+    ['q_proj,k_proj,v_proj,o_proj,mlp.gate', 'attention'],
+    ['q_proj,k_proj,v_proj,o_proj,gate_proj', 'all'],
+  ])('adapters on %s: %s', (modules, targets) => {
+    const run = runOf(`trl sft ${llama} --dtype bfloat16 --use_peft true --lora_target_modules ${modules}`);
+    expect(run.run?.settings.adapter?.targets).toBe(targets);
+  });
+
+  test.each([
+    ['plugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]', 'chunked'],
+    ['plugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]\ncut_cross_entropy: false', 'whole'],
+    ['plugins: [axolotl.integrations.spectrum.SpectrumPlugin]', 'whole'],
+  ])('%s: a %s loss', (lines, loss) => {
+    const file = ["cat > run.yaml <<'EOF'", 'base_model: meta-llama/Llama-2-7b-hf', 'bf16: true', lines, 'EOF'];
+    const run = runOf([...file, 'axolotl train run.yaml'].join('\n').replaceAll('\n', `\n${' '.repeat(14)}`));
+    expect(run.run?.settings.loss ?? run.unknown).toBe(loss);
+  });
+
+  test("torchtitan's presets are known, and flags take precedence", () => {
+    const file = './torchtitan/models/llama3/train_configs/llama3_70b.toml';
+    const command = `torchrun --nproc_per_node=8 -m torchtitan.train --job.config_file ${file} --training.local_batch_size 4`;
+    expect(runOf(command, 8).run).toMatchObject({
+      name: 'llama-3-70B',
+      settings: { batch: 4, sequence: 8192, tensor: 8, recomputation: 'full' },
+    });
+    expect(runOf(command.replace('llama3_70b', 'own'), 8).run).toBeNull();
+  });
+
   test('a variable of the cluster leaves the batch open', () => {
     expect(
       runOf(`torchrun train.py ${llama} --bf16 --per_device_train_batch_size $BATCH`).run?.settings.batch,

@@ -17,7 +17,14 @@ export const planters: Planters = {
 function cpuImage(analysis: DocumentAnalysis): readonly Mistake[] {
   return judged(analysis)
     .filter(({ resource }) => /^(nvidia|amd)\.com\//.test(resource))
-    .flatMap(({ path }) => ['registry.example/embed:1.4-cpu', 'registry.example/embed-cpu:1.4'].map(imageOf(path)));
+    .flatMap(({ path, resource }) => {
+      const otherVendor = resource.startsWith('amd.com/') ? '1.4-cuda12.4' : '1.4-rocm6.2';
+      return [
+        'registry.example/embed:1.4-cpu',
+        'registry.example/embed-cpu:1.4',
+        `registry.example/embed:${otherVendor}`,
+      ].map(imageOf(path));
+    });
 }
 
 function cudaTooOld(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -95,3 +95,22 @@ describe('a model on a card', () => {
     expect(findings).toEqual(label === 'fine' ? [] : [label]);
   });
 });
+
+describe('a model in the values of a chart', () => {
+  const values = (model: string, more = '') => `image: {repository: vllm/vllm-openai, tag: v0.11.0}
+args: ["--model", "${model}"]
+${more}resources:
+  limits:
+    nvidia.com/gpu: 1
+nodeSelector:
+  nvidia.com/gpu.product: NVIDIA-L4
+`;
+  const found = (text: string) =>
+    findingsOf(analyse(text)).flatMap(({ rule, severity }) => (rule === 'model-does-not-fit' ? [severity] : []));
+
+  test('is too large whatever the template adds', () =>
+    expect(found(values('meta-llama/Llama-3.1-70B-Instruct'))).toEqual(['warning']));
+  test('may be loaded in another format', () =>
+    expect(found(values('meta-llama/Llama-3.1-70B-Instruct', 'quantization: awq\n'))).toEqual([]));
+  test('may have a shorter context', () => expect(found(values('meta-llama/Llama-3.1-8B-Instruct'))).toEqual([]));
+});

@@ -140,6 +140,7 @@ const meaning: z.ZodType<FlagMeaning> = z.enum([
   'cache-type',
   'cache-memory',
   'eager',
+  'text-only',
   'expert-parallel',
   'gpu-layers',
   'slots',

@@ -29,6 +29,7 @@ export interface Measurement {
     readonly sequences?: number;
     readonly batchedTokens?: number;
     readonly eager?: boolean;
+    readonly textOnly?: true;
     readonly flash?: boolean;
   };
   readonly measured: {
@@ -47,8 +48,8 @@ export interface Measurement {
   readonly date: string | null;
 }
 
-/** `second` to `sixth`: each found and committed after all constants were chosen, before it was compared with any estimate. */
-export type MeasurementList = 'first' | 'second' | 'third' | 'fourth' | 'fifth' | 'sixth';
+/** `second` to `seventh`: each found and committed after all constants were chosen, before it was compared with any estimate. */
+export type MeasurementList = 'first' | 'second' | 'third' | 'fourth' | 'fifth' | 'sixth' | 'seventh';
 
 export function measurementsOf(list: MeasurementList): readonly Measurement[] {
   const file = `../memory/serving-measurements${list === 'first' ? '' : `-${list}`}.jsonl`;

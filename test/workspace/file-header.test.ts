@@ -20,6 +20,11 @@ spec:
 test.each([
   ['one card', '# Serves a model on one A10 (24 GB).\n', ''],
   ['behind an empty comment', '# Module 5\n#\n# Needs an A10.\n', ''],
+  [
+    'in a ConfigMap',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  # The A10 has 24 GB.\n  share: "0.4"\n',
+    '',
+  ],
 ])('a comment at the top of the file names the card: %s', (_, header, card) => {
   expect(modelsIn(`${header}---\n${namespace}---\n${pod(card)}`)).toEqual(['a10']);
 });
@@ -29,6 +34,11 @@ test.each([
   ['two lines that differ', `# Small: A10\n# Large: H100\n${namespace}---\n${pod('')}`, []],
   ['pods in the first document', `# On an A10.\n${pod('')}---\n${pod('')}`, ['a10']],
   ['a comment of the second document', `# On an A10.\n${namespace}---\n${pod(' # L4')}`, ['l4']],
+  [
+    'a comment in a text',
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  run.sh: |\n    # Runs on an A10.\n    ls\n---\n${pod('')}`,
+    [],
+  ],
   ['no comment at the top', `${namespace}# On an A10.\n---\n${pod('')}`, []],
 ])('%s', (_, text, models) => {
   expect(modelsIn(text)).toEqual(models);

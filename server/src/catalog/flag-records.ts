@@ -67,6 +67,7 @@ export type FlagMeaning =
   | 'cache-type'
   | 'cache-memory'
   | 'eager'
+  | 'text-only'
   | 'expert-parallel'
   | 'gpu-layers'
   | 'slots'

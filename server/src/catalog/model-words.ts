@@ -48,6 +48,7 @@ export const tuning: ReadonlySet<string> = new Set(
 
 /** The number of parameters that a word states: `7b`, `8x7b`, `125m`, `7b1`. The parameters that a token uses (`a22b`) are not the total. */
 export function parameterCount(word: string): number | undefined {
+  if (word < '0' || word > ':') return undefined;
   const [, experts, number = '', unit, more] = /^(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)(b|m)(\d)?$/.exec(word) ?? [];
   if (unit === undefined || (unit === 'm' && Number(number) < 10)) return undefined;
   const billions = Number(more === undefined ? number : `${number}.${more}`) * Number(experts ?? 1);
@@ -96,6 +97,7 @@ const spellings: readonly (readonly [RegExp, (match: RegExpExecArray) => Format 
   [/gptq(?:model)?|marlin/, (match) => gptq(match.input)],
   [/(?:exl[23])/, (match) => exl(match.input)],
   [/(\d)[-_]?bits?(?=.*mlx)|mlx.*?(\d)[-_]?bits?/, ([, first, last]) => variantFormat('mlx', Number(first ?? last))],
+  [/(?<![a-z\d])mxfp4[-_]moe(?![a-z\d])/, () => ggufFormat('MXFP4_MOE')],
   [/nvfp4|w4a4|(?<![a-z])fp4/, () => weightFormat('nvfp4')],
   [/mxfp4/, () => weightFormat('mxfp4')],
   [/w4a(?:16|8)/, () => weightFormat('w4a16')],

@@ -1,7 +1,7 @@
 /** How weights are stored. `gguf`, `exl2` and `mlx` have variants: `WeightFormat.name` has the one. */
 export type FormatId =
   | ('fp32' | 'bf16' | 'fp16' | 'fp8' | 'int8' | 'w8a16' | 'w4a16' | 'awq' | 'gptq' | 'bnb-8bit' | 'bnb-4bit' | 'hqq')
-  | ('fp8-feed-forward' | 'nvfp4-feed-forward')
+  | ('fp8-feed-forward' | 'nvfp4-feed-forward' | 'awq-32' | 'bnb-nf4')
   | ('mxfp4' | 'mxfp4-experts' | 'nvfp4' | 'fp8-mxfp4' | 'int4-experts' | 'gguf' | 'exl2' | 'mlx');
 
 /** The size of weights in one format: bits per weight with scales and zero points. */
@@ -35,9 +35,18 @@ const rows: readonly Row[] = [
   ['w8a16', 'INT8 weights', 8.13, 8.13, 16, `${byBits}: 16 / 128`],
   ['w4a16', 'INT4 weights', 4.13, 4.13, 16, `${byBits}: 16 / 128`],
   ['awq', 'AWQ INT4', 4.16, 4.16, 16, `${byBits}: (16 + 4) / 128; https://github.com/casper-hansen/AutoAWQ`],
+  [
+    'awq-32',
+    'AWQ INT4, groups of 32',
+    4.5,
+    4.5,
+    16,
+    `${byBits}: 16 / 32; the measured weights of cyankiwi/Nemotron-Orchestrator-8B-AWQ-4bit`,
+  ],
   ['gptq', 'GPTQ INT4', 4.16, 4.16, 16, `${byBits}: (16 + 4) / 128; https://github.com/AutoGPTQ/AutoGPTQ`],
   ['bnb-8bit', 'bitsandbytes 8-bit', 8, 8, 16, 'https://huggingface.co/docs/bitsandbytes'],
   ['bnb-4bit', 'bitsandbytes 4-bit', 4.13, 4.13, 16, `${byBits}: 8 / 64 with double quantization; arXiv:2305.14314`],
+  ['bnb-nf4', 'bitsandbytes 4-bit', 4.5, 4.5, 16, `${byBits}: 32 / 64; arXiv:2305.14314`],
   ['hqq', 'HQQ 4-bit', 4.5, 4.5, 16, `${byBits}: 32 / 64; https://github.com/mobiusml/hqq`],
   ['mxfp4', 'MXFP4', 4.25, 4.25, 16, `${byBits}: 8 / 32; OCP Microscaling Formats 1.0`],
   ['mxfp4-experts', 'MXFP4 experts', 16, 4.25, 16, `${byBits}: 8 / 32; model card of openai/gpt-oss-120b`],
@@ -57,15 +66,16 @@ const rows: readonly Row[] = [
   ],
 ];
 
-/** Checkpoints whose names do not say that they keep attention in 16 bits. Other publishers quantize it. */
-const withAttention: readonly (readonly [RegExp, FormatId, FormatId])[] = [
+/** Checkpoints whose names do not say that they keep attention in 16 bits, or have smaller groups. Those of other publishers do not. */
+const ofPublishers: readonly (readonly [RegExp, FormatId, FormatId])[] = [
   [/(?:^|\/)meta-llama\/[\w.-]*-405b\b/i, 'fp8', 'fp8-feed-forward'],
   [/(?:^|\/)nvidia\/gemma-4-31b\b/i, 'nvfp4', 'nvfp4-feed-forward'],
+  [/(?:^|\/)cyankiwi\//i, 'awq', 'awq-32'],
 ];
 
 /** The format of a published checkpoint, by its whole name and the format that the name states. */
 export function checkpointFormat(name: string, stated: WeightFormat): WeightFormat {
-  const own = withAttention.find(([pattern, id]) => id === stated.id && pattern.test(name));
+  const own = ofPublishers.find(([pattern, id]) => id === stated.id && pattern.test(name));
   return (own && weightFormat(own[2])) ?? stated;
 }
 
@@ -124,6 +134,8 @@ const ggufSource = 'https://github.com/ggml-org/llama.cpp/blob/master/tools/quan
 /** GGUF's format by llama.cpp's name in any spelling (`q4_K_M`, `Q4-K-M`); undefined for unknown names. */
 export function ggufFormat(quantization: string): WeightFormat | undefined {
   const name = quantization.toUpperCase().replaceAll('-', '_').replace(/^FP/, 'F');
+  // Experts in MXFP4, the rest in Q8_0.
+  if (name === 'MXFP4_MOE') return { ...variant('gguf', `GGUF ${name}`, 8.5, 8.5, ggufSource), expertBits: 4.25 };
   const bits = new Map(ggufBits).get(name);
   return bits === undefined ? undefined : variant('gguf', `GGUF ${name}`, bits, bits, ggufSource);
 }

@@ -7,6 +7,7 @@ import { pythonCode } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
 import type { ProcessInput } from './processes.ts';
 import { allCommands, baseName, readCommandLine, type Word } from './shell.ts';
+import { presetText } from './training-presets.ts';
 
 /** One setting of a trainer, from its command line, a variable, or a file that it reads. */
 export interface TrainerSetting {
@@ -48,12 +49,16 @@ export function readTrainerSettings(input: ProcessInput, files: readonly Setting
     return [{ path: python ? `${target}.py` : target, text: command.heredoc.text }];
   });
   const code = commands.flatMap((command) => pythonCode(command) ?? []).map((text) => ({ path: 'inline.py', text }));
-  const known = [...files, ...texts, ...code];
   const flags = commands.flatMap(({ words }) => readFlags(words)).filter(({ isVariable }) => !isVariable);
   const isModule = ({ word }: Flag) => word.text === '-m';
   const values = new Set(flags.filter((flag) => !isModule(flag)).map(({ valueWord }) => valueWord));
   const words = commands.flatMap((command) => command.words.filter((word) => !values.has(word)));
   const named = [...flags.filter(isSettingsFile).flatMap(({ value }) => value ?? []), ...words.map(({ text }) => text)];
+  const presets = named.flatMap((path): SettingsText[] => {
+    const text = presetText(path);
+    return text === undefined ? [] : [{ path, text }];
+  });
+  const known = [...presets, ...files, ...texts, ...code];
   const scripts = [...input.command, ...input.args, ...files.map(({ text }) => text)];
   const isWritten = (path: string) =>
     texts.length > 0 &&

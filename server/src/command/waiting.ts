@@ -1,5 +1,6 @@
 import { commandNamed } from '../catalog/program-records.ts';
 import { table } from '../yaml/table.ts';
+import { foregroundFlag } from './background.ts';
 import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
 import type { ProcessInput } from './processes.ts';
@@ -65,6 +66,8 @@ export interface Ending {
   /** The command that works, as written. */
   readonly what: string;
   readonly words: readonly [Word, Word];
+  /** The flag that keeps it in the foreground, for a program that goes on in the background when its command ends. */
+  readonly foreground?: string;
 }
 
 /** The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown. */
@@ -72,7 +75,10 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
   const line = readCommandLine(command, args, env);
   if (!line.complete || line.statements.some((statement) => waitOf(statement) !== undefined || mayStay(statement)))
     return undefined;
-  const effects = line.statements.map(effectOf);
+  const flags = line.statements.map(foregroundFlag);
+  const effects = line.statements.map((statement, index) =>
+    flags[index] === undefined ? effectOf(statement) : 'works',
+  );
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return undefined;
   // Before a wait, a script of any name has ended; alone, many names are also those of servers.
   if (allCommands(line.statements).some((command) => effectOf(command) === 'works' && !endsForSure(command)))
@@ -87,7 +93,8 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
   const first = last?.words[0];
   const end = last?.words.at(-1);
   if (last === undefined || first === undefined || end === undefined) return undefined;
-  return { what: programWords(last).join(' '), words: [first, end] };
+  const foreground = flags[at];
+  return { what: programWords(last).join(' '), words: [first, end], ...(foreground && { foreground }) };
 }
 
 /** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */

@@ -1,3 +1,4 @@
+import { isStrayField } from '../model/charts/apps.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Cursor, entries, getIn, spanOf } from '../yaml/cursor.ts';
 
@@ -5,7 +6,7 @@ import { type Cursor, entries, getIn, spanOf } from '../yaml/cursor.ts';
 
 /** Whether values have all containers of the pods, by name. Values that change others, such as patches, name no image. */
 export function hasAllContainers({ partial, wholeResources, manifest }: Workload): boolean {
-  const containers = entries(getIn(manifest.root, 'containers'));
+  const containers = entries(getIn(manifest.root, 'containers')).filter((entry) => !isStrayField(entry));
   const isWhole = containers.length > 0 && containers.every((one) => getIn(one, 'image') !== undefined);
   return partial && wholeResources === true && isWhole;
 }

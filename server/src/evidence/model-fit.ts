@@ -6,6 +6,7 @@ import { type CardFit, type Devices, estimateOn, fitOnCard, requestedDevices } f
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import { type ServedModel, servedModel } from '../model/served-model.ts';
+import { isValues } from '../model/values.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { mayUseOtherGpus, spansPods } from './gpu-assignment.ts';
@@ -38,7 +39,18 @@ const loadsAll: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'tensorr
 
 /** Why a container's model server cannot start with its devices; undefined if it starts, or if that is unknown or too close to decide. */
 export function misfitOf(container: Container, workload: Workload, podSet: PodSet): Misfit | undefined {
-  if (workload.partial || isExempt(workload) || container.type !== 'app' || spansPods(workload)) return undefined;
+  if (!workload.partial) return findMisfit(container, workload, podSet);
+  // What the template adds to a chart's values changes buffers and cache, but the weights only if it names another format or another memory.
+  const misfit = isValues(workload) ? findMisfit(container, workload, podSet) : undefined;
+  if (misfit?.kind !== 'weights' || changesWeights.test(workload.manifest.document.text)) return undefined;
+  return { ...misfit, certain: false };
+}
+
+/** Words for a format of weights, or for weights in the memory of the node. */
+const changesWeights = /quant|offload|load[-_]?in|[48][-_]?bit|gguf|awq|gptq|fp[48]|int[48]/i;
+
+function findMisfit(container: Container, workload: Workload, podSet: PodSet): Misfit | undefined {
+  if (isExempt(workload) || container.type !== 'app' || spansPods(workload)) return undefined;
   const [request, ...others] = knownRequests(container);
   const vendor = request && knownAccelerator(request.resource)?.vendor;
   if (request === undefined || others.length > 0 || (vendor !== 'nvidia' && vendor !== 'amd')) return undefined;

@@ -33,7 +33,9 @@ export function trainingMisfitOf(container: Container, workload: Workload, podSe
   const { engine, precision } = run.settings;
   // Newer versions of Transformers keep weights in the published 16 bits.
   const isLess = precision === 'mixed' && (engine === 'torch' || engine === 'fsdp');
-  const settings = isLess ? { ...run.settings, precision: 'half' as const } : run.settings;
+  // The reference model can be elsewhere, or its answers computed in advance.
+  const { reference: _, ...own } = run.settings;
+  const settings = isLess ? { ...own, precision: 'half' as const } : own;
   const estimate = estimateTraining(run.shape, settings);
   if (trainingFit(estimate, haveGiB) !== 'too-large') return undefined;
   const levers = trainingLevers(run.shape, settings, ({ fixedGiB }) => fixedGiB);

@@ -7,9 +7,20 @@ import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
 import { shorten } from '../yaml/shorten.ts';
 
 /** `fits 15.6 of 22 GiB`, `needs 75.2 of 22 GiB: too much`; with several devices, of each. */
-export function fitWords({ neededGiB, devices }: MemoryEstimate, { haveGiB, fits }: CardFit): string {
-  const verb = fits === true ? 'fits' : fits === null ? 'needs about' : 'needs';
-  return `${verb} ${ofWords(neededGiB, haveGiB)}${devices > 1 ? ' per GPU' : ''}${fits === false ? ': too much' : ''}`;
+export function fitWords(estimate: MemoryEstimate, fit: CardFit): string {
+  const { neededGiB, devices } = estimate;
+  const verb = fit.fits === true ? 'fits' : fit.fits === null ? 'needs about' : 'needs';
+  const short = fit.fits === false ? `: ${shortWords(estimate, fit)}` : '';
+  return `${verb} ${ofWords(neededGiB, fit.haveGiB)}${devices > 1 ? ' per GPU' : ''}${short}`;
+}
+
+/** `too much`; if the device would hold it, but not the part of it that the server reserves: `more than the reserved 90%`. */
+function shortWords({ neededGiB, fraction }: MemoryEstimate, { haveGiB }: CardFit): string {
+  return fraction === null || neededGiB > haveGiB ? 'too much' : `more than the reserved ${percent(fraction)}`;
+}
+
+function percent(share: number): string {
+  return `${formatNumber(Math.round(share * 100))}%`;
 }
 
 /** `8.3 of 79.2 GiB`: a need and what a process finds on the device, in the same words everywhere. */
@@ -17,10 +28,11 @@ export function ofWords(needGiB: number, haveGiB: number): string {
   return `${formatGiB(needGiB)} of ${formatGiB(haveGiB)} GiB`;
 }
 
-/** ` (10%)`, ` (68 GiB are missing)`. */
-export function shareWords(needGiB: number, { haveGiB, fits }: CardFit): string {
-  if (needGiB > haveGiB) return ` (${formatGiB(needGiB - haveGiB)} GiB short)`;
-  return ` (${Math.round((needGiB / haveGiB) * 100)}%${fits === false ? ': too much' : ''})`;
+/** ` (10%)`, ` (68 GiB short)`, ` (97%: more than the reserved 90%)`. */
+export function shareWords(estimate: MemoryEstimate, fit: CardFit): string {
+  const { neededGiB } = estimate;
+  if (neededGiB > fit.haveGiB) return ` (${formatGiB(neededGiB - fit.haveGiB)} GiB short)`;
+  return ` (${percent(neededGiB / fit.haveGiB)}${fit.fits === false ? `: ${shortWords(estimate, fit)}` : ''})`;
 }
 
 function basisWords({ basis, name }: MemoryEstimate): string {
@@ -43,9 +55,7 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
       ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
       : []),
     `Buffers of ${engineNames[served.engine]}${version}${served.eager ? ' without CUDA graphs' : ''}: estimated by formula (docs/memory.md)`,
-    ...(fraction === null
-      ? []
-      : [`The server reserves ${formatNumber(Math.round(fraction * 100))}% of the GPU's memory`]),
+    ...(fraction === null ? [] : [`The server reserves ${percent(fraction)} of the GPU's memory`]),
     ...(own === null ? [] : [`${engineNames[served.engine]} ${ownChoices[own]}`]),
     ...served.extras.map((extra) => `Not included: ${extra}`),
     ...(served.open.length === 0 ? [] : [`Settings may be missing: ${served.open[0]}`]),

@@ -6,13 +6,14 @@ import type { TrainingSettings } from '../model/training-settings.ts';
  * "Reducing Activation Recomputation in Large Transformer Models" (2022), for gated feed-forward parts, and for attention that never stores its matrix.
  */
 export function activationBytes(shape: ModelShape, settings: TrainingSettings): number | null {
-  const { batch, sequence, context, recomputation, tensor, sequenceParallel, loss } = settings;
+  const { batch, sequence, context, recomputation, tensor, sequenceParallel, loss, pairs } = settings;
   if (batch === null || sequence === null) return null;
-  const tokens = (batch * sequence) / context;
+  const tokens = ((pairs ? 2 : 1) * batch * sequence) / context;
   const layer = layerBytes(shape, settings, sequence);
   const input = (2 * shape.hidden) / (sequenceParallel ? tensor : 1);
   // The first stage of a pipeline holds one batch for each stage, so its share of the layers counts as often as there are stages.
-  const logits = (shape.vocabulary * logitBytes) / tensor / (loss === 'chunked' ? constants.chunks : 1);
+  const outputs = hasOutputLayer(shape) ? shape.vocabulary : 0;
+  const logits = (outputs * logitBytes) / tensor / (loss === 'chunked' ? constants.chunks : 1);
   // The logits are gone when the first layer is computed again.
   const copies = recomputation === 'offloaded' && loss === 'chunked' ? constants.inPlace : constants.recomputed;
   const again = Math.max(layer * copies, logits);
@@ -20,6 +21,11 @@ export function activationBytes(shape: ModelShape, settings: TrainingSettings): 
   if (recomputation === 'offloaded') return tokens * again;
   const layers = layer * shape.layers * (recomputation === 'selective' ? constants.selective : 1);
   return tokens * (layers + logits);
+}
+
+/** Models of embeddings and scores are trained on those, without logits. */
+function hasOutputLayer({ kind }: ModelShape): boolean {
+  return kind !== 'embedding' && kind !== 'reranker';
 }
 
 /** Per logit: 16 bits, a copy in 32 bits, its softmax in 32 bits, and the gradient in 16 bits. */

@@ -231,7 +231,7 @@ function runtimeGiB(served: ServedModel, tensor: number): number {
  */
 function ggmlBuffers(
   served: ServedModel,
-  { name, kind, vocabulary, heads, hidden }: ModelShape,
+  { name, kind, vocabulary, heads, hidden, towerParameters }: ModelShape,
   batch: number,
 ): EngineBuffers {
   // Ollama's own engine computes the logits of one token per request.
@@ -242,8 +242,20 @@ function ggmlBuffers(
   const scores = writesScores ? batch * context * heads * 4 : 0;
   // The mask of attention, in 16 bits.
   const mask = kind === 'embedding' ? 0 : batch * context * 2;
-  return { activationsGiB: (Math.max(logits, scores) + mask) / gibibyte, graphsGiB: 0, runtimeGiB: tuned.context };
+  const reads = served.engine === 'ollama' && towerParameters > 0;
+  const pictures = (reads && picturesGiB.find(([pattern]) => pattern.test(name))?.[1]) || 0;
+  const activationsGiB = (Math.max(logits, scores) + mask) / gibibyte;
+  return { activationsGiB, graphsGiB: 0, runtimeGiB: tuned.context + pictures };
 }
+
+/**
+ * What Ollama reserves for the largest picture. Gemma 3: 4,096 patches squared × 16 heads × 4 bytes
+ * (https://github.com/ollama/ollama/blob/main/fs/ggml/ggml.go, VisionGraphSize). Qwen3-VL and later: by the totals of its logs.
+ */
+const picturesGiB: readonly (readonly [RegExp, number])[] = [
+  [/\/gemma-3-\d/i, 1],
+  [/\/qwen3(?:-vl|\.5)/i, 4],
+];
 
 /**
  * llama.cpp uses flash attention by default, Ollama since 0.12 for these architectures only.

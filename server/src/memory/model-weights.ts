@@ -1,4 +1,4 @@
-import { type ModelShape, type WeightFormat, weightFormat } from '../catalog/index.ts';
+import { type FormatId, type ModelShape, type WeightFormat, weightFormat } from '../catalog/index.ts';
 
 /** The weights of a model by what tensor parallelism and quantization do with them. GiB. */
 export interface WeightParts {
@@ -20,7 +20,10 @@ const gibibyte = 2 ** 30;
  * @param format null: as published
  */
 export function weightParts(shape: ModelShape, format: WeightFormat | null): WeightParts {
-  const { layerBits, expertBits, outsideBits, attentionBits } = inRows(format ?? publishedFormat(shape), shape);
+  const { layerBits, expertBits, outsideBits, attentionBits } = inRows(
+    keepsAttention(shape, format) ? { ...format, attentionBits: 16 } : (format ?? publishedFormat(shape)),
+    shape,
+  );
   const experts = expertParameters(shape);
   const embeddings = embeddingParameters(shape);
   const towers = shape.towerParameters;
@@ -69,6 +72,16 @@ function feedForwardParameters({ layers, hidden, feedForward, feedForwardMatrice
 function embeddingParameters({ vocabulary, hidden, tiedEmbeddings }: ModelShape): number {
   return vocabulary * hidden * (tiedEmbeddings ? 1 : 2);
 }
+
+/**
+ * Checkpoints in 4 bits of models with linear attention and experts (Qwen3.5 35B) keep attention in 16 bits, because it is a small part: by the measured
+ * weights of five publishers.
+ */
+function keepsAttention({ experts, cache }: ModelShape, format: WeightFormat | null): format is WeightFormat {
+  return format !== null && experts !== null && in4Bits.has(format.id) && cache.some(({ kind }) => kind === 'state');
+}
+
+const in4Bits: ReadonlySet<string> = new Set<FormatId>(['awq', 'awq-32', 'gptq', 'w4a16', 'nvfp4']);
 
 /**
  * GGUF's k-quants need rows of a multiple of 256. Other rows get the next larger format without this need: 5.5 bits instead of about 4.5, and 8.5 in

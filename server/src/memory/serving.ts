@@ -179,9 +179,10 @@ function formatOf(
   const flag = quantization?.toLowerCase();
   if (flag === undefined || /^(?:none|null|auto|)$/.test(flag)) {
     if (/^(?:float32|fp32|f32|float)$/i.test(dtype ?? '')) return weightFormat('fp32') ?? null;
-    // Tags of Ollama and repositories without a file stand for Q4_K_M.
+    // Tags of Ollama and repositories without a file stand for Q4_K_M; those of encoders such as BGE-M3 for 16 bits.
     if (isGgml(engine) && !isMxfp4(shape, null)) {
       const stated = formatOfName(name);
+      if (engine === 'ollama' && stated === null && isEncoder(shape)) return weightFormat('fp16');
       return stated === null || stated === 'unknown' ? ggufFormat('Q4_K_M') : stated;
     }
     // Published MXFP4 is not quantized again, so a repository without a file has that.
@@ -191,12 +192,19 @@ function formatOf(
   }
   // https://huggingface.co/docs/text-generation-inference/conceptual/quantization
   if (engine === 'tgi' && flag === 'bitsandbytes') return weightFormat('int8');
+  // Transformers does not quantize the scales, unless its code says so.
+  if (engine === 'transformers' && flag === 'bitsandbytes') return weightFormat('bnb-nf4');
   const id = quantizations.find(([pattern]) => pattern.test(flag))?.[1];
   return id === undefined ? ggufFormat(flag) : weightFormat(id);
 }
 
 function isGgml(engine: Engine): boolean {
   return engine === 'ollama' || engine === 'llama-cpp';
+}
+
+/** A model of embeddings that is an encoder like BERT: decoders of today share keys and values among heads. */
+function isEncoder({ kind, heads, kvHeads }: ModelShape): boolean {
+  return kind === 'embedding' && heads === kvHeads;
 }
 
 function isMxfp4(shape: ModelShape, format: WeightFormat | null): boolean {
@@ -242,11 +250,14 @@ function keepsFp8({ name, engine, version }: ServedModel, format: WeightFormat |
 /**
  * vLLM before 0.8, Ollama's first engine and TensorRT-LLM without `max_attention_window` keep all tokens in layers with a window, and vLLM before
  * 0.13 in those with chunks. https://github.com/vllm-project/vllm/pull/21761, https://github.com/vllm-project/vllm/pull/29627,
- * https://nvidia.github.io/TensorRT-LLM/features/kvcache.html
+ * https://nvidia.github.io/TensorRT-LLM/features/kvcache.html. llama.cpp, Ollama and SGLang free the tokens beyond a window only in models that also
+ * have layers without one (Gemma 3, gpt-oss), not in Phi-3 or the first Mistral 7B.
  */
-function keepsWindows({ engine, version }: ServedModel, { chunked }: ModelShape): boolean {
+function keepsWindows({ engine, version }: ServedModel, { chunked, cache }: ModelShape): boolean {
   if (chunked && engine === 'vllm' && version !== null && version[0] === 0 && version[1] < 13) return true;
   if (engine === 'tensorrt-llm') return true;
+  const windowsOnly = cache.every((part) => part.kind === 'attention' && part.window !== null);
+  if (windowsOnly && (engine === 'llama-cpp' || engine === 'ollama' || engine === 'sglang')) return true;
   return (engine === 'vllm' || engine === 'ollama') && version !== null && version[0] === 0 && version[1] < 7;
 }
 
@@ -257,7 +268,7 @@ function cachesPrefixStates({ version }: ServedModel): boolean {
 
 /** Weights on the most loaded device. Experts are divided over all devices of a data-parallel group. */
 function weightsOf(
-  { data, engine, attentionReplicas }: ServedModel,
+  { data, engine, attentionReplicas, textOnly }: ServedModel,
   shape: ModelShape,
   format: WeightFormat | null,
   { tensor, pipeline, card }: { readonly tensor: number; readonly pipeline: number; readonly card: string | undefined },
@@ -268,7 +279,7 @@ function weightsOf(
   // llama.cpp leaves the input embedding in the node's memory.
   const embeddings = (isGgml(engine) || pipeline > 1) && !shape.tiedEmbeddings ? embeddingsGiB / 2 : embeddingsGiB;
   // Its files for vision are in 16 bits.
-  const towers = isGgml(engine) ? (shape.towerParameters * 2) / gibibyte : towersGiB;
+  const towers = textOnly ? 0 : isGgml(engine) ? (shape.towerParameters * 2) / gibibyte : towersGiB;
   const spread = engine === 'vllm' ? tensor * data : tensor;
   const padding = isMxfp4(shape, format) ? paddingOfExperts(shape, engine, tensor, card) : 1;
   const layers = (attentionGiB - whole + absorbedGiB(shape)) / group + whole + feedForwardGiB / tensor;

@@ -137,16 +137,20 @@ function stateBytes(shape: ModelShape, settings: TrainingSettings) {
   const ofLayer = adapter === null || adapter.bits === 16 ? computed : quantizedBytes(adapter);
   const gathered = sharded === 'parameters' && group > 1 ? 2 * layer * ofLayer + own.embeddings * computed : 0;
   const reduced = sharded === 'nothing' || adapter !== null ? 0 : layer * gradient;
+  // The experts of a layer are one tensor: each adds to a gradient of all of them.
+  const ofExperts = ((own.experts * pipeline) / (shape.experts?.layers || 1)) * computed;
+  const added = adapter === null && engine === 'fsdp' ? 2 * ofExperts : 0;
   const buckets = engine === 'deepspeed' ? Math.min(1e9, count * 2) : 0;
   const step = stepInBackward || offload !== 'nothing' ? 0 : share('optimizer');
   // PyTorch's default optimizers hold one copy of all weights during the step, DeepSpeed the gradients in 32 bits.
   const copies = engine === 'deepspeed' ? 4 : states.copies ? stored : 0;
   const optimizer = share('optimizer') * (states.held(state) + (hasMaster ? 4 : 0));
+  const copy = settings.reference && adapter === null ? divided('parameters') * 2 : 0;
   return {
-    weights: offload === 'all' ? 0 : base + share('parameters') * stored,
+    weights: offload === 'all' ? 0 : base + share('parameters') * stored + copy,
     gradients: offload === 'all' || stepInBackward ? 0 : share('gradients') * gradient,
     optimizer: offload === 'nothing' ? optimizer : 0,
-    buffers: gathered + reduced + buckets,
+    buffers: gathered + reduced + added + buckets,
     step: step * copies,
   };
 }
@@ -161,6 +165,7 @@ function states(held: (state: number) => number, copies: boolean, saved = held) 
 const statesOf = {
   adamw: states((state) => 2 * state, true),
   'adamw-8bit': states(() => 2, false),
+  'adamw-4bit': states(() => 1, false),
   // Paged states move to the host under pressure.
   'paged-adamw': states(
     () => 0,

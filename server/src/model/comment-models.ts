@@ -1,5 +1,5 @@
-import type { GpuModel } from '../catalog/index.ts';
-import type { Cursor } from '../yaml/cursor.ts';
+import { type GpuModel, gpusNamed } from '../catalog/index.ts';
+import { type Cursor, keySpanOf } from '../yaml/cursor.ts';
 import type { YamlComment, YamlDocument } from '../yaml/node.ts';
 import { modelsMentioned } from './named-models.ts';
 import type { Container, Manifest } from './workload.ts';
@@ -25,9 +25,28 @@ export interface CommentScope {
  */
 export function commentModels(scope: CommentScope): readonly CommentModels[] {
   const comments = cardComments(scope.manifest.document);
-  if (comments.length === 0) return oneCard(scope.header().map((text) => ({ text, models: modelsMentioned(text) })));
+  if (comments.length === 0) return cardInTexts(scope.header());
   return [...atRequests(scope, comments), ...inResources(scope, comments), ...others(scope, comments)];
 }
+
+/** The card that all of the texts name, which are comments or descriptions. */
+export function cardInTexts(texts: readonly string[]): readonly CommentModels[] {
+  return oneCard(texts.map((text) => ({ text, models: modelsInComment(text) })));
+}
+
+/** The models that a comment mentions: people also write `one 3090` and `4090 (24 GB)`. */
+export function modelsInComment(text: string): readonly GpuModel[] {
+  const named = modelsMentioned(text);
+  if (named.length > 0) return named;
+  const number = (aloneNumber.exec(text) ?? countedNumber.exec(text) ?? sizedNumber.exec(text))?.[1];
+  return number === undefined ? [] : gpusNamed(number.replace(/s$/i, ''), true);
+}
+
+/** The number of a GeForce card, if it is all of the comment, something that there is a number of, or followed by its memory. */
+const aloneNumber = /^#\s*([2-5]0[5-9]0(?: ?(?:ti|super))*)\s*$/i;
+const countedNumber =
+  /\b(?:an?|the|one|two|my|our|single|dual|\d{1,2} ?x|\d{2} ?g(?:i?b)?)[ -]+((?:[2-5]0[5-9]0|1(?:0[5-8]|6[56])0 ?ti)(?: ?(?:ti|super))*s?)\b(?![ -]?(?:m?s|[a-z]*ports?|tokens?|steps?|requests?|lines?|[kmg]i?b|pixels?|samples?|times?)\b)/i;
+const sizedNumber = /\b([2-5]0[5-9]0(?: ?(?:ti|super))*),? \(?\d{2} ?g(?:i?b)?\b/i;
 
 interface CardComment extends CommentModels {
   readonly comment: YamlComment;
@@ -44,7 +63,7 @@ function cardComments({ comments }: YamlDocument): readonly CardComment[] {
     known.get(comments) ??
     comments
       .slice(0, maxComments)
-      .map((comment) => ({ comment, text: comment.text, models: modelsMentioned(comment.text) }))
+      .map((comment) => ({ comment, text: comment.text, models: modelsInComment(comment.text) }))
       .filter(({ models }) => models.length > 0)
       .slice(0, maxCardComments);
   known.set(comments, found);
@@ -91,7 +110,11 @@ function between(comments: readonly CardComment[], start: number, end: number): 
 function others({ manifest: { document, root }, pod, containers }: CommentScope, comments: readonly CardComment[]) {
   const start = document.root?.span.start ?? root.node.span.start;
   // A chart may have the options of a pod and its containers in different places.
-  const spans = [pod.node.span, ...containers.map(({ at }) => at.node.span)];
+  // The first comment of a pod is in front of its first field.
+  const spans = [
+    { start: Math.min(pod.node.span.start, keySpanOf(pod).start), end: pod.node.span.end },
+    ...containers.map(({ at }) => at.node.span),
+  ];
   const inside = comments.filter(({ comment: { span } }) =>
     spans.some((one) => span.start >= Math.max(start, one.start) && span.start < one.end),
   );
@@ -101,15 +124,27 @@ function others({ manifest: { document, root }, pod, containers }: CommentScope,
 /** The card that all of the comments name. */
 function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
   const models = [...new Set(comments.flatMap((one) => one.models))];
-  const isOne = new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
+  const isOne = isOneCard(models);
   const texts = comments
     .filter(({ models: named, text }) => named.length > 0 && !commentedOut.test(text))
     .map(({ text }) => text);
   const [first] = texts;
   if (!isOne || first === undefined || texts.some((text) => alternative.test(text))) return [];
   // Several comments on one card may also compare it with something else.
-  const reliable = texts.find((text) => !comparison.test(text));
+  const reliable = texts.find((text) => !clausesOnCards(text).some((clause) => comparison.test(clause)));
   return reliable === undefined ? [] : [{ models, text: reliable.replace(/^#\s*/, '') }];
+}
+
+/** Whether models differ only in their memory or form. */
+export function isOneCard(models: readonly GpuModel[]): boolean {
+  return new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
+}
+
+/** The parts of a comment that mention a card: the others may compare anything. */
+function clausesOnCards(text: string): readonly string[] {
+  const clauses = text.split(/[:;,]|\.\s|\s-+\s/);
+  const named = clauses.filter((clause) => modelsInComment(clause).length > 0);
+  return named.length > 0 ? named : [text];
 }
 
 /** Comments on what might be elsewhere. */

@@ -56,7 +56,7 @@ export interface CrossReferences {
   quotasIn(namespace: string | null): readonly Referenced<QuotaFacts>[];
   /** The workloads of a namespace in the same file that always request a resource, in the order of the file. */
   demandsOf(namespace: string | null, resource: string): readonly Demand[];
-  /** The comments at the top of the same file that name cards, if the first document runs no pods. */
+  /** The comments in the same file that name cards, in documents that run no pods. */
   fileHeader(): readonly string[];
   volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
   /** A Service of the core API. */

@@ -1,7 +1,7 @@
 import type { GpuModel } from '../catalog/index.ts';
 import { gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { commentModels } from './comment-models.ts';
+import { cardInTexts, commentModels, isOneCard } from './comment-models.ts';
 import {
   excludes,
   holdsDevices,
@@ -25,7 +25,7 @@ export interface HintSource {
   readonly selectors: readonly Selector[];
   readonly tolerations: readonly Toleration[];
   readonly containers: readonly Container[];
-  /** The comments at the top of the file. */
+  /** The comments of documents in the same file that run no pods. */
   readonly header: () => readonly string[];
 }
 
@@ -40,6 +40,8 @@ export function modelHints(source: HintSource): readonly NamedModels[] {
     ...argumentHints(source),
     ...nameHints(source),
     ...commentModels(source).flatMap(({ models, text }) => hint(models, 'comment', text)),
+    ...described(source.manifest).flatMap(({ models, text }) => hint(models, 'comment', text)),
+    ...source.containers.flatMap(imageHint),
   ];
 }
 
@@ -51,10 +53,32 @@ function hint(candidates: readonly GpuModel[], basis: ModelHint['basis'], text: 
 function nodeHint({ key, values }: Selector): readonly NamedModels[] {
   // `rack: a10` and `team: l4` are not cards.
   if (values.some(({ value, at }) => isTemplated(at) || value.length < 4)) return [];
-  const models = values.map(({ value }) => modelsOnNodes(value));
+  const isNode = /(?:host|node)-?name$/i.test(key);
+  const models = values.map(({ value }) => (isNode ? modelsOnNode : modelsOnNodes)(value));
   if (models.some((found) => found.length === 0)) return [];
   return hint([...new Set(models.flat())], 'node', labelWords(key, values[0]?.value ?? ''));
 }
+
+/** What the labels and annotations of an object say of it or of its machine: `description: Chat on the RTX 4090`. */
+function described({ labels, annotations }: Manifest): ReturnType<typeof cardInTexts> {
+  const texts = [...labels, ...annotations].filter(
+    ({ value, at }) => description.test(keyOf(at)) && mayNameGpu(value) && !isTemplated(at),
+  );
+  return cardInTexts(texts.map(({ value }) => value));
+}
+
+const description = /(?:^|[/.])(?:description|summary|notes?|comment|hardware|machine|server)$/i;
+
+/** An image that is built for a card: `trainer-a100`, `comfyui:rtx5090`. Short names and `v100` may be versions. */
+function imageHint({ image, accelerators }: Container): readonly NamedModels[] {
+  if (image === undefined || accelerators.length === 0 || isTemplated(image.at)) return [];
+  const name = (image.value.split('@')[0] ?? '').replace(/^[^/]*[.:][^/]*\//, '');
+  // The numbers of a tag belong to no word of the name.
+  const models = name.split(/[:/]/).flatMap((part) => modelsMentioned(part.replace(shortOrVersion, ' ')));
+  return isOneCard(models) ? hint(models, 'name', name.slice(name.lastIndexOf('/') + 1)) : [];
+}
+
+const shortOrVersion = /(?<![a-z\d])(?:[a-z]\d{1,2}|[bv]\d{3})(?![a-z\d])/gi;
 
 /** The node by its name, and labels that it must have with any value. */
 function nodeNameHint(pod: Cursor): readonly NamedModels[] {
@@ -64,7 +88,7 @@ function nodeNameHint(pod: Cursor): readonly NamedModels[] {
   const keys = items(getIn(required, 'nodeSelectorTerms', 0, 'matchExpressions')).flatMap((expression) =>
     asString(getIn(expression, 'operator')) === 'Exists' ? (asText(getIn(expression, 'key')) ?? []) : [],
   );
-  return [name, ...keys].flatMap((written) => hint(modelsOnNodes(written), 'node', written));
+  return [name, ...keys].flatMap((written) => hint(modelsOnNode(written), 'node', written));
 }
 
 /** The models that the name of a node, a pool or a taint mentions: also by a family of machines (`p4d-nodes`). */
@@ -77,6 +101,13 @@ function modelsOnNodes(name: string): readonly GpuModel[] {
     .split(/[^a-z0-9]+/)
     .filter((word) => /^(?:p[2-6]|g[4-7]|dl\d)\w{0,2}$/.test(word));
   return [...new Set(families.flatMap((family) => gpusByLabel('karpenter.k8s.aws/instance-family', family)))];
+}
+
+/** The same for one node, which people also name by the card's number: `desktop-3090`. */
+function modelsOnNode(name: string): readonly GpuModel[] {
+  const mentioned = modelsOnNodes(name);
+  const number = mentioned.length > 0 ? undefined : /(?<![a-z\d.])[2-5]0[5-9]0(?:-?ti)?(?![a-z\d.])/i.exec(name)?.[0];
+  return number === undefined ? mentioned : gpusNamed(number, true);
 }
 
 interface Preference {
@@ -156,8 +187,11 @@ function argumentHints({ manifest: { root }, pod, containers }: HintSource): rea
   );
   // Ray's group, and the configuration of Serve and of Slurm.
   const group = pod.parent?.parent;
+  const lines = containers.map(({ command, args }) => [...command, ...args].map(({ value }) => value));
   const texts = [
-    ...containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)),
+    ...lines.flat(),
+    // A flag and its value may be two items.
+    ...lines.map((words) => words.filter((word) => word.length < 80).join(' ')),
     ...entries(getIn(group, 'rayStartParams')).flatMap((entry) => asText(entry) ?? []),
     asText(getIn(root, 'spec', 'serveConfigV2')) ?? '',
     asText(getIn(root, 'spec', 'extraConf')) ?? '',

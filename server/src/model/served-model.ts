@@ -46,6 +46,8 @@ export interface ServedModel {
   readonly flash: boolean | null;
   /** No CUDA graphs. */
   readonly eager: boolean;
+  /** Without the parts for pictures and sound. */
+  readonly textOnly?: true;
   readonly tensor: number | null;
   /** It uses all devices of its pod if no flag says otherwise. */
   readonly allDevices: boolean;
@@ -240,6 +242,7 @@ function settingsOf(start: ServerStart, container: Container): Settings | null {
     cacheType: value('cache-type'),
     flash: flashOf(settingOf(start, 'flash-attention')),
     eager: isOn(settingOf(start, 'eager')),
+    ...(isOn(settingOf(start, 'text-only')) && { textOnly: true }),
     tensor: count('tensor-parallel'),
     pipeline: count('pipeline-parallel') ?? 1,
     data: count('local-data-parallel') ?? count('data-parallel') ?? 1,

@@ -60,7 +60,10 @@ function publishedBits(bits = 16): Adapter['bits'] {
   return bits < 6 ? 4 : bits < 12 ? 8 : 16;
 }
 
-function targetsOf(text: string): Adapter['targets'] {
+function targetsOf(listed: string): Adapter['targets'] {
+  // Shared experts and routers are a small part of a layer with experts.
+  const matrices = listed.split(/[\s,]+/).filter((one) => !/shared_expert|router|(?:^|\.)gate$/.test(one));
+  const text = matrices.join(',');
   if (/all|gate|up_proj|mlp|fc|w1|true/.test(text)) return 'all';
   return /^$|k_proj|o_proj|qkv|attn/.test(text) ? 'attention' : 'query-value';
 }
@@ -103,11 +106,12 @@ export function precisionOf(
 
 export function optimizerOf(text: string): Optimizer {
   const is = (word: string) => text.includes(word);
-  const small = /8_?bit/.test(text);
+  const small = /8_?bit|fp8/.test(text);
   if (is('adafactor')) return 'adafactor';
   if (is('lion')) return small ? 'lion-8bit' : 'lion';
   if (is('muon')) return 'muon';
   if (/sgd/.test(text)) return 'sgd';
+  if (/4_?bit/.test(text)) return 'adamw-4bit';
   return is('paged') ? (small ? 'paged-adamw-8bit' : 'paged-adamw') : small ? 'adamw-8bit' : 'adamw';
 }
 

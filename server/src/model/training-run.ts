@@ -5,6 +5,7 @@ import { countOf, isOn } from '../command/setting-values.ts';
 import { lastSetting, readTrainerSettings, type TrainerSettings } from '../command/training-flags.ts';
 import { processInput } from './process-input.ts';
 import { trainedModel } from './trained-model.ts';
+import { goalOf } from './training-goal.ts';
 import { devicesOf, engineOf, offloadOf, shardedOf, stageInName, stageOf } from './training-layout.ts';
 import { adapterOf, attentionOf, optimizerOf, precisionOf, recomputationOf } from './training-method.ts';
 import type { Precision, TrainingSettings } from './training-settings.ts';
@@ -92,10 +93,11 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     expert: size('expert-split'),
     devices: devices ?? 1,
     attention: attentionOf(text('attention-kernel')),
-    loss: isOn(text('loss-kernel')) || hints.has('tune') || hints.has('unsloth') ? 'chunked' : 'whole',
+    loss: fusesLoss(written) || hints.has('tune') || hints.has('unsloth') ? 'chunked' : 'whole',
     stepInBackward: written.settings.some(
       ({ name, value }) => name === 'optimizer-in-bwd' && isOn(value?.toLowerCase()),
     ),
+    ...goalOf(written),
   };
   const known = { name: model.name, shape, settings };
   if (unread !== undefined) return without({ kind: 'unread', name: unread, known });
@@ -127,6 +129,15 @@ function keepsLittle(hints: ReadonlySet<string>, devices: number): boolean {
 function loadedPrecision({ settings }: TrainerSettings, { format }: ModelShape): Precision | undefined {
   const isTrainer = settings.some(({ name }) => name === 'per-device-train-batch-size');
   return isTrainer && format === 'fp32' ? 'full' : undefined;
+}
+
+/** A setting or a plugin fuses the output layer with the loss. Axolotl's plugin for that is on unless a setting turns it off. */
+function fusesLoss(written: TrainerSettings): boolean {
+  const set = lastSetting(written, 'loss-kernel')?.value?.toLowerCase();
+  if (set !== undefined) return isOn(set);
+  return written.settings.some(
+    ({ name, value }) => /(?:^|\.)plugins$/.test(name) && /cut_?cross_?entropy/i.test(value ?? ''),
+  );
 }
 
 /** Settings with known words as values: an expansion leaves the estimate open. */

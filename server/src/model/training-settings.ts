@@ -11,7 +11,7 @@ export type Precision = 'mixed' | 'half' | 'full';
 export type Recomputation = 'none' | 'selective' | 'full' | 'offloaded';
 
 export type Optimizer =
-  | ('adamw' | 'adamw-8bit' | 'paged-adamw' | 'paged-adamw-8bit' | 'adafactor' | 'lion' | 'lion-8bit')
+  | ('adamw' | 'adamw-8bit' | 'adamw-4bit' | 'paged-adamw' | 'paged-adamw-8bit' | 'adafactor' | 'lion' | 'lion-8bit')
   | ('sgd' | 'sgd-momentum' | 'muon');
 
 /** Who keeps the weights, gradients and optimizer states. */
@@ -55,4 +55,8 @@ export interface TrainingSettings {
   readonly loss: 'whole' | 'chunked';
   /** Weights are updated during the backward pass, so gradients do not pile up. */
   readonly stepInBackward: boolean;
+  /** Each example is two sequences, a chosen and a rejected one. */
+  readonly pairs?: true;
+  /** A frozen copy of the model rates the same sequences; an adapter does without, because the model under it is frozen. */
+  readonly reference?: true;
 }

@@ -35,7 +35,7 @@ export function ownFlagsOf(
   image: Located<string> | undefined,
   written: readonly Located<string>[],
 ): readonly Located<string>[] {
-  if (image === undefined || !/(?:^|[/-])vllm(?:[-:@/]|$)/.test(image.value)) return [];
+  if (image === undefined || !/(?:^|[/:-])vllm(?:[-:@/]|$)/.test(image.value)) return [];
   const holders = [block, ...entries(block).filter((part) => part.node.kind === 'map' && holdsSettings(keyOf(part)))];
   const isWritten = (flag: string) => written.some(({ value }) => value === flag || value.startsWith(`${flag}=`));
   // The parallel sizes of a group of pods are not those of one.
@@ -44,10 +44,7 @@ export function ownFlagsOf(
   for (const holder of holders) {
     for (const entry of entries(holder)) {
       const words = wordsOf(keyOf(entry)).join('-').toLowerCase();
-      const isModel =
-        holder === block
-          ? words === 'model'
-          : /model/i.test(keyOf(holder)) && /^(?:name|id|repo|hf-id|model-id)$/.test(words);
+      const isModel = holder === block ? words === 'model' : /model/i.test(keyOf(holder)) && modelName.test(words);
       const flag = isModel ? '--model' : flagNamed(words);
       const value = entry.node.kind === 'scalar' && !isNull(entry) ? text(entry) : undefined;
       if (flag === undefined || value === undefined || /^(?:|0|none)$/i.test(value.value)) continue;
@@ -57,6 +54,9 @@ export function ownFlagsOf(
   }
   return [...found.values()].flat();
 }
+
+/** The name of a model on the Hub: `name`, `hfId`, `huggingfaceName`, `repo_id`. */
+const modelName = /^(?:(?:hf|hugging-?face|model|hub|repo)-)*(?:name|id|repo)$/;
 
 function isGroupSetting(entry: Cursor): boolean {
   if (!/^(?:ray|lws|leader-?worker|multi-?node|n?nodes$|num-?nodes|workers?|group)/i.test(keyOf(entry))) return false;
@@ -72,7 +72,7 @@ function holdsSettings(key: string): boolean {
 
 const settingsWords: ReadonlySet<string> = new Set([
   ...['model', 'llm', 'vllm', 'server', 'serving', 'inference', 'engine'],
-  ...['settings', 'config', 'configuration', 'args'],
+  ...['settings', 'config', 'configuration', 'args', 'deployment', 'container'],
 ]);
 
 /** The flag that a setting stands for, by its meaning: `max-model-len`, `tp`, `max-seq-len`. */

@@ -1,17 +1,19 @@
 import { imageParts } from '../catalog/images.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { Container } from '../model/workload.ts';
+import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A container with a GPU runs an image built for CPUs.
+ * A container with a GPU runs an image built for CPUs or for another vendor's GPUs.
  *
  * ## Why
  *
  * An image with `cpu` in its name or tag contains libraries without CUDA or ROCm. It runs on CPU cores, while the container's GPU costs money
  * and stays idle. Several publishers mark only their builds for GPUs (`tensorflow/tensorflow:2.16.1-gpu`), so the plain tag is for CPUs; for
- * Ray's images, where PyTorch may bring its own CUDA libraries, this is information.
+ * Ray's images, where PyTorch may bring its own CUDA libraries, this is information. An image built for CUDA does not find a GPU of AMD or a Gaudi,
+ * and one for ROCm none of NVIDIA.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -43,8 +45,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For names that also mention a GPU, templates, infrastructure, and accelerators that are not GPUs: their frameworks are often CPU builds
- * with a plugin.
+ * For names that also mention a GPU or the right vendor, templates, infrastructure, and accelerators that are not GPUs: their frameworks are often
+ * CPU builds with a plugin.
  *
  * ## Sources
  *
@@ -53,6 +55,7 @@ import { defineRule } from './rule.ts';
  * - [Ray: GPUs with KubeRay](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/gpu.html)
  * - [Kubeflow: notebook images](https://www.kubeflow.org/docs/components/notebooks/container-images/)
  * - [llama.cpp: Docker images](https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md)
+ * - [vLLM: images for NVIDIA and for AMD](https://docs.vllm.ai/en/latest/deployment/docker.html)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -60,6 +63,7 @@ export default defineRule({
   container(container, context) {
     const { image } = container;
     if (image === undefined || isTemplated(image.at) || isExempt(context.workload)) return;
+    if (reportOtherVendor(container, image, context)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
@@ -84,6 +88,49 @@ export default defineRule({
     });
   },
 });
+
+/** The vendors whose accelerators containers use through their image's libraries. */
+const vendors = [
+  {
+    resource: /^nvidia\.com\//,
+    name: 'NVIDIA GPUs',
+    image: /^nvcr\.io\/|(?:^|[^a-z])(?:cuda|cudnn|tensorrt)(?:[^a-z]|$)|cuda\d|(?:^|[^a-z\d])cu1[1-3]\d(?!\d)/i,
+  },
+  { resource: /^amd\.com\//, name: 'AMD GPUs', image: /(?:^|[^a-z])rocm|(?:^|[^a-z])(?:gfx\d|mi[23]\d\dx?)/i },
+  { resource: /^habana\.ai\//, name: 'Gaudi', image: /(?:^|[^a-z])(?:gaudi|habana|habanalabs|hpu)(?:[^a-z]|$)/i },
+];
+
+/** Publishers whose plain tag is for CUDA, by the end of the repository. */
+const plainCuda: ReadonlySet<string> = new Set([
+  'vllm/vllm-openai',
+  'lmsysorg/sglang',
+  'huggingface/text-generation-inference',
+]);
+const otherBuild = /rocm|hip|mi[23]\d\d|gfx|[xnht]pu|gaudi|cpu|intel|neuron|amd/i;
+
+/** Reports an image for the accelerators of one vendor in a container with those of another. */
+function reportOtherVendor(container: Container, { value, at }: Located<string>, { report }: PodSetContext): boolean {
+  const requests = knownRequests(container);
+  const own = vendors.find(({ resource }) => requests.every((request) => resource.test(request.resource)));
+  if (requests.length === 0 || own === undefined) return false;
+  const [name = ''] = value.split('@');
+  const { repository, tag = '' } = imageParts(value);
+  const named = vendors.filter(({ image }) => image.test(name));
+  // A digest without a tag may be any build.
+  const isPlain = (tag !== '' || !value.includes('@')) && !otherBuild.test(tag);
+  const built =
+    named.length === 0 && isPlain && plainCuda.has(repository.split('/').slice(-2).join('/'))
+      ? vendors.slice(0, 1)
+      : named;
+  const [other] = built;
+  if (other === undefined || built.length > 1 || other === own) return false;
+  const last = shorten(name.slice(name.lastIndexOf('/') + 1), 50);
+  report({
+    message: `${last} is built for ${other.name}: it cannot use the container's ${requestWords(requests)}`,
+    span: spanOf(at),
+  });
+  return true;
+}
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;
 

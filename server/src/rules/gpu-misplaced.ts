@@ -147,14 +147,14 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   }
 }
 
-/** Accelerators in the resources of a controller of the common library, or next to the controllers. Only its containers have them. */
+/** Accelerators in the resources of a controller of the common library, or next to its containers or the controllers. Only its containers have them. */
 function reportOutside(podSet: PodSet, context: PodSetContext): void {
   const { root } = context.workload.manifest;
   const controllers = root.parent?.step === 'controllers' ? root.parent : undefined;
   const [first, ...more] = entries(controllers);
   const values = first?.node === root.node ? controllers?.parent : undefined;
   const shared = [values, getIn(values, 'defaultPodOptions')];
-  for (const holder of [root, getIn(root, 'pod'), ...shared]) {
+  for (const holder of [root, getIn(root, 'pod'), getIn(root, 'containers'), ...shared]) {
     const resources = getIn(holder, 'resources');
     const target = shared.includes(holder) && more.length > 0 ? undefined : onlyContainer(podSet);
     for (const entry of [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))]) {

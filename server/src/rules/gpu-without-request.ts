@@ -55,7 +55,8 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs.
+ * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs,
+ * and without them if it is a server's and no device is named anywhere in the values.
  *
  * ## Fix safety
  *
@@ -127,13 +128,15 @@ export default defineRule({
       if (container.image === undefined || isTemplated(container.image.at) || replicasOf(pod).max === 0) return;
       const nodes = gpuNodeRequirement(podSet);
       const program = gpuProgram(container);
-      if (nodes === undefined && !toleratesGpuNodes(podSet)) return;
+      const isPlaced = nodes !== undefined || toleratesGpuNodes(podSet);
+      // Without them, another part of the values may request the GPU, or run the server on CPUs.
+      if (!isPlaced && (program === undefined || workload.wholeResources !== true || namesDevices(document))) return;
       if (program === undefined && gpuImage(container) === undefined) return;
       const isEmpty = named.length === 0;
       // A template may add the device to the amounts.
       report({
         severity: isEmpty && nodes !== undefined && program !== undefined ? 'warning' : 'info',
-        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: the pods land on GPU nodes but get no GPU`,
+        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: the pods ${isPlaced ? 'land on GPU nodes but get no GPU' : 'get no GPU, and the server does not start'}`,
         span: keySpanOf(given),
         fixes: () => [requestOne(container, document)],
       });
@@ -155,6 +158,12 @@ export default defineRule({
 function mayRequest(key: string): boolean {
   const words = `-${wordsOf(key).join('-')}-`;
   return mentionsDevices(key) || resourceWords.some((one) => words.includes(`-${one}-`));
+}
+
+/** Whether values name devices anywhere but in comments and in the server's part of their memory, or a device that is the CPU. */
+function namesDevices({ text }: YamlDocument): boolean {
+  const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?mem\w*/gi, '');
+  return /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|device\w*["']?:\s*["']?(?:cpu|openvino)/i.test(plain);
 }
 
 const resourceWords = ['preset', 'profile', 'limits', 'requests', 'claim', 'claims', 'runtime-class', 'instance-type'];

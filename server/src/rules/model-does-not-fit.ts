@@ -61,7 +61,7 @@ import { defineRule } from './rule.ts';
  *
  * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
  * servers that move layers there by themselves (Ollama; llama.cpp unless a flag puts all layers on the GPU); for groups of pods; in templates; and if a
- * variable, a file or a runtime may add settings. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
+ * variable, a file or a runtime may add settings. In the values of a chart, only weights that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
  * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
  * shard weights in their code.
  *

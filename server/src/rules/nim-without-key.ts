@@ -1,3 +1,4 @@
+import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -65,7 +66,7 @@ export default defineRule({
     if (
       isTemplated(image.at) ||
       isIncomplete(at) ||
-      !requestsAccelerators(container) ||
+      !(requestsAccelerators(container) || gpuProgram(container) !== undefined) ||
       mayHaveModel(container, podSet)
     )
       return;

@@ -1,3 +1,4 @@
+import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -16,7 +17,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
 
@@ -27,6 +28,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * A volumeMount names a volume of its pod, and the selector of a Deployment matches the labels of its own template. The API server checks both
  * when the object is created, and rejects it if they do not agree. A Job gets its selector from the API server and must not have its own.
+ * In values of app-template, the mounts of a container that the controller does not have are ignored.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -82,6 +84,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
  * - [Kubernetes: selector of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#selector)
+ * - [app-template: volume mounts](https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/container/fields/_volumeMounts.tpl)
  * - [Kubernetes: Job selector](https://kubernetes.io/docs/concepts/workloads/controllers/job/#specifying-your-own-pod-selector)
  */
 export default defineRule({
@@ -91,6 +94,7 @@ export default defineRule({
   workload(workload, context) {
     const { kind, apiVersion, manifest } = workload;
     const group = groupOf(apiVersion);
+    if (hasAllContainers(workload)) checkChartMounts(manifest.root, context);
     if (group === 'apps') checkSelector(workload, context);
     if (group === 'batch' && kind === 'Job') {
       checkJobSelector(getIn(manifest.root, 'spec'), context);
@@ -135,6 +139,30 @@ function checkMounts(container: Container, volumes: readonly string[], podSet: P
       span: spanOf(at),
       fixes: () => free.map((volume) => fix(`Mount ${volume}`, 'unsafe', replaceScalar(context.document, at, volume))),
     });
+  }
+}
+
+/** The mounts of app-template, by controller and container. The chart ignores those of a container that the controller does not have. */
+function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
+  const controllers = controller.parent;
+  const holders = ['containers', 'initContainers'].map((key) => getIn(controller, key));
+  const names = holders.flatMap(entries).map(keyOf);
+  if (controllers?.step !== 'controllers' || holders.some((one) => isIncomplete(one) || isTemplated(one))) return;
+  for (const volume of entries(getIn(controllers.parent, 'persistence'))) {
+    if (asBoolean(getIn(volume, 'enabled')) === false) continue;
+    for (const mounts of entries(getIn(volume, 'advancedMounts', keyOf(controller)))) {
+      const name = keyOf(mounts);
+      if (names.includes(name) || /[{}$*<]/.test(name) || items(mounts).length === 0) continue;
+      context.report({
+        severity: 'warning',
+        message: `advancedMounts names container ${shorten(name, 16)}, but ${shorten(keyOf(controller), 16)} has only ${listed(names)}: the chart does not mount ${shorten(keyOf(volume), 16)}`,
+        span: keySpanOf(mounts),
+        fixes: () =>
+          names
+            .filter((other) => getIn(mounts.parent, other) === undefined)
+            .map((other) => fix(`Mount in ${shorten(other)}`, 'unsafe', renameKey(context.document, mounts, other))),
+      });
+    }
   }
 }
 

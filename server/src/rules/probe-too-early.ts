@@ -74,8 +74,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models, unless a readiness probe with 10 or more attempts and the same request allows at least twice the time. The
- * estimate is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of
+ * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models, unless a readiness probe with 10 or more attempts and the same request allows
+ * more time by a quarter and a minute, which is information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of
  * up to 8 files at 50 MiB/s each if the server itself stores the weights. If it stores them on a volume that outlives the pod, the finding is
  * information only: the volume may already hold the model. So is one in the values of a chart whose templates are unknown.
  *
@@ -96,14 +96,16 @@ export default defineRule({
     const probe = startup ?? liveness;
     // Charts pass on the probes of their values, next to the image.
     const isOther = !isChart && isValues(workload);
-    const isRead = isChart || (isOther ? getIn(container.at, 'image') !== undefined : !workload.partial);
+    const hasImage = getIn(container.at, 'image') !== undefined;
+    const isRead = isChart || isOther || !workload.partial;
     if (probe?.node.kind !== 'map' || !isRead || !requestsAccelerators(container)) return;
     if (isOther && asBoolean(getIn(probe, 'enabled')) === false) return;
     if (isIncomplete(container.at) || isIncomplete(probe)) return;
     // The first versions of the chart gave the container of this name a startup probe.
     if (isChart && startup === undefined && container.name === 'main') return;
     const budget = budgetOf(probe);
-    const known = budget === undefined ? undefined : modelLoader(container, podSet, workload, options);
+    const known =
+      budget === undefined || (isOther && !hasImage) ? undefined : modelLoader(container, podSet, workload, options);
     if (budget === undefined) return;
     // The volumes of the chart are elsewhere in its values.
     const loader: ModelLoader | undefined = (isChart || isOther) && known ? { ...known, downloads: undefined } : known;
@@ -111,10 +113,11 @@ export default defineRule({
     const killed = `${isChart ? `probes.${keyOf(named)}` : keyOf(probe)} kills the container ${budget} s after its start, but`;
     const found = loader && slowStart(loader, budget);
     const patience = found === undefined && startup === undefined ? readinessBudget(probe, readiness) : undefined;
-    if (found === undefined && (patience === undefined || patience < 2 * budget)) return;
+    if (found === undefined && (patience === undefined || patience < Math.max(1.25 * budget, budget + 60))) return;
+    const isCertain = found === undefined ? (patience ?? 0) >= 2 * budget : found.downloads !== 'first';
     report({
       // The templates of a chart may have a startup probe of their own.
-      severity: found?.downloads === 'first' || loader === undefined || isOther ? 'info' : 'warning',
+      severity: !isCertain || loader === undefined || isOther ? 'info' : 'warning',
       message:
         found === undefined
           ? `${killed} readinessProbe gives it ${patience} s: a start that takes longer than ${budget} s never ends`

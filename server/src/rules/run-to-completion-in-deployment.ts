@@ -1,6 +1,6 @@
 import { imageParts, startsShell } from '../catalog/images.ts';
 import { findEnding } from '../command/waiting.ts';
-import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
@@ -18,7 +18,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Deployments and StatefulSets restart their containers whenever they end, also after success. A training run, a benchmark or a call of
  * nvidia-smi starts again and again, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
- * `pytorch/pytorch` without a command starts a shell, which ends at once.
+ * `pytorch/pytorch` without a command starts a shell, which ends at once. Daemons such as `ray start` and `sshd` go to the background: their
+ * container ends unless `--block` or `-D` keeps them in the foreground.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -77,13 +78,18 @@ export default defineRule({
   wasteful: true,
   container(container, context) {
     const { workload, podSet } = context;
-    const requests = knownRequests(container);
+    // A count that the API server rejects is reported by itself.
+    const requests = container.accelerators.filter(({ count }) => count !== 0);
     if (requests.length === 0 || container.type !== 'app' || podSet.pods.max === 0) return;
     if (workload.partial || isExempt(workload) || !restartsForever(workload)) return;
     const end = endOf(container, context);
     if (end === undefined) return;
+    const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
     context.report({
-      message: `${shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40)} exits, but a ${workload.kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`,
+      message:
+        end.foreground === undefined
+          ? `${what} exits, but a ${workload.kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`
+          : `${what} goes to the background without ${end.foreground}: the container exits, and the ${workload.kind} restarts it every time`,
       span: end.span,
     });
   },
@@ -98,7 +104,7 @@ function restartsForever({ kind, apiVersion }: Workload): boolean {
 function endOf(
   container: Container,
   { document }: PodSetContext,
-): { readonly what: string; readonly span: Span } | undefined {
+): { readonly what: string; readonly span: Span; readonly foreground?: string | undefined } | undefined {
   const { command, args, image } = container;
   const lines = [...command, ...args];
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return undefined;
@@ -111,7 +117,7 @@ function endOf(
   }
   const ending = findEnding(processInput(container));
   const span = ending && spanOfWords(document, lines, ending.words);
-  return ending && span && { what: ending.what, span };
+  return ending && span && { what: ending.what, span, foreground: ending.foreground };
 }
 
 /** A shell with a terminal or an open input waits for its user. */

@@ -1,5 +1,5 @@
+import { modelsInComment } from '../model/comment-models.ts';
 import { namedKinds } from '../model/kinds/index.ts';
-import { modelsMentioned } from '../model/named-models.ts';
 
 /** The relevant kinds that occur anywhere in a text, found without parsing: a file without any is never parsed. */
 export function kindsIn(text: string): ReadonlySet<string> {
@@ -14,20 +14,30 @@ export function kindsIn(text: string): ReadonlySet<string> {
 /** A pseudo-kind for configs of the device plugin that share GPUs. */
 export const sharingKind = 'DeviceSharing';
 
-/** A pseudo-kind for comments at the top of a file. */
+/** A pseudo-kind for the comments of documents that run no pods. */
 export const headerKind = 'FileHeader';
 
 /**
- * The comments at the top of a file that name cards, if its first document runs no pods: then they are about the file. Only the first document can
- * start with a comment; the others start with their marker.
+ * The comments of a document that name cards, if it runs no pods and its fields follow them: then they are about those of the file. Comments behind the
+ * last field may be about anything, and so may what looks like comments in blocks of text.
  */
 export function headerOf(text: string): readonly string[] {
-  if (!/^\uFEFF?#/.test(text)) return [];
-  const lines = text.slice(0, 4_000).split('\n');
-  const end = lines.findIndex((line) => !/^\uFEFF?(?:#|\s*$)/.test(line));
-  const named = lines.slice(0, end < 0 ? lines.length : end).filter((line) => modelsMentioned(line).length > 0);
-  return named.length === 0 || /^[^#\n]*(?:containers|predictor|model|workerGroupSpecs)["']?:/m.test(text) ? [] : named;
+  if (!/^[^\S\n]*\uFEFF?#/m.test(text) || runsPods.test(text)) return [];
+  const named: string[] = [];
+  let count = 0;
+  let block = Number.POSITIVE_INFINITY;
+  for (const line of text.slice(0, 8_000).split('\n')) {
+    const indent = line.search(/[^\s\uFEFF]/);
+    if (indent < 0 || indent > block) continue;
+    block = blockStart.test(line) ? indent : Number.POSITIVE_INFINITY;
+    if (!line.startsWith('#', indent)) count = named.length;
+    else if (modelsInComment(line.slice(indent)).length > 0) named.push(line.slice(indent));
+  }
+  return named.slice(0, count);
 }
+
+const runsPods = /^[^#\n]*(?:containers|predictor|model|workerGroupSpecs)["']?:/m;
+const blockStart = /:\s+[|>][-+\d]{0,2}\s*(?:#.*)?$/;
 
 /** A pseudo-kind for files that reference a ResourceClaim. */
 export const claimUse = 'resourceClaimName';

@@ -79,7 +79,7 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
   };
 }
 
-/** The comments at the top of a file, as if they were an object. */
+/** The comments of a document that runs no pods, as if they were an object. */
 function headerIn(text: string, kinds: ReadonlySet<string>, first: Manifest | undefined): readonly ObjectSummary[] {
   if (first === undefined || !kinds.has(headerKind)) return [];
   const own = { group: '', kind: headerKind, namespace: null, name: headerKind, span: { start: 0, end: 0 } };

@@ -38,7 +38,7 @@ export function memoryFacts(
   const need =
     fit === null
       ? `${formatGiB(neededGiB)} GiB${each}`
-      : `${ofWords(neededGiB, fit.haveGiB)}${each}${shareWords(neededGiB, fit)}`;
+      : `${ofWords(neededGiB, fit.haveGiB)}${each}${shareWords(estimate, fit)}`;
   const parts = `${formatGiB(weightsGiB)} for weights, ${formatGiB(cacheGiB)} for the cache of one request, ${formatGiB(overheadGiB)} for the server`;
   const text = `${name} needs about ${need}: ${parts}`;
   const items = [

@@ -120,11 +120,18 @@ function withDefaults(own: Cursor | undefined, defaults: Cursor | undefined): Cu
 
 function named(holder: Cursor, key: string, type: Container['type']): readonly Container[] {
   return entries(getIn(holder, key)).flatMap((container) =>
-    container.node.kind === 'map' && asBoolean(getIn(container, 'enabled')) !== false
+    container.node.kind === 'map' && asBoolean(getIn(container, 'enabled')) !== false && !isStrayField(container)
       ? [containerOf({ at: container, name: keyOf(container), type })]
       : [],
   );
 }
+
+/** Whether an entry next to the containers of the common library is a field that belongs in one of them: `resources`. */
+export function isStrayField(entry: Cursor): boolean {
+  return containerFields.test(keyOf(entry)) && getIn(entry, 'image') === undefined;
+}
+
+const containerFields = /^(?:resources|env|envFrom|image|command|args|probes|securityContext|lifecycle|ports)$/;
 
 /** One per node in a DaemonSet; a Job or CronJob runs one pod at a time. */
 function podsOf(controller: Cursor): PodCount {

@@ -1,0 +1,33 @@
+import { programWords } from './programs.ts';
+import { baseName, type Statement } from './shell.ts';
+
+/** A program that goes to the background: its command ends, and the program does not keep a container alive. */
+interface Daemon {
+  readonly program: string;
+  readonly subcommand?: string;
+  /** The flag that keeps it in the foreground. */
+  readonly flag: string;
+  /** All flags that do, or with which it only prints something. */
+  readonly stays: RegExp;
+}
+
+// Sources, read 2026-11-23: https://docs.ray.io/en/latest/cluster/cli.html#ray-start, https://man.openbsd.org/sshd,
+// https://slurm.schedmd.com/slurmd.html, https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/getting-started.html
+const daemons: readonly Daemon[] = [
+  { program: 'ray', subcommand: 'start', flag: '--block', stays: /^--(?:block|help)\b/ },
+  { program: 'sshd', flag: '-D', stays: /^-[46eiq]*[DdGtTV]/ },
+  { program: 'slurmd', flag: '-D', stays: /^-[a-zA-Z]*[CDGhV]/ },
+  { program: 'slurmctld', flag: '-D', stays: /^-[a-zA-Z]*[DhV]/ },
+  { program: 'nv-hostengine', flag: '-n', stays: /^(?:-n|-h|-t|-v|--no-daemon|--help|--term|--version)$/ },
+];
+
+/** The flag with which a program would stay in the foreground; undefined if it stays there, or is none that leaves it. */
+export function foregroundFlag(statement: Statement): string | undefined {
+  if (statement.kind !== 'command' || statement.background) return undefined;
+  const [program = '', ...rest] = programWords(statement);
+  const name = baseName(program);
+  const daemon = daemons.find((one) => one.program === name && (one.subcommand ?? rest[0]) === rest[0]);
+  // A variable may hold the flag.
+  if (daemon === undefined || rest.some((word) => daemon.stays.test(word) || /^["']?\$/.test(word))) return undefined;
+  return daemon.flag;
+}
