@@ -5,6 +5,7 @@ import { add, append, drop, type Mistake, type Path, type Planters, put, type St
 
 export const planters: Planters = {
   'cpu-step-holds-gpu': cpuStep,
+  'exit-status-hidden': lostStatus,
   'idle-gpu-container': waitsAfterWork,
   'model-path-not-mounted': modelPath,
   'nim-without-key': keylessServer,
@@ -90,6 +91,29 @@ function waitsAfterWork(analysis: DocumentAnalysis): readonly Mistake[] {
             },
           }),
         ),
+      ),
+    );
+}
+
+function lostStatus(analysis: DocumentAnalysis): readonly Mistake[] {
+  const tails = ['| tee /tmp/novels.log', '|| true', '|| echo no novels', '&& echo novels || date'];
+  return apps(analysis, 'Job', 'PyTorchJob')
+    .filter((site) => alone(site) && site.podSet.placement.capacity !== 'spot')
+    .flatMap((site) =>
+      tails.flatMap((tail) =>
+        wrapped(`pip install novels && python train_novels.py --epochs 3 ${tail}`)
+          .filter((command) => !tail.startsWith('| ') || !command.includes('pipefail'))
+          .map(
+            (command): Mistake => ({
+              name: command.join(' '),
+              steps: withCommand(site, command),
+              place: {
+                path: [...site.path, 'command', command.length - 1],
+                part: 'value',
+                word: tail.replace(/^.*\| /, ''),
+              },
+            }),
+          ),
       ),
     );
 }

@@ -97,6 +97,17 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
   return { what: programWords(last).join(' '), words: [first, end], ...(foreground && { foreground }) };
 }
 
+/** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */
+export function doesNothing({ command, args, env }: ProcessInput): boolean {
+  const { complete, statements } = readCommandLine(command, args, env);
+  return complete && statements.length > 0 && statements.every((one) => waitOf(one) !== undefined || isIdle(one));
+}
+
+/** Whether a statement only prints or lists something, in the foreground. */
+export function isIdle(statement: Statement): boolean {
+  return !statement.background && waitOf(statement) === undefined && effectOf(statement) === 'nothing';
+}
+
 /** Whether a command that works is known to end by more than the name of its script. */
 function endsForSure(command: SimpleCommand): boolean {
   if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;

@@ -1,5 +1,8 @@
+import { doesNothing } from '../command/waiting.ts';
 import { plural } from '../cost/money.ts';
+import { cpuStepOf } from '../evidence/cpu-steps.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { processInput } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -45,7 +48,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, with half a core or more per device (a quarter for a single device), and for shares of a GPU.
+ * Without a CPU limit, with half a core or more per device (a quarter for a single device), for shares of a GPU, for commands that only print,
+ * list devices or wait, and for steps that need only the CPU (see cpu-step-holds-gpu).
  *
  * ## Sources
  *
@@ -63,6 +67,7 @@ export default defineRule({
     const [only, ...others] = requests;
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
     if (devices < 1 || cores * (devices === 1 ? 4 : 2) >= devices) return;
+    if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
     context.report({
       message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: the devices wait for the cores that feed them`,
       span: spanOf(limit),

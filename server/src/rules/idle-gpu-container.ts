@@ -66,10 +66,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For helpers of a Job with a deadline or one process namespace, init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of MPI (their launcher
- * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, for pods with a deadline, for
- * shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and tests, the finding is information only; in a file with
- * several such examples, the first one is reported.
+ * For helpers of a Job with a deadline or one process namespace, init containers, lifecycle hooks, short sleeps, waits that keep a background server
+ * alive, the workers of MPI (their launcher starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end (unless they
+ * follow other commands and take a day or more), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
+ * `pause`), which are examples and tests, the finding is information only; in a file with several such examples, the first one is reported.
  *
  * ## Sources
  *
@@ -101,7 +101,7 @@ export default defineRule({
     const isStandIn = isDemo(container);
     const hourly = hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
-    const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
+    const ends = waiting.seconds !== Number.POSITIVE_INFINITY && !outlastsWork(waiting);
     context.report({
       // Others can use the rest of a shared GPU, and in most manifests a sleep of a day is a placeholder for work.
       severity: held.shares || ends || isStandIn || isShell(waiting.what) || hasDeadline(context) ? 'info' : 'warning',
@@ -224,16 +224,22 @@ function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
 
 /** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted. */
 function isEndless(waiting: Pick<Waiting, 'kind' | 'seconds'>, workload: Workload, longest: number): boolean {
-  if (waiting.seconds === Number.POSITIVE_INFINITY) return true;
+  if (waiting.seconds === Number.POSITIVE_INFINITY || outlastsWork(waiting)) return true;
   return (
     waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
   );
 }
 
+/** A sleep of a day or more after other commands keeps the pod for people to look at. */
+function outlastsWork({ kind, seconds }: Pick<Waiting, 'kind' | 'seconds'>): boolean {
+  return kind !== 'only-waits' && seconds >= 86_400;
+}
+
 function behavior({ what, kind, seconds }: Pick<Waiting, 'what' | 'kind' | 'seconds'>): string {
   const shown = shorten(what, 48);
   if (kind === 'works-first') return `The container works, then only waits (${shown})`;
-  if (seconds !== Number.POSITIVE_INFINITY) return `The container only waits, then restarts (${shown}),`;
+  if (seconds !== Number.POSITIVE_INFINITY && !outlastsWork({ kind, seconds }))
+    return `The container only waits, then restarts (${shown}),`;
   return kind === 'looks-first'
     ? `The container lists its devices, then only waits (${shown})`
     : `The container only waits (${shown})`;

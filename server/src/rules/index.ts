@@ -28,6 +28,7 @@ import duplicateName from './duplicate-name.ts';
 import efaImpossible from './efa-impossible.ts';
 import emptydirMedium from './emptydir-medium.ts';
 import envInvalid from './env-invalid.ts';
+import exitStatusHidden from './exit-status-hidden.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
 import gangMissing from './gang-missing.ts';
@@ -178,6 +179,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['efa-impossible', efaImpossible],
   ['emptydir-medium', emptydirMedium],
   ['env-invalid', envInvalid],
+  ['exit-status-hidden', exitStatusHidden],
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
   ['gang-missing', gangMissing],

@@ -10,20 +10,22 @@ import {
   isIncomplete,
   isRepeated,
   items,
+  keyOf,
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * Ports of a pod or a Service that the API server rejects.
+ * Ports of a pod or a Service that the API server rejects, or that two parts of Ray's head share.
  *
  * ## Why
  *
  * With `hostNetwork`, a container's port is the node's port: a `hostPort` must be the same. Two containers cannot have one host port. A Service
- * with several ports needs a name for each, and a headless Service cannot be of type NodePort or LoadBalancer.
+ * with several ports needs a name for each, and a headless Service cannot be of type NodePort or LoadBalancer. `ray start --head` fails if two of
+ * its ports are the same: `port` is that of the control store (6379), and 10001 belongs to the Ray client.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -72,6 +74,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: ports of a container](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#ports)
+ * - [Ray: configuring ports](https://docs.ray.io/en/latest/ray-core/configure.html#ports-configurations)
  * - [Kubernetes: Services with several ports](https://kubernetes.io/docs/concepts/services-networking/service/#multi-port-services)
  */
 export default defineRule({
@@ -84,8 +87,39 @@ export default defineRule({
   },
   podSet(podSet, context) {
     if (isPodSpec(podSet, context.workload)) checkHostPorts(podSet, context);
+    const template = podSet.pod.parent;
+    if (podSet.name === 'head' && template !== undefined && keyOf(template) === 'template')
+      checkRayHead(getIn(template.parent, 'rayStartParams'), context);
   },
 });
+
+/** The ports that `ray start --head` opens if a parameter does not change them; KubeRay sets the last two. */
+const rayPorts = Object.entries({
+  port: 6379,
+  'ray-client-server-port': 10_001,
+  'dashboard-port': 8265,
+  'metrics-export-port': 8080,
+  'dashboard-agent-listen-port': 52_365,
+});
+
+function checkRayHead(parameters: Cursor | undefined, { report, document }: PodSetContext): void {
+  if (parameters === undefined || isIncomplete(parameters)) return;
+  const ports = rayPorts.map(([name, usual]) => {
+    const at = getIn(parameters, name);
+    return { name, at, number: at === undefined ? usual : Number(asText(at) ?? Number.NaN) };
+  });
+  for (const { name, at, number } of ports) {
+    const other = ports.find((one) => one.name !== name && one.number === number);
+    // 0 stands for any free port. If both are written, one finding is enough.
+    if (at === undefined || other === undefined || number === 0 || (other.at !== undefined && other.name > name))
+      continue;
+    report({
+      message: `Ray's ${name} and ${other.name} are both ${number}: the head of the cluster never starts`,
+      span: spanOf(at),
+      fixes: () => [fix(`Remove ${name}`, 'unsafe', removeKey(document, at))],
+    });
+  }
+}
 
 function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
   const onHost = asBoolean(getIn(pod, 'hostNetwork')) === true;

@@ -1,7 +1,8 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { lowerQuantity } from '../model/quantity.ts';
 import { fix } from '../rewrite/fix.ts';
 import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { removeKey, renameKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -35,11 +36,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the quota takes effect.
+ * Unsafe if the quota then takes effect; safe if the name that is counted is also there.
  *
  * ## When it is silent
  *
- * If the quota also has the name that is counted.
+ * If the quota has only the name that is counted. Next to that name, the other is information only, unless it has another number.
  *
  * ## Sources
  *
@@ -55,7 +56,19 @@ export default defineRule({
     for (const entry of entries(hard)) {
       const resource = keyOf(entry).replace(/^limits\./, '');
       const counted = `requests.${resource}`;
-      if (acceleratorResource(resource) === undefined || getIn(hard, counted) !== undefined) continue;
+      if (acceleratorResource(resource) === undefined || keyOf(entry) === counted) continue;
+      const other = getIn(hard, counted);
+      if (other !== undefined) {
+        const [value, limit] = [lowerQuantity(entry).value, lowerQuantity(other).value];
+        const differs = value !== null && limit !== null && value !== limit;
+        report({
+          severity: differs ? 'warning' : 'info',
+          message: `Kubernetes never counts ${shorten(keyOf(entry), 50)}: only ${shorten(counted, 50)}${differs ? ` (${limit})` : ''} applies`,
+          span: keySpanOf(entry),
+          fixes: () => [fix(`Remove ${shorten(keyOf(entry), 50)}`, 'safe', removeKey(document, entry))],
+        });
+        continue;
+      }
       report({
         message: `Kubernetes never counts ${shorten(keyOf(entry), 50)}, only ${shorten(counted, 50)}: the quota has no effect`,
         span: keySpanOf(entry),

@@ -1,0 +1,94 @@
+import type { ProcessInput } from './processes.ts';
+import { programWords, recognizeProgram } from './programs.ts';
+import { baseName, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
+import { isIdle } from './waiting.ts';
+
+/** The main program of a script, whose exit status is not that of its container. */
+export interface HiddenFailure {
+  /** The program, as written: `torchrun`. */
+  readonly program: string;
+  /** What comes between the two, as written: `| tee`. */
+  readonly behind: string;
+  /** The first and last word of the command whose status counts instead. */
+  readonly words: readonly [Word, Word];
+}
+
+/**
+ * Whether a container succeeds if its work fails: behind a pipe without `pipefail`, behind `|| true`, or before messages in a script
+ * that goes on after errors. Undefined if anything may look at the status or at the results.
+ */
+export function findHiddenFailure({ command, args, env }: ProcessInput): HiddenFailure | undefined {
+  const { statements, script, complete } = readCommandLine(command, args, env);
+  const text = [...command, ...args].join('\n');
+  if (!complete || !script || /\$\?|\bPIPESTATUS\b|\btrap\b/.test(text)) return undefined;
+  const at = mainOf(statements);
+  const main = statements[at];
+  if (main?.kind !== 'command' || main.background) return undefined;
+  const rest = statements.slice(at + 1);
+  const piped = rest.findIndex(({ after }) => after !== '|');
+  const pipeline = piped < 0 ? rest : rest.slice(0, piped);
+  const others = piped < 0 ? [] : rest.slice(piped);
+  if (!others.every(saysSomething) || pipeline.some(({ kind, background }) => kind !== 'command' || background))
+    return undefined;
+  const found = pipeline.length > 0 ? pipeOf(pipeline, text) : (fallbackOf(others) ?? lastOf(others, text));
+  const first = found?.by.words[0];
+  const last = found?.by.words.at(-1);
+  if (found === undefined || first === undefined || last === undefined) return undefined;
+  const name = baseName(programWords(found.by)[0] ?? first.text);
+  return {
+    program: baseName(programWords(main)[0] ?? ''),
+    behind: `${found.operator} ${name}`,
+    words: [first, last],
+  };
+}
+
+interface Found {
+  readonly operator: string;
+  readonly by: SimpleCommand;
+}
+
+/** The last command of a pipeline, whose status is that of the pipeline. */
+function pipeOf(pipeline: readonly Statement[], text: string): Found | undefined {
+  const by = pipeline.at(-1);
+  return by?.kind === 'command' && !text.includes('pipefail') ? { operator: '|', by } : undefined;
+}
+
+/** What runs instead after a failure: `|| true`, `&& echo good || echo bad`. */
+function fallbackOf(others: readonly SimpleCommand[]): Found | undefined {
+  const end = others.findIndex(({ after }) => after === null);
+  const chain = end < 0 ? others : others.slice(0, end);
+  const by = chain.find(({ after }) => after === '||');
+  return by && { operator: '||', by };
+}
+
+/** The message that ends a script which goes on after errors. */
+function lastOf(others: readonly SimpleCommand[], text: string): Found | undefined {
+  const by = others.at(-1);
+  // `-e` of the shell, in any combination of options, or `set -e` in the script.
+  const stops = /(?:^|\s)-[a-z]*e[a-z]*(?:\s|$)|errexit/m.test(text);
+  return by === undefined || stops || others.some(({ after }) => after !== null) ? undefined : { operator: ';', by };
+}
+
+/** The index of the last statement that trains, or else of the only one that runs a Python script of unknown use. */
+function mainOf(statements: readonly Statement[]): number {
+  const uses = statements.map((one) => (one.kind === 'command' ? (recognizeProgram([one])?.use ?? null) : undefined));
+  const last = uses.lastIndexOf('training');
+  if (last >= 0) return last;
+  const isScript = (one: Statement, index: number) => uses[index] === null && runsScript(one);
+  return statements.filter(isScript).length === 1 && uses.every((use) => use !== 'serving')
+    ? statements.findIndex(isScript)
+    : -1;
+}
+
+function runsScript(statement: Statement): boolean {
+  if (statement.kind !== 'command') return false;
+  const [program = '', ...rest] = programWords(statement);
+  return /^python[\d.]*$/.test(baseName(program)) && rest.some((word) => word.endsWith('.py'));
+}
+
+/** Whether a statement only prints something or ends with success. */
+function saysSomething(statement: Statement): statement is SimpleCommand {
+  if (statement.kind !== 'command' || statement.background || statement.words.length === 0) return false;
+  const [program = '', status] = statement.words.map(({ text }) => text);
+  return program === 'exit' ? status === '0' : isIdle(statement);
+}
