@@ -79,15 +79,21 @@ export function limitedTo(use: Use, limit: number | null): Use {
   return limit === null || limit === 0 ? use : cappedAt(use, limit);
 }
 
-/** Tasks that wait for others: exact if all or none of those with devices wait for each other. */
+/** Tasks that wait for others: exact if those with devices run in stages, each after all tasks of the one before. */
 export function inOrder(uses: readonly Use[], direct: readonly (readonly number[])[], weights: readonly number[]): Use {
   const heavy = uses.flatMap((use, index) => (holdsDevices(use, weights) ? [index] : []));
   if (heavy.length > maxTasks) return unknown(atOnce(uses));
   const before = new Map(heavy.map((index) => [index, ancestors(index, direct)]));
   const isOrdered = (a: number, b: number) => before.get(a)?.has(b) === true || before.get(b)?.has(a) === true;
-  const pairs = heavy.flatMap((index, at) => heavy.slice(at + 1).map((other) => isOrdered(index, other)));
-  if (pairs.every((ordered) => ordered)) return inSequence(uses, weights);
-  return pairs.some((ordered) => ordered) ? unknown(atOnce(uses)) : atOnce(uses);
+  const together = (index: number) => heavy.filter((other) => other === index || !isOrdered(index, other));
+  const stages = heavy.map(together);
+  const isStaged = stages.every((stage) => stage.every((index) => `${together(index)}` === `${stage}`));
+  if (!isStaged) return unknown(atOnce(uses));
+  const first = stages.filter(([start], at) => start === heavy[at]);
+  if (first.length === heavy.length) return inSequence(uses, weights);
+  if (first.length === 1) return atOnce(uses);
+  const others = uses.filter((_, index) => !heavy.includes(index));
+  return inSequence([...first.map((stage) => atOnce(stage.flatMap((index) => uses[index] ?? []))), ...others], weights);
 }
 
 /**
