@@ -111,6 +111,119 @@ test('a HelmRelease of Flux installs a chart of its repository: 2 × 0.8048', as
   ]);
 });
 
+const mapped = (more = '') =>
+  release(`  valuesFrom: [{kind: ConfigMap, name: rank-values${more}}]
+  values: {replicas: 3}
+`);
+
+const configMap = (name: string, key = 'values.yaml') => `apiVersion: v1
+kind: ConfigMap
+metadata: {name: ${name}, namespace: search}
+data:
+  ${key}: |
+    replicas: 9
+    machine: g6.12xlarge
+    cards: 4
+`;
+
+test('a HelmRelease has values of a ConfigMap in its file, below its own: 3 × 4.6016', async () => {
+  const text = `${configMap('rank-values')}---\n${mapped()}`;
+  expect(await costs({ 'clusters/a/rank.yaml': text })).toEqual(['clusters/a/rank.yaml search 13.80']);
+});
+
+test('a HelmRelease has values of a ConfigMap in its folder, under another key: 3 × 4.6016', async () => {
+  const files = {
+    'clusters/a/values.yaml': configMap('rank-values', 'prod'),
+    'clusters/b/values.yaml': configMap('rank-values'),
+  };
+  const text = mapped(', valuesKey: prod');
+  expect(await costs({ ...files, 'clusters/a/rank.yaml': text })).toEqual(['clusters/a/rank.yaml search 13.80']);
+});
+
+test('a HelmRelease has values of a ConfigMap that a kustomization makes of a file: 3 × 4.6016', async () => {
+  const files = {
+    'clusters/a/kustomization.yaml': `resources: [rank.yaml]
+configMapGenerator:
+  - {name: rank-values, namespace: search, files: [values.yaml=rank-values.yaml]}
+`,
+    'clusters/a/rank-values.yaml': 'machine: g6.12xlarge\ncards: 4\n',
+  };
+  expect(await costs({ ...files, 'clusters/a/rank.yaml': mapped() })).toEqual(['clusters/a/rank.yaml search 13.80']);
+});
+
+test.each([
+  ['of two ConfigMaps with one name', mapped(), `${configMap('rank-values')}---\n${configMap('rank-values')}`],
+  ['at a path', mapped(', targetPath: replicas'), configMap('rank-values')],
+  ['that may be missing', mapped(', optional: true'), configMap('rank-values')],
+  ['of another namespace', mapped(), configMap('rank-values').replace('namespace: search', 'namespace: other')],
+  ['of a Secret', mapped().replace('kind: ConfigMap', 'kind: Secret'), configMap('rank-values')],
+])('values %s leave the chart as it is', async (_, text, map) => {
+  expect(await costs({ 'apps/map.yaml': map, 'apps/rank.yaml': text })).toEqual([
+    'charts/rank/templates/rank.yaml null 0.80',
+  ]);
+});
+
+const applicationSet = (generators: string, mark = '') => `apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: rank, namespace: argocd}
+spec:
+  goTemplate: ${mark === '.'}
+  generators:
+    ${generators}
+  template:
+    metadata: {name: "rank-{{${mark}stage}}"}
+    spec:
+      destination: {namespace: "search-{{${mark}stage}}"}
+      source:
+        repoURL: https://git.example.com/platform.git
+        path: charts/rank
+        helm:
+          valueFiles: ["/envs/{{${mark}stage}}.yaml"]
+          parameters: [{name: replicas, value: "{{ ${mark}count }}"}]
+`;
+
+const stages = '- list: {elements: [{stage: test, count: 1}, {stage: prod, count: "3"}]}';
+
+test.each(['', '.'])(
+  'an ApplicationSet installs a chart for each element of its lists: 0.8048 and 3 × 4.6016 (%s)',
+  async (mark) => {
+    const files = { 'envs/test.yaml': 'cards: 1\n', 'envs/prod.yaml': 'machine: g6.12xlarge\ncards: 4\n' };
+    expect(await costs({ ...files, 'apps/rank.yaml': applicationSet(stages, mark) })).toEqual([
+      'apps/rank.yaml search-test 0.80',
+      'apps/rank.yaml search-prod 13.80',
+    ]);
+  },
+);
+
+test.each([
+  ['elements that lack a value', applicationSet('- list: {elements: [{stage: test}]}')],
+  ['placeholders of the other syntax', applicationSet(stages, '.').replace('goTemplate: true', 'goTemplate: false')],
+  ['another generator', applicationSet(`${stages}\n    - git: {directories: [{path: "apps/*"}]}`)],
+  ['elements of a text', applicationSet('- list: {elements: [], elementsYaml: "[]"}')],
+])('an ApplicationSet with %s leaves the chart as it is', async (_, text) => {
+  const files = { 'envs/test.yaml': 'cards: 1\n', 'envs/prod.yaml': 'cards: 1\n' };
+  expect(await costs({ ...files, 'apps/rank.yaml': text })).toEqual(['charts/rank/templates/rank.yaml null 0.80']);
+});
+
+test('a helmfile sets single values, which go first: 2 × 4.6016', async () => {
+  const helmfile = `releases:
+  - name: rank
+    chart: ./charts/rank
+    values: [{replicas: 7, cards: 4}]
+    set: [{name: replicas, value: 2}, {name: machine, value: g6.12xlarge}, {name: labels.example\\.com/team, value: search}]
+`;
+  expect(await costs({ 'helmfile.yaml': helmfile })).toEqual(['helmfile.yaml null 9.20']);
+});
+
+test.each([
+  ['a value of a file', '{name: replicas, file: count.txt}'],
+  ['a list', '{name: "args[0]", value: x}'],
+  ['a template', '{name: replicas, value: "{{ .Values.count }}"}'],
+])('a helmfile that sets %s leaves the chart as it is', async (_, set) => {
+  const helmfile = `releases:\n  - {name: rank, chart: ./charts/rank, set: [${set}]}\n`;
+  expect(await costs({ 'helmfile.yaml': helmfile })).toEqual(['charts/rank/templates/rank.yaml null 0.80']);
+});
+
 test('a helmfile installs each of its releases: 2 × 0.8048 and 3 × 4.6016', async () => {
   const helmfile = `releases:
   - {name: small, namespace: a, chart: ./charts/rank, values: [values/small.yaml]}

@@ -12,7 +12,7 @@ import type { NoEstimate } from './no-estimate.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
 import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
-import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { runCost } from './run-cost.ts';
 import { rangeOfQuotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, tpuSlice } from './tpu-slices.ts';
@@ -44,7 +44,7 @@ export function estimateCost(
       return without(part.kind === 'podsUnknown' ? { ...part, set: whoSetsPods(workload, podSet) } : part);
     parts.push(part);
   }
-  const hourly = sumOf(parts.map((part) => part.hourly));
+  const hourly = together(parts, (part) => part.hourly);
   if (!(hourly.max <= maxHourly)) return without({ kind: 'tooManyPods' });
   const isListed = parts.some((part) => part.basis.some(({ source }) => source !== null));
   return {
@@ -55,6 +55,13 @@ export function estimateCost(
       ...runCost(runLength(workload, stepSeconds), hourly),
     },
   };
+}
+
+/** The sum of all pod sets; at most, of those that run at once. */
+function together(parts: readonly PodSetCost[], rangeOfPart: (part: PodSetCost) => Range): Range {
+  const { min } = sumOf(parts.map(rangeOfPart));
+  const most = mostAtOnce(parts.map((part) => ({ amount: rangeOfPart(part).max, stages: part.stages })));
+  return { min: Math.min(min, most), max: most };
 }
 
 function without(unknown: NoEstimate): CostResult {
@@ -70,7 +77,7 @@ function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonl
     idleHourly: parts.reduce((sum, part) => sum + part.idle.min, 0),
     idle: sumOf(parts.map(({ idle }) => idle)),
     isOpen: parts.some(({ isOpen }) => isOpen),
-    spotHourly: spot.length === parts.length ? sumOf(spot) : null,
+    spotHourly: spot.length === parts.length ? together(parts, (part) => part.spot ?? nothing) : null,
     basis: parts.flatMap((part) => part.basis),
     assumptions: [...assumptions, ...parts.flatMap((part) => part.assumptions)],
   };
@@ -97,19 +104,23 @@ export function acceleratorsOf(podSet: PodSet): readonly PodAccelerator[] {
 
 /** Devices of all pods; null if a count or a share is unknown. */
 export function gpusOf(workload: Workload): { readonly min: number | null; readonly max: number | null } {
-  let min: number | null = 0;
-  let max: number | null = 0;
-  for (const podSet of workload.podSets) {
-    for (const { devices, between } of podSet.accelerators) {
-      min = plus(min, product(devices ?? between?.min ?? null, podSet.pods.min));
-      max = plus(max, product(devices ?? between?.max ?? null, podSet.pods.max));
-    }
-  }
-  return { min, max };
+  const counts = (bound: 'min' | 'max') =>
+    workload.podSets.map(({ accelerators, pods }) =>
+      accelerators.reduce<number | null>(
+        (sum, { devices, between }) => plus(sum, product(devices ?? between?.[bound] ?? null, pods[bound])),
+        0,
+      ),
+    );
+  const most = counts('max').map((amount, index) => ({ amount, stages: workload.podSets[index]?.pods.stages }));
+  const min = counts('min').reduce<number | null>(plus, 0);
+  const known = most.flatMap(({ amount, stages }) => (amount === null ? [] : [{ amount, stages }]));
+  return { min, max: known.length < most.length ? null : mostAtOnce(known) };
 }
 
 interface PodSetCost {
   readonly name: string;
+  /** Those of its pods. */
+  readonly stages: readonly string[] | undefined;
   readonly hourly: Range;
   readonly spot: Range | null;
   readonly idle: Range;
@@ -124,6 +135,7 @@ function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
 
 function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate {
   const { name } = podSet;
+  const { stages } = podSet.pods;
   const counted = countedPods(podSet);
   if (counted === null) return { kind: 'podsUnknown', podSet: name };
   const pods = billedPods(podSet, counted);
@@ -131,13 +143,14 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const failed = costs.find(isUnknown);
   // No pods cost nothing on any card.
   if (failed?.kind === 'modelUnknown' && counted.max === 0)
-    return { name, hourly: nothing, spot: null, idle: nothing, isOpen: false, basis: [], assumptions: [] };
+    return { name, stages, hourly: nothing, spot: null, idle: nothing, isOpen: false, basis: [], assumptions: [] };
   if (failed !== undefined) return failed;
   const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
   const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
   return {
     name,
+    stages,
     hourly: timesCount(pod, pods),
     spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
     idle: timesCount(pod, pods.min),
@@ -219,6 +232,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const hourly = rangeOfQuotes(selected) ?? nothing;
   return {
     name: podSet.name,
+    stages: podSet.pods.stages,
     hourly,
     spot: preferred?.spot ?? (spotKnown ? (rangeOfQuotes(spot) ?? null) : null),
     idle: hourly,
@@ -244,7 +258,8 @@ function costOf(podSet: PodSet, { devices }: PodAccelerator, { prices }: Quote):
   const hourly = rangeOf(prices.map((price) => price.hourly)) ?? nothing;
   const basis = prices.map((price) => basisOf(podSet, price));
   const assumptions = prices.flatMap((price) => stranded(price, devices ?? 0));
-  return { name: podSet.name, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
+  const { name, pods } = podSet;
+  return { name, stages: pods.stages, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */

@@ -1,6 +1,7 @@
 import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
 import {
   defaultRegion,
+  hasNodes,
   isGpuCountLabel,
   isInstanceTypeLabel,
   maxGpusPerInstance,
@@ -93,7 +94,7 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (known !== null) return quoteAt(model, devices, placement, known, pricing, prices);
   // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
-  const sellers = providersOf(offers({ gpu: model }, prices.sheet));
+  const sellers = providersOf(offers({ gpu: model }, prices.sheet)).filter(hasNodes);
   const inRegion = providersIn(placement, sellers, prices.sheet);
   const found = inRegion.map((provider) => quoteAt(model, devices, placement, provider, pricing, prices));
   const certain = found.filter((one) => one.prices.some(isCertain));

@@ -139,13 +139,15 @@ function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement
     return [isIn('karpenter.sh/capacity-type', 'reserved')];
   if (is('spot') || is('preemptible') || found.has('spotmarketoptions') || found.has('spotvmoptions'))
     return [isIn('karpenter.sh/capacity-type', 'spot')];
-  const written = ['capacitytype', 'scalesetpriority', 'priority'].map((key) => textOf(found.get(key)));
+  const written = ['capacitytype', 'scalesetpriority', 'priority', 'provisioningmodel'].map((key) =>
+    textOf(found.get(key)),
+  );
   const meant = written.flatMap((text) => capacities[meaningOf(text ?? '')] ?? []);
   return meant.slice(0, 1).map((capacity) => isIn('karpenter.sh/capacity-type', capacity));
 }
 
 /** The region of a location or of zones: `us-central1-a`, `us-east-1b`. */
-function regionIn(places: readonly (string | null)[]): string | null {
+export function regionIn(places: readonly (string | null)[]): string | null {
   const regions = places.map((place) =>
     (place ?? '').replace(/^(.*\d)-?[a-f]$/, '$1').replace(/^([a-z]+\d?)-[1-3]$/, '$1'),
   );

@@ -1,6 +1,7 @@
 import { asBoolean, asText, type Cursor, getIn, isTemplated, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
+import { listedApplications } from './application-sets.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import type { Manifest } from './workload.ts';
 
@@ -21,34 +22,44 @@ export interface ChartInstall {
 export type InstallLayer =
   | { readonly values: YamlNode }
   /** `optional`: a missing file is ignored. */
-  | { readonly file: string; readonly from: 'file' | 'repository' | 'chart'; readonly optional: boolean };
+  | { readonly file: string; readonly from: 'file' | 'repository' | 'chart'; readonly optional: boolean }
+  | MapLayer;
+
+/** A key of a ConfigMap. */
+export interface MapLayer {
+  readonly configMap: string;
+  readonly key: string;
+}
 
 /** Whether a text may install charts: a cheap test, because most files do not. */
 export function mayInstallCharts(text: string): boolean {
   return marks.test(text);
 }
 
-const marks = /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application|HelmRelease)\b|^releases:/m;
+const marks = /^[ \t-]*["']?kind["']?:[ \t]*["']?(?:Application(?:Set)?|HelmRelease)\b|^releases:/m;
 
 /** Identifies an install with what it reads, wherever it is in its file. */
-export function installKey({ chart, from, layers }: ChartInstall): string {
-  return JSON.stringify([chart, from, layers.flatMap((layer) => ('file' in layer ? [layer] : []))]);
+export function installKey({ chart, from, layers, namespace }: ChartInstall): string {
+  const read = layers.filter((layer) => !('values' in layer));
+  return JSON.stringify([chart, from, read, read.some((layer) => 'configMap' in layer) ? namespace : null]);
 }
 
-/** The installs of a document whose values are all known: none from a ConfigMap, an environment or a template. */
+/** The installs of a document whose values are all known or in a ConfigMap: none from a Secret, an environment or a template. */
 export function chartInstalls(document: YamlDocument): readonly ChartInstall[] {
   const { root } = document;
   if (root === null || !mayInstallCharts(document.text)) return [];
   const ofObjects = lowerManifests(document).flatMap((manifest) => {
     const type = `${groupOf(manifest.apiVersion)}/${manifest.kind}`;
-    if (type === 'argoproj.io/Application') return argoInstalls(manifest);
+    if (type === 'argoproj.io/Application') return argoInstalls(manifest.root, manifest.root.node);
+    if (type === 'argoproj.io/ApplicationSet')
+      return listedApplications(manifest, document).flatMap((made) => argoInstalls(made, manifest.root.node));
     return type === 'helm.toolkit.fluxcd.io/HelmRelease' ? fluxInstalls(manifest) : [];
   });
   return [...ofObjects, ...items(getIn(rootCursor(root), 'releases')).flatMap(helmfileInstall)];
 }
 
 /** https://argo-cd.readthedocs.io/en/stable/user-guide/helm/ */
-function argoInstalls({ root }: Manifest): readonly ChartInstall[] {
+function argoInstalls(root: Cursor, at: YamlNode): readonly ChartInstall[] {
   const spec = getIn(root, 'spec');
   const sources = [getIn(spec, 'source') ?? [], ...items(getIn(spec, 'sources'))].flat();
   return sources.flatMap((source) => {
@@ -63,7 +74,7 @@ function argoInstalls({ root }: Manifest): readonly ChartInstall[] {
     const inline = object !== undefined ? [{ values: object }] : text === undefined ? [] : [valuesIn(plainText(text))];
     return install(chart, 'repository', [...files, ...inline, ...parameters], {
       namespace: plainText(getIn(spec, 'destination', 'namespace')) ?? null,
-      at: root.node,
+      at,
     });
   });
 }
@@ -87,9 +98,11 @@ function argoFile(path: string | undefined, optional: boolean): InstallLayer | u
 function parameter(cursor: Cursor): InstallLayer | undefined {
   const name = plainText(getIn(cursor, 'name'));
   const value = plainText(getIn(cursor, 'value'));
-  if (name === undefined || value === undefined || !/^[\w-]+(?:\.[\w-]+)*$/.test(name)) return undefined;
+  if (name === undefined || value === undefined || !/^(?:[\w/-]|\\\.)+(?:\.(?:[\w/-]|\\\.)+)*$/.test(name))
+    return undefined;
   const isText = asBoolean(getIn(cursor, 'forceString')) || !/^(?:\d{1,15}|true|false|null)$/.test(value);
-  const keys = name.split('.');
+  // `nodeSelector.node\.kubernetes\.io/instance-type` is two keys.
+  const keys = (name.match(/(?:\\.|[^.])+/g) ?? []).map((key) => key.replaceAll('\\', ''));
   const text = `${keys.map((key) => `{${JSON.stringify(key)}: `).join('')}${isText ? JSON.stringify(value) : value}${'}'.repeat(keys.length)}`;
   return valuesIn(text);
 }
@@ -104,18 +117,27 @@ function valuesIn(text: string | undefined): InstallLayer | undefined {
 function fluxInstalls({ root, namespace }: Manifest): readonly ChartInstall[] {
   const spec = getIn(root, 'spec');
   const chart = getIn(spec, 'chart', 'spec');
-  if (asText(getIn(chart, 'sourceRef', 'kind')) === 'HelmRepository' || getIn(spec, 'valuesFrom') !== undefined)
-    return [];
+  if (asText(getIn(chart, 'sourceRef', 'kind')) === 'HelmRepository') return [];
   const optional = asBoolean(getIn(chart, 'ignoreMissingValuesFiles')) ?? false;
   const files = items(getIn(chart, 'valuesFiles')).map((one): InstallLayer | undefined => {
     const file = plainText(one);
     return file === undefined ? undefined : { file, from: 'repository', optional };
   });
+  const maps = items(getIn(spec, 'valuesFrom')).map(fluxMap);
   const values = getIn(spec, 'values')?.node;
-  return install(plainText(getIn(chart, 'chart')), 'repository', [...files, ...(values ? [{ values }] : [])], {
+  return install(plainText(getIn(chart, 'chart')), 'repository', [...files, ...maps, ...(values ? [{ values }] : [])], {
     namespace: plainText(getIn(spec, 'targetNamespace')) ?? namespace,
     at: root.node,
   });
+}
+
+/** A whole ConfigMap of values; what is merged at a path, and an object that may be missing, is unknown. */
+function fluxMap(reference: Cursor): MapLayer | undefined {
+  const configMap = plainText(getIn(reference, 'name'));
+  const key = getIn(reference, 'valuesKey');
+  const isWhole = getIn(reference, 'targetPath') === undefined && asBoolean(getIn(reference, 'optional')) !== true;
+  if (asText(getIn(reference, 'kind')) !== 'ConfigMap' || configMap === undefined || !isWhole) return undefined;
+  return { configMap, key: key === undefined ? 'values.yaml' : (plainText(key) ?? '') };
 }
 
 /** https://helmfile.readthedocs.io/en/latest/configuration/ */
@@ -124,7 +146,7 @@ function helmfileInstall(release: Cursor): readonly ChartInstall[] {
   // Without a dot, it is a chart of a repository: `bitnami/nginx`.
   if (chart === undefined || !/^\.{1,2}(?:\/|$)/.test(chart) || asBoolean(getIn(release, 'installed')) === false)
     return [];
-  if (isTemplated(getIn(release, 'installed')) || getIn(release, 'set') !== undefined) return [];
+  if (isTemplated(getIn(release, 'installed')) || isTemplated(getIn(release, 'set'))) return [];
   const optional = asText(getIn(release, 'missingFileHandler')) === 'Info';
   const layers = items(getIn(release, 'values')).map((one): InstallLayer | undefined => {
     if (one.node.kind === 'map') return { values: one.node };
@@ -132,7 +154,10 @@ function helmfileInstall(release: Cursor): readonly ChartInstall[] {
     return file === undefined || file.endsWith('.gotmpl') ? undefined : { file, from: 'file', optional };
   });
   const namespace = plainText(getIn(release, 'namespace')) ?? null;
-  return install(chart, 'file', layers, { namespace, at: release.node });
+  return install(chart, 'file', [...layers, ...items(getIn(release, 'set')).map(parameter)], {
+    namespace,
+    at: release.node,
+  });
 }
 
 function install(

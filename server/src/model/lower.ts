@@ -220,7 +220,8 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];
-  const terms = lowerNodeTerms(pod, nodes.filter((selector) => !selectors.includes(selector)).map(asRequirement));
+  const added = nodes.filter((selector) => !selectors.includes(selector));
+  const terms = lowerNodeTerms(pod, added.map(asRequirement), source);
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);

@@ -24,6 +24,8 @@ export interface NodePool {
   readonly terms?: readonly NodeTerm[];
   /** The object that describes its disks, by kind (with its group) and name. */
   readonly nodeClass?: { readonly kind: string; readonly name: string };
+  /** The object that describes its machines, by kind (with its group) and name. Without that object, nothing is known of them. */
+  readonly machines?: { readonly kind: string; readonly name: string };
   /** In the config: GiB of the disk on which its pods have their ephemeral storage. */
   readonly diskGiB?: number | null;
   /** The bounds of its number of nodes; null: unknown. */

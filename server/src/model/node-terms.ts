@@ -24,14 +24,20 @@ export type NodeTerm = readonly NodeRequirement[];
  * The nodes that can run the pods: a node must meet every requirement of one of the terms. A requirement that is templated or not readable is left
  * out, so the terms may allow more nodes than the scheduler does. Always at least one term; an empty one allows every node.
  * @param also labels that nodes have for other reasons: inherited selectors, the instance type of a kind's own field
+ * @param outside labels and terms that are written outside the pod
  */
-export function lowerNodeTerms(pod: Cursor, also: NodeTerm): readonly NodeTerm[] {
-  const plain = entries(getIn(pod, 'nodeSelector') ?? getIn(pod, 'node_selector')).flatMap((entry): NodeTerm => {
+export function lowerNodeTerms(
+  pod: Cursor,
+  also: NodeTerm,
+  outside: { readonly nodeSelector?: Cursor; readonly nodeSelectorTerms?: Cursor } = {},
+): readonly NodeTerm[] {
+  const own = getIn(pod, 'nodeSelector') ?? getIn(pod, 'node_selector');
+  const plain = [...entries(own), ...entries(outside.nodeSelector)].flatMap((entry): NodeTerm => {
     const value = asText(entry);
     return value === undefined || isTemplated(entry) ? [] : [{ key: keyOf(entry), operator: 'In', values: [value] }];
   });
   const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
+  const terms = items(getIn(required, 'nodeSelectorTerms') ?? outside.nodeSelectorTerms).map((term) =>
     items(getIn(term, 'matchExpressions')).flatMap(lowerRequirement),
   );
   return (terms.length === 0 ? [[]] : terms).map((term) => [...also, ...plain, ...term]);

@@ -33,6 +33,8 @@ export interface ChartRelease {
 export interface InstalledChart extends ChartRelease {
   /** The files of values that the install names, by their paths as written; without optional ones that do not exist. */
   readonly files: ReadonlyMap<string, SourceFile>;
+  /** The texts of values that the install reads from ConfigMaps, by `JSON.stringify` of the layer. */
+  readonly maps: ReadonlyMap<string, string>;
 }
 
 /** The objects to which a kustomize patch applies, with all other patches of the kustomization applied. */
@@ -162,11 +164,15 @@ function readingsOfRelease(root: YamlNode, { values, templates }: ChartRelease):
 }
 
 /** The templates of a chart with its values and all those that an install names. */
-function readingsOfInstall(install: ChartInstall, { values, templates, files }: InstalledChart): readonly Reading[] {
+function readingsOfInstall(
+  install: ChartInstall,
+  { values, templates, files, maps }: InstalledChart,
+): readonly Reading[] {
   const ofChart = values && chartValues('values.yaml', values.text)?.root;
   const layers = install.layers.flatMap((layer) => {
-    const file = 'file' in layer ? files.get(layer.file) : undefined;
-    return 'values' in layer ? layer.values : ((file && chartValues(layer.file, file.text)?.root) ?? []);
+    if ('values' in layer) return layer.values;
+    const text = 'file' in layer ? files.get(layer.file)?.text : maps.get(JSON.stringify(layer));
+    return (text === undefined ? undefined : chartValues('', text)?.root) ?? [];
   });
   const [first, ...rest] = ofChart === undefined ? layers : [ofChart, ...layers];
   const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);

@@ -3,6 +3,7 @@ import type { OwnPrices } from '../cost/custom-prices.ts';
 import { estimateCost, gpusOf } from '../cost/estimate.ts';
 import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
+import { type Machines, machinePools, templateMachines } from '../evidence/machine-templates.ts';
 import { nodeClassDisk } from '../evidence/pool-disks.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
@@ -70,6 +71,7 @@ export type Facts =
   | { readonly type: 'flavor'; readonly facts: Table<string> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'disk'; readonly facts: PoolDisk }
+  | { readonly type: 'machines'; readonly facts: Machines }
   | { readonly type: 'model'; readonly facts: NamedModel }
   | { readonly type: 'sharing'; readonly facts: readonly DeviceSharing[] }
   | { readonly type: 'header'; readonly facts: readonly string[] }
@@ -138,6 +140,15 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'eksctl.io/ClusterConfig':
     case 'cloud.google.com/ComputeClass':
       return { type: 'pools', facts: poolsOf(manifest) };
+    case 'cluster.x-k8s.io/MachineDeployment':
+      return { type: 'pools', facts: machinePools(manifest) };
+    case 'infrastructure.cluster.x-k8s.io/AWSMachineTemplate':
+    case 'infrastructure.cluster.x-k8s.io/AzureMachineTemplate':
+    case 'infrastructure.cluster.x-k8s.io/GCPMachineTemplate':
+    case 'infrastructure.cluster.x-k8s.io/OCIMachineTemplate': {
+      const machines = templateMachines(manifest);
+      return machines && { type: 'machines', facts: machines };
+    }
     case 'karpenter.k8s.aws/EC2NodeClass':
     case 'karpenter.azure.com/AKSNodeClass':
     case 'eks.amazonaws.com/NodeClass': {

@@ -1,4 +1,5 @@
 import { isGpuLabel } from '../catalog/index.ts';
+import { onMachines } from '../evidence/machine-templates.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { onDisk } from '../model/node-disk.ts';
@@ -70,13 +71,12 @@ function poolsIn(workspace: Workspace): Pools {
   const before = known.get(workspace);
   if (before?.stamp === stamp) return before.pools;
   const all = poolKinds.flatMap((kind) =>
-    workspace
-      .objects(kind, anyObject, '')
-      .all.flatMap((found) =>
-        (factsAs(found.object, 'pools') ?? []).map(
-          (pool): Pool => ({ ...found, pool: withDisk(pool, { ...found, workspace }) }),
-        ),
-      ),
+    workspace.objects(kind, anyObject, '').all.flatMap((found) =>
+      (factsAs(found.object, 'pools') ?? []).flatMap((described): Pool | readonly Pool[] => {
+        const pool = withMachines(described, found.object.namespace, { ...found, workspace });
+        return pool === undefined ? [] : { ...found, pool: withDisk(pool, { ...found, workspace }) };
+      }),
+    ),
   );
   const byLabel = new Map<string, Pool[]>();
   for (const one of all) {
@@ -111,6 +111,14 @@ function poolsIn(workspace: Workspace): Pools {
   };
   known.set(workspace, { stamp, pools });
   return pools;
+}
+
+/** The pool with the machines of its template; undefined if they are unknown or have no accelerators. */
+function withMachines(pool: NodePool, namespace: string | null, scope: Scope): NodePool | undefined {
+  const { machines } = pool;
+  if (machines === undefined) return pool;
+  const known = agreed(scope, candidates(scope, machines.kind, namespace, machines.name), 'machines')?.facts;
+  return known && onMachines(pool, known);
 }
 
 /** The pool with the disks of its node class. */
@@ -158,7 +166,9 @@ function isPoolLabel(key: string): boolean {
     /^(?:karpenter\.sh\/(?:nodepool|provisioner-name)|(?:alpha\.eksctl\.io|eks\.amazonaws\.com)\/nodegroup)/.test(
       key,
     ) ||
-    /^(?:kubernetes\.azure\.com\/agentpool|node-role\.kubernetes\.io\/.*|nvidia\.com\/gpu|amd\.com\/gpu)$/.test(key) ||
+    /^(?:kubernetes\.azure\.com\/agentpool|node-role\.kubernetes\.io\/.*|(?:.*\.)?node-restriction\.kubernetes\.io\/.*|nvidia\.com\/gpu|amd\.com\/gpu)$/.test(
+      key,
+    ) ||
     key === 'cloud.google.com/gke-nodepool' ||
     key === 'cloud.google.com/compute-class' ||
     !/(?:^|\.)(?:google\.com|kubernetes\.io|k8s\.io|k8s\.aws|azure\.com|karpenter\.sh|nvidia\.com|amd\.com|amazonaws\.com)\//.test(

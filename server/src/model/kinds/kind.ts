@@ -138,4 +138,6 @@ export interface InheritedPods {
 export interface PodCount {
   readonly min: number | null;
   readonly max: number | null;
+  /** The stages of the workload in which they run; missing: in all. Pods of different stages never run at once. */
+  readonly stages?: readonly string[];
 }

@@ -5,7 +5,7 @@ import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
 import { type InheritedRuntime, multiNode } from './kserve-nodes.ts';
-import { unlimitedRetries } from './pod-sets.ts';
+import { exactly, unlimitedRetries } from './pod-sets.ts';
 
 /** Most predictors run on CPUs; these words mark those that may use GPUs without naming a resource. */
 const words = ['runtime:', 'runtime"', 'workerSpec', 'autoscaling.knative.dev'];
@@ -89,7 +89,9 @@ function endpointPods(
       ...(runtime && { inheritedPods: runtime }),
     };
     const worker = getIn(component, 'workerSpec');
-    return worker === undefined ? [served] : multiNode(served, worker, scaling.floor, runtime);
+    if (worker === undefined) return [served];
+    // KServe does not scale the head, because it would not scale the workers.
+    return multiNode({ ...served, pods: exactly(scaling.floor) }, worker, scaling.floor, runtime);
   });
 }
 

@@ -39,6 +39,12 @@ export const objectKinds: readonly ObjectKind[] = [
     use: 'pool',
     byFields: true,
   },
+  { group: 'cluster.x-k8s.io', kinds: ['MachineDeployment'], use: 'pool' },
+  {
+    group: 'infrastructure.cluster.x-k8s.io',
+    kinds: ['AWSMachineTemplate', 'AzureMachineTemplate', 'GCPMachineTemplate', 'OCIMachineTemplate'],
+    use: 'nodes',
+  },
   { group: 'container.cnrm.cloud.google.com', kinds: ['ContainerNodePool'], use: 'pool', byFields: true },
   { group: 'container.gcp.upbound.io', kinds: ['NodePool'], use: 'pool', cluster: true, byFields: true },
   { group: 'eks.services.k8s.aws', kinds: ['Nodegroup'], use: 'pool', byFields: true },

@@ -6,9 +6,9 @@ import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainer } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
-import { between, exactly } from './pod-sets.ts';
+import { exactly } from './pod-sets.ts';
 import { devicesPerPod } from './step-references.ts';
-import { inOrder, limitedTo, repeated, type Use } from './workflow-runs.ts';
+import { inOrder, limitedTo, podsOf, repeated, type Use } from './workflow-runs.ts';
 
 /** Compiled Kubeflow pipelines: a pod for each task of an executor. */
 export const pipelineSpecKinds: readonly KindEntry[] = [
@@ -31,7 +31,7 @@ function lowerPipelineSpec(root: Cursor): KindLowering {
   const podSets = sources.flatMap((source, index) => {
     if (source === undefined) return [];
     const runs = found.get(index);
-    return [{ ...source, pods: runs === undefined ? exactly(0) : between(runs.busiest, runs.most) }];
+    return [{ ...source, pods: runs === undefined ? exactly(0) : podsOf(runs) }];
   });
   return { podSets, retries: null, scaling: null, partial: true };
 }

@@ -37,7 +37,8 @@ export const tektonKinds: readonly KindEntry[] = [
     group: 'tekton.dev',
     kinds: ['TaskRun'],
     words: ['taskRef'],
-    lower: (object) => lowered(taskPods('task', getIn(object.root, 'spec'), object)),
+    lower: (object) =>
+      lowered(onNodesOf(getIn(object.root, 'spec'), taskPods('task', getIn(object.root, 'spec'), object))),
   },
   {
     group: 'tekton.dev',
@@ -46,10 +47,31 @@ export const tektonKinds: readonly KindEntry[] = [
     lower: (object) => {
       const spec = getIn(object.root, 'spec');
       const found = tektonSteps(getIn(spec, 'pipelineRef'), 'Pipeline', object);
-      return lowered(found === undefined ? pipelinePods(getIn(spec, 'pipelineSpec'), object) : podsOfSteps(found));
+      const podSets = found === undefined ? pipelinePods(getIn(spec, 'pipelineSpec'), object) : podsOfSteps(found);
+      return lowered(onNodesOf(getIn(spec, 'taskRunTemplate') ?? spec, podSets, items(getIn(spec, 'taskRunSpecs'))));
     },
   },
 ];
+
+/**
+ * The pods on the nodes that a run selects, for all its tasks or for some. https://tekton.dev/docs/pipelines/podtemplates/
+ * @param run the mapping with the `podTemplate`
+ */
+function onNodesOf(
+  run: Cursor | undefined,
+  podSets: readonly PodSetSource[],
+  some: readonly Cursor[] = [],
+): readonly PodSetSource[] {
+  return podSets.map((source) => {
+    const own = some.find((one) => asText(getIn(one, 'pipelineTaskName')) === source.name);
+    const template = getIn(own, 'podTemplate') ?? getIn(own, 'taskPodTemplate') ?? getIn(run, 'podTemplate');
+    const nodeSelector = getIn(template, 'nodeSelector');
+    const nodeSelectorTerms = getIn(template, 'affinity', 'nodeAffinity', ...required, 'nodeSelectorTerms');
+    return { ...source, ...(nodeSelector && { nodeSelector }), ...(nodeSelectorTerms && { nodeSelectorTerms }) };
+  });
+}
+
+const required = ['requiredDuringSchedulingIgnoredDuringExecution'] as const;
 
 function lowered(podSets: readonly PodSetSource[]): KindLowering {
   return { podSets, retries: null, scaling: null, partial: true };

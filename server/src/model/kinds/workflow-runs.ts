@@ -12,6 +12,8 @@ import { between, exactly } from './pod-sets.ts';
 export interface Runs {
   readonly busiest: number | null;
   readonly most: number | null;
+  /** The stages in which they run; missing: in all. */
+  readonly stages?: readonly string[];
 }
 
 /** What a template runs, directly or through others, by the index of the template that has the pods. */
@@ -70,8 +72,13 @@ export function concurrentRuns(
   return weights.map((_, index) => {
     const runs = all.get(index);
     // Hooks may start templates that no step does.
-    return runs === undefined ? exactly(isHooked ? null : 0) : between(runs.busiest, runs.most);
+    return runs === undefined ? exactly(isHooked ? null : 0) : podsOf(runs);
   });
+}
+
+/** The pods at once, from the busiest moment to the most. */
+export function podsOf({ busiest, most, stages }: Runs): PodCount {
+  return { ...between(busiest, most), ...(stages && { stages }) };
 }
 
 /** A limit on how often a use runs at once. */
@@ -79,15 +86,21 @@ export function limitedTo(use: Use, limit: number | null): Use {
   return limit === null || limit === 0 ? use : cappedAt(use, limit);
 }
 
-/** Tasks that wait for others: exact if all or none of those with devices wait for each other. */
+/** Tasks that wait for others: exact if those with devices run in stages, each after all tasks of the one before. */
 export function inOrder(uses: readonly Use[], direct: readonly (readonly number[])[], weights: readonly number[]): Use {
   const heavy = uses.flatMap((use, index) => (holdsDevices(use, weights) ? [index] : []));
   if (heavy.length > maxTasks) return unknown(atOnce(uses));
   const before = new Map(heavy.map((index) => [index, ancestors(index, direct)]));
   const isOrdered = (a: number, b: number) => before.get(a)?.has(b) === true || before.get(b)?.has(a) === true;
-  const pairs = heavy.flatMap((index, at) => heavy.slice(at + 1).map((other) => isOrdered(index, other)));
-  if (pairs.every((ordered) => ordered)) return inSequence(uses, weights);
-  return pairs.some((ordered) => ordered) ? unknown(atOnce(uses)) : atOnce(uses);
+  const together = (index: number) => heavy.filter((other) => other === index || !isOrdered(index, other));
+  const stages = heavy.map(together);
+  const isStaged = stages.every((stage) => stage.every((index) => `${together(index)}` === `${stage}`));
+  if (!isStaged) return unknown(atOnce(uses));
+  const first = stages.filter(([start], at) => start === heavy[at]);
+  if (first.length === heavy.length) return inSequence(uses, weights);
+  if (first.length === 1) return atOnce(uses);
+  const others = uses.filter((_, index) => !heavy.includes(index));
+  return inSequence([...first.map((stage) => atOnce(stage.flatMap((index) => uses[index] ?? []))), ...others], weights);
 }
 
 /**
@@ -114,7 +127,7 @@ export function concurrentTasks(
   const found = inOrder(uses, [...direct, ...last.map(() => tasks.map((_, index) => index))], weights);
   return all.map((_, index) => {
     const runs = found.get(index);
-    return runs === undefined ? exactly(1) : between(runs.busiest, runs.most);
+    return runs === undefined ? exactly(1) : podsOf(runs);
   });
 }
 
@@ -159,11 +172,15 @@ function sequenceLength(sequence: Cursor): number | null {
 
 /** A use several times at once; null: an unknown number of times. */
 export function repeated(use: Use, times: number | null): Use {
-  return mapped(use, ({ busiest, most }) => ({ busiest: product(busiest, times), most: product(most, times) }));
+  return mapped(use, (runs) => ({
+    ...runs,
+    busiest: product(runs.busiest, times),
+    most: product(runs.most, times),
+  }));
 }
 
 function unknown(use: Use): Use {
-  return mapped(use, ({ most }) => ({ busiest: null, most }));
+  return mapped(use, (runs) => ({ ...runs, busiest: null }));
 }
 
 /** `parallelism` limits all pods below it; which of them wait is unknown if there are several kinds. */
@@ -178,7 +195,8 @@ function cappedAt(use: Use, limit: number): Use {
     0,
   );
   const isAlone = [...use.values()].filter(({ busiest }) => busiest !== 0).length === 1;
-  return mapped(use, ({ busiest, most }) => ({
+  return mapped(use, ({ busiest, most, stages }) => ({
+    ...(stages && { stages }),
     busiest: sum !== null && sum <= limit ? busiest : isAlone && busiest !== null ? Math.min(busiest, limit) : null,
     most: most === null ? limit : Math.min(most, limit),
   }));
@@ -190,10 +208,13 @@ function mapped(use: Use, change: (runs: Runs) => Runs): Use {
 
 function atOnce(uses: readonly Use[]): Use {
   const found = new Map<number, Runs>();
+  // How the stages of several overlap is unknown.
+  const isStaged = uses.filter((use) => [...use.values()].some(({ stages }) => stages)).length === 1;
   for (const use of uses) {
-    for (const [index, { busiest, most }] of use) {
-      const other = found.get(index) ?? { busiest: 0, most: 0 };
-      found.set(index, { busiest: sumOf(other.busiest, busiest), most: sumOf(other.most, most) });
+    for (const [index, { busiest, most, stages }] of use) {
+      const other = found.get(index);
+      const sums = { busiest: sumOf(other?.busiest ?? 0, busiest), most: sumOf(other?.most ?? 0, most) };
+      found.set(index, other === undefined && isStaged && stages ? { ...sums, stages } : sums);
     }
   }
   return found;
@@ -220,10 +241,22 @@ function inSequence(uses: readonly Use[], weights: readonly number[]): Use {
       const here = isKnown ? (at === peak ? busiest : 0) : null;
       const highest =
         other === undefined ? most : other.most === null || most === null ? null : Math.max(other.most, most);
-      found.set(index, { busiest: other === undefined ? here : sumOf(other.busiest, here), most: highest });
+      found.set(index, {
+        busiest: other === undefined ? here : sumOf(other.busiest, here),
+        most: highest,
+        stages: [...(other?.stages ?? []), ...stagesWithin(use, index).map((stage) => `${at}.${stage}`)],
+      });
     }
   });
   return found;
+}
+
+/** The stages of a use in which an index runs: all of them if it has none. */
+function stagesWithin(use: Use, index: number): readonly string[] {
+  const own = use.get(index)?.stages;
+  if (own !== undefined) return own;
+  const all = new Set([...use.values()].flatMap(({ stages }) => stages ?? []));
+  return all.size === 0 ? [''] : [...all];
 }
 
 function holdsDevices(use: Use | undefined, weights: readonly number[]): boolean {

@@ -1,0 +1,57 @@
+import { groupOf } from '../model/manifest.ts';
+import type { NodePool } from '../model/node-pool.ts';
+import type { Manifest } from '../model/workload.ts';
+import { asText, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { tableOf } from '../yaml/table.ts';
+import { fieldOf, isFields } from './fields.ts';
+import { poolInFields, regionIn } from './pool-fields.ts';
+
+// Cluster API: a MachineDeployment names the labels of its nodes, and a template of the cloud's provider their machine.
+// https://cluster-api.sigs.k8s.io/developer/core/controllers/machine-deployment
+
+/** The machines of a template, as the terms of a pool without labels; null unless all of them have accelerators. */
+export function templateMachines({ root }: Manifest): Machines | null {
+  const spec = getIn(root, 'spec', 'template', 'spec');
+  const fields = spec === undefined ? undefined : fieldOf(spec);
+  const pool = isFields(fields) ? poolInFields(fields, null) : undefined;
+  return pool === undefined ? null : { terms: pool.terms ?? [], gpus: pool.gpus ?? [] };
+}
+
+export type Machines = Required<Pick<NodePool, 'terms' | 'gpus'>>;
+
+/**
+ * The pool of a MachineDeployment, without its machines. Cluster API copies only labels of these domains to nodes:
+ * https://cluster-api.sigs.k8s.io/reference/api/metadata-propagation
+ */
+export function machinePools({ root, name }: Manifest): readonly NodePool[] {
+  const template = getIn(root, 'spec', 'template');
+  const reference = getIn(template, 'spec', 'infrastructureRef');
+  const [version, kind, named] = ['apiVersion', 'kind', 'name'].map((key) => asText(getIn(reference, key)));
+  if (kind === undefined || named === undefined || entries(reference).some(isTemplated)) return [];
+  const group = asText(getIn(reference, 'apiGroup')) ?? groupOf(version ?? '');
+  const labels = tableOf(
+    entries(getIn(template, 'metadata', 'labels')).flatMap((entry) =>
+      copied.test(keyOf(entry)) && !isTemplated(entry) ? [[keyOf(entry), asText(entry) ?? ''] as const] : [],
+    ),
+  );
+  const region = regionIn([asText(getIn(template, 'spec', 'failureDomain')) ?? null]);
+  const place = region === null ? [] : [['topology.kubernetes.io/region', region] as const];
+  return [
+    {
+      name,
+      labels,
+      taints: null,
+      terms: [[...Object.entries(labels), ...place].map(([key, value]) => ({ key, operator: 'In', values: [value] }))],
+      machines: { kind: `${group}/${kind}`, name: named },
+    },
+  ];
+}
+
+const copied =
+  /^(?:node-role\.kubernetes\.io\/|(?:[\w.-]+\.)?(?:node-restriction\.kubernetes\.io|node\.cluster\.x-k8s\.io)\/)/;
+
+/** The pool with the machines of its template. */
+export function onMachines(pool: NodePool, { terms, gpus: models }: Machines): NodePool {
+  const own = pool.terms ?? [[]];
+  return { ...pool, gpus: models, terms: own.flatMap((term) => terms.map((more) => [...term, ...more])) };
+}
