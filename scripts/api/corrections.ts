@@ -7,6 +7,7 @@ export const enums: Readonly<Record<string, string>> = {
   'Container.restartPolicy': 'Always|OnFailure|Never',
   'Container.terminationMessagePolicy': 'File|FallbackToLogsOnError',
   'ContainerPort.protocol': 'TCP|UDP|SCTP',
+  'ContainerResizePolicy.resourceName': 'cpu|memory',
   'ContainerResizePolicy.restartPolicy': 'NotRequired|RestartContainer',
   'CronJobSpec.concurrencyPolicy': 'Allow|Forbid|Replace',
   'DaemonSetUpdateStrategy.type': 'RollingUpdate|OnDelete',
