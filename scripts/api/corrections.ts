@@ -43,6 +43,8 @@ export const enums: Readonly<Record<string, string>> = {
   'PriorityClass.preemptionPolicy': 'PreemptLowerPriority|Never',
   'ResourceQuotaSpec.scopes':
     'Terminating|NotTerminating|BestEffort|NotBestEffort|PriorityClass|CrossNamespacePodAffinity|VolumeAttributesClass',
+  'ScopedResourceSelectorRequirement.scopeName':
+    'Terminating|NotTerminating|BestEffort|NotBestEffort|PriorityClass|CrossNamespacePodAffinity|VolumeAttributesClass',
   'ScopedResourceSelectorRequirement.operator': 'In|NotIn|Exists|DoesNotExist',
   'SeccompProfile.type': 'Localhost|RuntimeDefault|Unconfined',
   'AppArmorProfile.type': 'Localhost|RuntimeDefault|Unconfined',

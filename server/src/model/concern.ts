@@ -53,7 +53,7 @@ export function namesAcceleratorResources(text: string): boolean {
 export function mayServePods(text: string, item: boolean): boolean {
   const [, kind = ''] =
     (item ? /^[ \t]*(?:-[ \t]+)?kind:[ \t]*["']?(\w+)/m : /^kind:[ \t]*["']?(\w+)/m).exec(text) ?? [];
-  return kind === 'ConfigMap' || kind === 'Service';
+  return /^(?:configmap|service)$/i.test(kind);
 }
 
 function alternation(words: readonly string[]): RegExp {
