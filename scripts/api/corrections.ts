@@ -7,6 +7,7 @@ export const enums: Readonly<Record<string, string>> = {
   'Container.restartPolicy': 'Always|OnFailure|Never',
   'Container.terminationMessagePolicy': 'File|FallbackToLogsOnError',
   'ContainerPort.protocol': 'TCP|UDP|SCTP',
+  'ContainerResizePolicy.resourceName': 'cpu|memory',
   'ContainerResizePolicy.restartPolicy': 'NotRequired|RestartContainer',
   'CronJobSpec.concurrencyPolicy': 'Allow|Forbid|Replace',
   'DaemonSetUpdateStrategy.type': 'RollingUpdate|OnDelete',
@@ -41,6 +42,8 @@ export const enums: Readonly<Record<string, string>> = {
   'PodSpec.restartPolicy': 'Always|OnFailure|Never',
   'PriorityClass.preemptionPolicy': 'PreemptLowerPriority|Never',
   'ResourceQuotaSpec.scopes':
+    'Terminating|NotTerminating|BestEffort|NotBestEffort|PriorityClass|CrossNamespacePodAffinity|VolumeAttributesClass',
+  'ScopedResourceSelectorRequirement.scopeName':
     'Terminating|NotTerminating|BestEffort|NotBestEffort|PriorityClass|CrossNamespacePodAffinity|VolumeAttributesClass',
   'ScopedResourceSelectorRequirement.operator': 'In|NotIn|Exists|DoesNotExist',
   'SeccompProfile.type': 'Localhost|RuntimeDefault|Unconfined',

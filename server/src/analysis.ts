@@ -3,6 +3,7 @@ import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { namesAccelerators } from './model/accelerators.ts';
+import { mayServePods, namesAcceleratorResources } from './model/concern.ts';
 import { noRelatedFiles, type RelatedFiles } from './model/related-files.ts';
 import { knownByText } from './workspace/known-texts.ts';
 import { lookupsOf } from './workspace/lookups.ts';
@@ -201,9 +202,15 @@ function analyzeParts(
   input: FileInput,
   before: readonly DocumentAnalysis[],
 ): readonly DocumentAnalysis[] {
-  const known = parts.map(knownByText(before));
+  const find = knownByText(before);
   const { config } = input.context();
-  const read = parts.map((part, index) => readDocument(part, config, known[index]));
+  const requests = lazy(() => namesAcceleratorResources(input.text));
+  const serves = parts.map(({ text, item = false }) => mayServePods(text, item) && requests());
+  const known = parts.map((part, index) => {
+    const found = find(part);
+    return found?.servesOthers === serves[index] ? found : undefined;
+  });
+  const read = parts.map((part, index) => readDocument(part, config, known[index], serves[index] === true));
   // Documents of one file find each other through the workspace, so the file is added before they are analyzed.
   const { uri, text, workspace } = input;
   const summary = () => (isModelConfig(uri) ? summarizeModelConfig(uri, text) : joinSummaries(read));

@@ -29,6 +29,8 @@ export interface DocumentAnalysis {
   readonly text: string;
   /** The document is an item of a long `kind: List`: such items are analyzed separately. */
   readonly item: boolean;
+  /** The document names no accelerators, but is used by pods in its file that request them. */
+  readonly servesOthers: boolean;
   /** The document as first parsed; its base may differ. */
   readonly source: () => YamlDocument;
   readonly document: YamlDocument;
@@ -71,13 +73,14 @@ export interface DocumentInput {
 /** The part of an analysis that depends only on the document's text and the config. */
 export type ReadDocument = Pick<
   DocumentAnalysis,
-  'base' | 'text' | 'item' | 'source' | 'document' | 'summary' | 'config'
+  'base' | 'text' | 'item' | 'servesOthers' | 'source' | 'document' | 'summary' | 'config'
 >;
 
 export function readDocument(
   part: DocumentText,
   config: ProjectConfig,
   known: DocumentAnalysis | undefined,
+  servesOthers: boolean,
 ): ReadDocument {
   const { text, base, item = false } = part;
   const isSame = known?.config === config;
@@ -88,6 +91,7 @@ export function readDocument(
     base,
     text,
     item,
+    servesOthers,
     source,
     summary: isSame ? known.summary : summarizeDocument(text, source, config),
     config,
@@ -103,12 +107,12 @@ export function analyzeDocument(
   input: DocumentInput,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
-  const { text, base, item, source, summary } = part;
+  const { text, base, item, servesOthers, source, summary } = part;
   if (known?.isCurrent()) return moved(known, base);
   const lookups = lookupsOf(input.workspace, input.uri, input.context);
   const { crossReferences, config, relatedFiles, reads } = lookups;
   const document = () => part.document;
-  const concerned = lazy(() => mayConcernAccelerators(text));
+  const concerned = lazy(() => servesOthers || mayConcernAccelerators(text));
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
   const costed = lazy(() => {
     const { workloads } = lowered();
@@ -154,6 +158,7 @@ export function analyzeDocument(
     base,
     text,
     item,
+    servesOthers,
     source,
     summary,
     config,
@@ -161,7 +166,7 @@ export function analyzeDocument(
     isCurrent: reads.isCurrent,
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };
-      return analyzeDocument(readDocument(copy, config, undefined), input, undefined);
+      return analyzeDocument(readDocument(copy, config, undefined, servesOthers), input, undefined);
     },
     get document() {
       return document();

@@ -24,6 +24,8 @@ export const customKinds = table<string>({
   'kueue.x-k8s.io/v1beta2/ClusterQueue': 'ClusterQueue',
   'kueue.x-k8s.io/v1beta2/LocalQueue': 'LocalQueue',
   'kueue.x-k8s.io/v1beta2/ResourceFlavor': 'ResourceFlavor',
+  'kueue.x-k8s.io/v1beta1/WorkloadPriorityClass': 'WorkloadPriorityClass',
+  'kueue.x-k8s.io/v1beta2/WorkloadPriorityClass': 'WorkloadPriorityClass',
   'leaderworkerset.x-k8s.io/v1/LeaderWorkerSet': 'LeaderWorkerSet',
   'ray.io/v1/RayCluster': 'RayCluster',
   'ray.io/v1/RayJob': 'RayJob',
@@ -115,8 +117,10 @@ export const customTypes = table<string>({
   LocalQueue: object('LocalQueueSpec'),
   LocalQueueSpec: 'clusterQueue stopPolicy:=None|Hold|HoldAndDrain fairSharing:*',
   ResourceFlavor: object('ResourceFlavorSpec'),
-  ResourceFlavorSpec: 'nodeLabels:{s nodeTaints:* tolerations:[FlavorToleration topologyName',
+  ResourceFlavorSpec: 'nodeLabels:{s nodeTaints:[FlavorTaint tolerations:[FlavorToleration topologyName',
+  FlavorTaint: 'key! value effect!:=NoSchedule|PreferNoSchedule|NoExecute timeAdded',
   FlavorToleration: '+Toleration operator:=Exists|Equal',
+  WorkloadPriorityClass: 'apiVersion kind metadata:ObjectMeta value!:i description',
   // Ray
   RayCluster: object('RayClusterSpec'),
   RayClusterSpec:

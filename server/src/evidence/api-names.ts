@@ -20,11 +20,10 @@ export type MeantField =
  * next to a field of the same name, or at the root of an object.
  */
 export function isCertain({ holder }: ApiProblem, meant: MeantField | undefined): boolean {
-  return (
-    !isCustomType(holder.type) ||
-    holder.above === undefined ||
-    (meant !== undefined && (meant.as !== 'name' || meant.certain))
-  );
+  if (!isCustomType(holder.type) || holder.above === undefined) return true;
+  if (meant?.as !== 'name') return meant !== undefined;
+  // The required field of a similar name is missing.
+  return meant.certain || apiFields(holder.type).get(meant.name)?.required === true;
 }
 
 /** The field that an unknown one certainly or likely stands for: here under another name, or elsewhere under the same name. */

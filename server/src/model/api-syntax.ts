@@ -28,7 +28,7 @@ export const portName: NameForm = {
 };
 
 /** Keys of ConfigMaps and Secrets. */
-const dataKey: NameForm = {
+export const dataKey: NameForm = {
   syntax: /^[-._a-zA-Z0-9]+$/,
   longest: 253,
   words: 'letters, digits, "-", "_" and "."',
@@ -38,8 +38,9 @@ const dataKey: NameForm = {
 export function nameProblem(name: string, form: NameForm): string | undefined {
   if (name.length > form.longest) return `has ${name.length} characters, but at most ${form.longest} are allowed`;
   if (form.syntax.test(name)) return undefined;
-  const odd = [...name].find((letter) => !form.words.includes(`"${letter}"`) && !/[a-z0-9]/.test(letter));
-  if (odd !== undefined && (form !== dataKey || !/[A-Z]/.test(odd))) {
+  const plain = form === dataKey ? /[A-Za-z0-9]/ : /[a-z0-9]/;
+  const odd = [...name].find((letter) => !form.words.includes(`"${letter}"`) && !plain.test(letter));
+  if (odd !== undefined) {
     return `contains ${describe(odd)}; only ${form.words} are allowed`;
   }
   if (form === portName && /^[0-9-]+$/.test(name)) return 'contains no letter';

@@ -32,11 +32,32 @@ export const concernWords: readonly string[] = shortest([
 ]);
 
 /** An alternation of fixed words, which matches in linear time. */
-const pattern = new RegExp(concernWords.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'i');
+const pattern = alternation(concernWords);
 
 /** Whether a text may be related to accelerators. The editor does not parse other documents. */
 export function mayConcernAccelerators(text: string): boolean {
   return pattern.test(text);
+}
+
+const resources = alternation(shortest([...acceleratorResourceNames(), ...acceleratorResourcePrefixes()]));
+
+/** Whether a text names resources of accelerators: all objects of its file belong to their pods. */
+export function namesAcceleratorResources(text: string): boolean {
+  return resources.test(text);
+}
+
+/**
+ * Whether a document is an object that pods use and that names nothing of them.
+ * @param item it is an item of a list, whose first kind is its own
+ */
+export function mayServePods(text: string, item: boolean): boolean {
+  const [, kind = ''] =
+    (item ? /^[ \t]*(?:-[ \t]+)?kind:[ \t]*["']?(\w+)/m : /^kind:[ \t]*["']?(\w+)/m).exec(text) ?? [];
+  return /^(?:configmap|service)$/i.test(kind);
+}
+
+function alternation(words: readonly string[]): RegExp {
+  return new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'i');
 }
 
 function shortest(words: readonly string[]): readonly string[] {

@@ -61,7 +61,8 @@ import { defineRule, type Report } from './rule.ts';
  *
  * ## When it is silent
  *
- * For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for kinds and versions whose
+ * For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for a Service or ConfigMap
+ * without such pods in its file; for kinds and versions whose
  * types are not known; for fields of custom resources that another version may have; for templated keys and values; for fields that a patch
  * omits. A field that another rule reports is reported once.
  *

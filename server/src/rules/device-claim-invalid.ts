@@ -79,6 +79,7 @@ export default defineRule({
   judgesWords: true,
   manifest(manifest, context) {
     if (groupOf(manifest.apiVersion) !== 'resource.k8s.io' || context.document.template) return;
+    for (const cel of expressions.flatMap((path) => placesAt(manifest.root, path))) checkCel(cel, manifest, context);
     const path = manifest.kind === 'ResourceClaim' ? 'spec.devices' : 'spec.spec.devices';
     if (!/^ResourceClaim(Template)?$/.test(manifest.kind)) return;
     for (const devices of placesAt(manifest.root, path)) checkDevices(devices, manifest, context);
@@ -87,6 +88,39 @@ export default defineRule({
     if (!context.document.template) checkReferences(podSet, context);
   },
 });
+
+/** Where each kind has its selectors. */
+const expressions = [
+  'spec.selectors.*.cel.expression',
+  ...['spec', 'spec.spec'].flatMap((spec) =>
+    ['', '.exactly', '.firstAvailable.*'].map((part) => `${spec}.devices.requests.*${part}.selectors.*.cel.expression`),
+  ),
+];
+
+function checkCel(at: Cursor, { kind }: Manifest, { report }: RuleContext): void {
+  const problem = celProblem(writtenText(at) ?? '');
+  if (problem === undefined) return;
+  report({ message: `The CEL expression must ${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
+}
+
+/** Operators of other languages, and brackets without a partner. */
+function celProblem(text: string): string | undefined {
+  if (/"""|'''|\/\//.test(text)) return undefined;
+  const code = text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '0');
+  const wrong = [
+    ['==', /(?:^|[^=!<>])=(?!=)/, '='],
+    ['&&', /(?:^|[^&])&(?!&)/, '&'],
+    ['||', /(?:^|[^|])\|(?!\|)/, '|'],
+    ['&&', /[\w)\]]\s+and\s+[\w(!]/, 'and'],
+    ['||', /[\w)\]]\s+or\s+[\w(!]/, 'or'],
+  ] as const;
+  const [right, , written] = wrong.find(([, pattern]) => pattern.test(code)) ?? [];
+  if (right !== undefined) return `use "${right}", not "${written}"`;
+  const [odd] = ['()', '[]', '{}'].filter(
+    ([open = '', close = '']) => code.split(open).length !== code.split(close).length,
+  );
+  return odd === undefined ? undefined : `have as many "${odd.charAt(0)}" as "${odd.charAt(1)}"`;
+}
 
 const names = ['resourceClaimName', 'resourceClaimTemplateName'];
 

@@ -1,10 +1,10 @@
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
-import { isUnknown, placesAt, writtenText } from '../evidence/written.ts';
-import { dnsLabel, type NameForm, nameProblem, portName, subdomain, validName } from '../model/api-syntax.ts';
+import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { dataKey, dnsLabel, type NameForm, nameProblem, portName, subdomain, validName } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
@@ -73,6 +73,7 @@ export default defineRule({
     checkPrefix(getIn(metadata, 'generateName'), form, rejection, context);
     checkIndexes(manifest, context);
     checkReserved(manifest, context);
+    checkDataKeys(manifest, context);
     for (const [path, form] of namesOf[`${groupOf(manifest.apiVersion)}/${manifest.kind}`] ?? []) {
       for (const at of placesAt(manifest.root, path)) check(at, keyOf(at), form, rejection, context);
     }
@@ -108,6 +109,11 @@ const namesInPods: readonly (readonly [what: string, path: string, form: NameFor
 
 /** Names of other objects, in objects without pods. */
 const namesOf = table<readonly (readonly [path: string, form: NameForm])[]>({
+  '/PersistentVolumeClaim': [['spec.storageClassName', subdomain]],
+  '/Service': [
+    ['spec.ports.*.name', dnsLabel],
+    ['spec.ports.*.targetPort', portName],
+  ],
   'node.k8s.io/RuntimeClass': [['handler', dnsLabel]],
   'resource.k8s.io/ResourceClaim': classNames('spec.devices.requests.*'),
   'resource.k8s.io/ResourceClaimTemplate': classNames('spec.spec.devices.requests.*'),
@@ -157,6 +163,22 @@ function checkPrefix(at: Cursor | undefined, form: NameForm, rejection: string, 
   const problem = nameProblem(prefix.replace(/-$/, 'a'), form);
   if (problem !== undefined) {
     report({ message: `Prefix "${shorten(prefix, 40)}" ${problem}: ${rejection}`, span: spanOf(at) });
+  }
+}
+
+/** The keys become files. */
+function checkDataKeys({ root, kind, apiVersion }: Manifest, { report }: RuleContext): void {
+  if (apiVersion !== 'v1' || !/^(?:ConfigMap|Secret)$/.test(kind)) return;
+  for (const part of ['data', 'binaryData', 'stringData']) {
+    for (const entry of entries(getIn(root, part))) {
+      const key = keyOf(entry);
+      const problem = isPlaceholderText(key) ? undefined : nameProblem(key, dataKey);
+      if (problem === undefined) continue;
+      report({
+        message: `Key "${shorten(key, 40)}" ${problem}: the API server rejects the ${kind}`,
+        span: keySpanOf(entry),
+      });
+    }
   }
 }
 

@@ -104,8 +104,8 @@ const containerRanges: readonly Range[] = [
   ['securityContext.runAsGroup', 0],
 ];
 
+// A negative terminationGracePeriodSeconds is accepted, and means 1.
 const podRanges: readonly Range[] = [
-  ['terminationGracePeriodSeconds', 0],
   ['activeDeadlineSeconds', 1],
   ['securityContext.runAsUser', 0],
   ['securityContext.runAsGroup', 0],
@@ -114,6 +114,7 @@ const podRanges: readonly Range[] = [
   ['volumes.*.configMap.defaultMode', 0, 0o777],
   ['volumes.*.secret.defaultMode', 0, 0o777],
   ['volumes.*.projected.defaultMode', 0, 0o777],
+  ['volumes.*.projected.sources.*.serviceAccountToken.expirationSeconds', 600, 2 ** 32],
   ['topologySpreadConstraints.*.maxSkew', 1],
   ['topologySpreadConstraints.*.minDomains', 1],
   ['affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.*.weight', 1, 100],
@@ -174,6 +175,11 @@ const rangesOf = table<readonly Range[]>({
     ['spec.predictor.containerConcurrency', 0],
   ],
   'kueue.x-k8s.io/ClusterQueue': [['spec.resourceGroups.*.flavors.*.resources.*.nominalQuota', 0]],
+  '/Service': [
+    ['spec.ports.*.port', 1, 65_535],
+    ['spec.ports.*.targetPort', 1, 65_535],
+    ['spec.sessionAffinityConfig.clientIP.timeoutSeconds', 1, 86_400],
+  ],
   'scheduling.k8s.io/PriorityClass': [['value', -(2 ** 31), 1_000_000_000]],
 });
 

@@ -1,10 +1,12 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import { subdomain } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -71,6 +73,8 @@ export default defineRule({
     checkNames(podSet, context);
     checkDeadline(podSet, context);
     checkPriority(podSet, context);
+    checkDebuggers(podSet, context);
+    checkAliases(podSet, context);
   },
 });
 
@@ -101,6 +105,33 @@ function checkNames({ pod }: PodSet, { report, workload }: PodSetContext): void 
     if (items(list).length > 0 || list.node.kind !== 'seq' || isIncomplete(list)) continue;
     report({ message: `A pod needs at least one container: ${rejectionOf(workload)}`, span: keySpanOf(list) });
   }
+}
+
+/** They are added to a running pod; an exported pod has them, and its status. */
+function checkDebuggers({ pod }: PodSet, { report, workload }: PodSetContext): void {
+  const list = getIn(pod, 'ephemeralContainers');
+  const running = pod.parent !== undefined && getIn(pod.parent, 'status') !== undefined;
+  if (list === undefined || items(list).length === 0 || running || workload.partial) return;
+  report({
+    message: `ephemeralContainers can only be added to a running pod: ${rejectionOf(workload)}`,
+    span: keySpanOf(list),
+  });
+}
+
+function checkAliases({ pod }: PodSet, { report, workload }: PodSetContext): void {
+  for (const ip of placesAt(pod, 'hostAliases.*.ip')) {
+    const written = writtenText(ip);
+    if (written === undefined || !isHostName(written)) continue;
+    report({
+      message: `ip of an alias must be an IP address, not "${shorten(written, 40)}": ${rejectionOf(workload)}`,
+      span: spanOf(ip),
+    });
+  }
+}
+
+/** Whether a text has the form of a host name and no address. An `x` stands for any number. */
+function isHostName(text: string): boolean {
+  return subdomain.syntax.test(text) && /[a-z]/.test(text) && !/(?:^|\.)x+(?:\.|$)/.test(text);
 }
 
 /** An admission plugin computes the number from the class. */

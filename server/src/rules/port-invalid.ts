@@ -1,11 +1,12 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
-import { isSet, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   asBoolean,
   asText,
   type Cursor,
+  entries,
   getIn,
   isIncomplete,
   isRepeated,
@@ -147,14 +148,39 @@ function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetC
   }
 }
 
+const rejection = 'the API server rejects the Service';
+
+/** A Service that selects pods is whole: a patch does not repeat that. */
+function checkAddress(spec: Cursor | undefined, type: string, report: RuleContext['report']): void {
+  const address = getIn(spec, 'clusterIP');
+  const text = writtenText(address);
+  if (address !== undefined && text !== undefined && text !== 'None' && /^[a-z]+$/i.test(text)) {
+    report({
+      message: `clusterIP must be None or an IP address, not ${shorten(text, 30)}: ${rejection}`,
+      span: spanOf(address),
+    });
+  }
+  const ports = getIn(spec, 'ports');
+  const selects = entries(getIn(spec, 'selector')).length > 0;
+  if (spec === undefined || !selects || isUnknown(getIn(spec, 'type')) || isIncomplete(spec)) return;
+  if (isSet(address) || type === 'ExternalName') return;
+  if (!isSet(ports)) {
+    report({ message: `A Service needs ports unless its clusterIP is None: ${rejection}`, span: keySpanOf(spec) });
+  }
+  for (const port of type === 'ClusterIP' ? placesAt(ports, '*.nodePort') : []) {
+    if ((writtenNumber(port) ?? 0) === 0) continue;
+    report({ message: `nodePort requires type NodePort or LoadBalancer: ${rejection}`, span: keySpanOf(port) });
+  }
+}
+
 function checkService(spec: Cursor | undefined, { report }: RuleContext): void {
   const ports = getIn(spec, 'ports');
   const type = writtenText(getIn(spec, 'type')) ?? 'ClusterIP';
-  const rejection = 'the API server rejects the Service';
   const address = getIn(spec, 'clusterIP');
   if (address !== undefined && writtenText(address) === 'None' && /^(NodePort|LoadBalancer)$/.test(type)) {
     report({ message: `A Service of type ${type} must not have clusterIP None: ${rejection}`, span: spanOf(address) });
   }
+  checkAddress(spec, type, report);
   const list = items(ports);
   if (isIncomplete(spec) || isIncomplete(ports) || list.some((port) => isRepeated(port))) return;
   // One finding is enough.

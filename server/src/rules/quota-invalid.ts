@@ -68,6 +68,7 @@ export default defineRule({
       for (const entry of entries(getIn(spec, 'hard'))) checkHard(entry, context);
       checkScopes(items(getIn(spec, 'scopes')), context);
       checkScopes(placesAt(spec, 'scopeSelector.matchExpressions.*.scopeName'), context);
+      checkBestEffort(spec, context);
       for (const one of placesAt(spec, 'scopeSelector.matchExpressions.*')) checkSelector(one, context);
     }
   },
@@ -176,6 +177,18 @@ function checkSelector(expression: Cursor, { report }: RuleContext): void {
   report({
     message: `Operator ${written} ${needs ? 'needs' : 'takes no'} values: ${ofQuota}`,
     span: spanOf(operator),
+  });
+}
+
+/** Pods without requests are only counted. */
+function checkBestEffort(spec: Cursor | undefined, { report }: RuleContext): void {
+  const scope = placesAt(spec, 'scopes.*').find((one) => writtenText(one) === 'BestEffort');
+  const hard = entries(getIn(spec, 'hard')).map(keyOf);
+  const other = hard.find((name) => standard.test(name) && name !== 'pods');
+  if (scope === undefined || other === undefined) return;
+  report({
+    message: `Scope BestEffort can only limit pods, not ${shorten(other, 40)}: ${ofQuota}`,
+    span: spanOf(scope),
   });
 }
 

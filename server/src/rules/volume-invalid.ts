@@ -14,7 +14,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { removeKey } from '../yaml/edit.ts';
+import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
@@ -25,6 +25,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * A volume has exactly one source. A source that refers to another object needs its name: `name` in a ConfigMap, `secretName` in a Secret.
  * Paths inside a volume are relative and do not lead out of it. A claim requests `storage`; GPUs belong to a container.
+ * A `mountPath` with a mode as in Docker (`/models:ro`) is accepted: the volume is at a folder of that name.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -149,9 +150,22 @@ function checkVolume(volume: Cursor, context: PodSetContext): void {
       });
     }
   }
+  for (const items of ['downwardAPI.items', 'projected.sources.*.downwardAPI.items']) {
+    for (const field of placesAt(volume, `${items}.*.fieldRef.fieldPath`)) {
+      const named = field.node.kind === 'scalar' && !field.node.templated ? field.node.source : '';
+      if (named === '' || readable.test(named) || /[${}<>]/.test(named)) continue;
+      report({
+        message: `A volume cannot show ${shorten(named, 40)}, only metadata of the pod: ${rejection}`,
+        span: spanOf(field),
+      });
+    }
+  }
   const host = getIn(volume, 'hostPath', 'path');
   checkSteps(host, 'hostPath', rejection, context);
 }
+
+/** What a volume can show of its own pod: less than a variable. */
+const readable = /^metadata\.(?:name|namespace|uid|(?:labels|annotations)(?:\['[^']+'\])?)$/;
 
 function isSource(entry: Cursor): boolean {
   const name = keyOf(entry);
@@ -170,9 +184,7 @@ function checkMount(mount: Cursor, container: Cursor, context: PodSetContext): v
   if (path !== undefined && asText(path) === '') {
     report({ message: `mountPath must not be empty: ${rejection}`, span: spanOf(path) });
   }
-  if (path !== undefined && written?.includes(':') === true && !/^[A-Za-z]:\\/.test(written)) {
-    report({ message: `mountPath must not contain ":": ${rejection}`, span: spanOf(path) });
-  }
+  checkMode(path, written, context);
   const inside = getIn(mount, 'subPath');
   const expression = getIn(mount, 'subPathExpr');
   for (const one of [inside, expression]) checkSteps(one, String(one?.step), rejection, context);
@@ -194,10 +206,33 @@ function checkMount(mount: Cursor, container: Cursor, context: PodSetContext): v
   });
 }
 
+/** As in Docker's `source:target:mode`. Kubernetes accepts it as the name of a folder. */
+function checkMode(path: Cursor | undefined, written: string | undefined, context: PodSetContext): void {
+  const { report, document } = context;
+  const [, folder = '', mode = ''] =
+    /^(\/[^:]*):((?:r[ow]|[zZ]|cached|delegated|consistent)(?:[,:].*)?|\/.*)$/.exec(written ?? '') ?? [];
+  if (path === undefined || folder === '') return;
+  const meant = mode.startsWith('/') ? mode.replace(/:.*/, '') : folder;
+  report({
+    severity: 'warning',
+    message: `mountPath has no modes as in Docker: the container finds the volume at "${shorten(written ?? '', 40)}", not at ${shorten(meant, 40)}`,
+    span: spanOf(path),
+    fixes: () => [fix(`Change to ${meant}`, 'unsafe', replaceScalar(document, path, meant))],
+  });
+}
+
 function checkSteps(path: Cursor | undefined, what: string, rejection: string, { report }: RuleContext): void {
   const written = writtenText(path);
   if (path === undefined || written === undefined || !written.split('/').includes('..')) return;
   report({ message: `${what} must not contain "..": ${rejection}`, span: spanOf(path) });
+}
+
+/** One pod alone, or several. */
+function checkModes(spec: Cursor | undefined, rejection: string, report: RuleContext['report']): void {
+  const modes = placesAt(spec, 'accessModes.*');
+  const alone = modes.find((mode) => writtenText(mode) === 'ReadWriteOncePod');
+  if (alone === undefined || modes.every((mode) => asText(mode) === 'ReadWriteOncePod')) return;
+  report({ message: `ReadWriteOncePod excludes other accessModes: ${rejection}`, span: spanOf(alone) });
 }
 
 /** A claim requests storage, and nothing else. */
@@ -208,7 +243,12 @@ function checkClaim(spec: Cursor | undefined, rejection: string, { report }: Rul
   if (resources !== undefined && entries(requests).length === 0 && getIn(spec, 'accessModes') !== undefined) {
     report({ message: `A volume claim must request storage: ${rejection}`, span: keySpanOf(resources) });
   }
+  checkModes(spec, rejection, report);
   if (requests === undefined) return;
+  const storage = getIn(requests, 'storage');
+  if (storage !== undefined && !isUnknown(storage) && (parseQuantity(asText(storage) ?? '') ?? 1) <= 0) {
+    report({ message: `storage must be above 0: ${rejection}`, span: spanOf(storage) });
+  }
   const other = entries(requests).find((entry) => keyOf(entry) !== 'storage');
   const modes = getIn(spec, 'accessModes');
   const isWhole = spec !== undefined && getIn(requests, 'storage') !== undefined && !isIncomplete(modes);
