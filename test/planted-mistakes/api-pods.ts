@@ -150,7 +150,7 @@ function bareNames(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function negative(analysis: DocumentAnalysis): readonly Mistake[] {
-  return sites(analysis).map(({ pod }) => field(pod, 'terminationGracePeriodSeconds', -1, []));
+  return sites(analysis).map(({ first }) => field(first.path, 'securityContext', { runAsUser: -1 }, ['runAsUser']));
 }
 
 function badProbe(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -1,8 +1,11 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { instanceType } from '../../server/src/catalog/index.ts';
+import { doesNothing } from '../../server/src/command/waiting.ts';
+import { cpuStepOf } from '../../server/src/evidence/cpu-steps.ts';
 import { mayUseOtherGpus } from '../../server/src/evidence/gpu-assignment.ts';
 import { wholeGpus } from '../../server/src/evidence/launch.ts';
 import { weightsSize } from '../../server/src/memory/weights.ts';
+import { processInput } from '../../server/src/model/process-input.ts';
 import { servedModel } from '../../server/src/model/served-model.ts';
 import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
@@ -85,6 +88,7 @@ function memoryStarved(analysis: DocumentAnalysis): readonly Mistake[] {
 function coresStarved(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, count, request }) => isJudged(workload) && request.form === 'whole' && count >= 4)
+    .filter(({ container }) => !doesNothing(processInput(container)) && cpuStepOf(container) === undefined)
     .map(({ resources, container }) => ({
       name: 'one core',
       steps: [
