@@ -61,7 +61,8 @@ function idleWithOtherDevices(analysis: DocumentAnalysis): readonly Mistake[] {
         'acme.example/fast-npu',
         'tenstorrent.com/n300',
         'rebellions.ai/ATOM',
-        'nvidia.com/rtxa6000',
+        // An image for another vendor is a mistake of its own.
+        ...(/rocm|amd|gaudi|habana/i.test(container.image?.value ?? '') ? [] : ['nvidia.com/rtxa6000']),
       ].map(
         (name): Mistake => ({
           name: `waits with ${name}`,
