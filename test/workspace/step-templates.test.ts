@@ -90,3 +90,23 @@ spec:
   expect(used(", params: [{name: model, value: '$(tasks.first.results.model)'}]")).toBe(2);
   expect(used(', matrix: {params: [{name: a, value: [x, y]}]}')).toBe(null);
 });
+
+test('workflows whose every template runs the next twice end soon, and cost no more than their pods at once', () => {
+  const depth = 60;
+  const levels = Array.from({ length: depth }, (_, level) => {
+    const step = (name: string) => `        - - {name: ${name}, template: level-${level + 1}}\n`;
+    return `    - name: level-${level}\n      steps:\n${step('first')}${step('second')}`;
+  });
+  const text = `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: nested}
+spec:
+  entrypoint: level-0
+  templates:
+${levels.join('')}    - name: level-${depth}
+      container:
+        image: registry.example/trainer:1.0
+        resources: {limits: {nvidia.com/gpu: 4}}
+`;
+  expect(total(project({ 'run.yaml': text }).file(`${root}/run.yaml`))).toBe(4);
+});

@@ -64,9 +64,12 @@ function onNodesOf(
 ): readonly PodSetSource[] {
   return podSets.map((source) => {
     const own = some.find((one) => asText(getIn(one, 'pipelineTaskName')) === source.name);
-    const template = getIn(own, 'podTemplate') ?? getIn(own, 'taskPodTemplate') ?? getIn(run, 'podTemplate');
-    const nodeSelector = getIn(template, 'nodeSelector');
-    const nodeSelectorTerms = getIn(template, 'affinity', 'nodeAffinity', ...required, 'nodeSelectorTerms');
+    // A field of a task's template replaces the run's; the others stay.
+    const templates = [getIn(own, 'podTemplate'), getIn(own, 'taskPodTemplate'), getIn(run, 'podTemplate')];
+    const [nodeSelector, affinity] = ['nodeSelector', 'affinity'].map((field) =>
+      templates.map((template) => getIn(template, field)).find((found) => found !== undefined),
+    );
+    const nodeSelectorTerms = getIn(affinity, 'nodeAffinity', ...required, 'nodeSelectorTerms');
     return { ...source, ...(nodeSelector && { nodeSelector }), ...(nodeSelectorTerms && { nodeSelectorTerms }) };
   });
 }

@@ -236,7 +236,8 @@ function inSequence(uses: readonly Use[], weights: readonly number[]): Use {
   const peak = isKnown ? loads.indexOf(Math.max(...loads.map((one) => one ?? 0))) : -1;
   const found = new Map<number, Runs>();
   uses.forEach((use, at) => {
-    for (const [index, { busiest, most }] of use) {
+    const everywhere = new Set([...use.values()].flatMap(({ stages }) => stages ?? []));
+    for (const [index, { busiest, most, stages = everywhere.size === 0 ? [''] : everywhere }] of use) {
       const other = found.get(index);
       const here = isKnown ? (at === peak ? busiest : 0) : null;
       const highest =
@@ -244,20 +245,17 @@ function inSequence(uses: readonly Use[], weights: readonly number[]): Use {
       found.set(index, {
         busiest: other === undefined ? here : sumOf(other.busiest, here),
         most: highest,
-        stages: [...(other?.stages ?? []), ...stagesWithin(use, index).map((stage) => `${at}.${stage}`)],
+        stages: [...(other?.stages ?? []), ...[...stages].map((stage) => `${at}.${stage}`)],
       });
     }
   });
-  return found;
+  // Each level of nested steps multiplies the stages: too many are not told apart, and the most at once is then a sum.
+  const isTold = [...found.values()].every(({ stages = [] }) => stages.length <= maxStages);
+  return isTold ? found : mapped(found, ({ busiest, most }) => ({ busiest, most }));
 }
 
-/** The stages of a use in which an index runs: all of them if it has none. */
-function stagesWithin(use: Use, index: number): readonly string[] {
-  const own = use.get(index)?.stages;
-  if (own !== undefined) return own;
-  const all = new Set([...use.values()].flatMap(({ stages }) => stages ?? []));
-  return all.size === 0 ? [''] : [...all];
-}
+/** The stages of one template that are told apart. */
+const maxStages = 256;
 
 function holdsDevices(use: Use | undefined, weights: readonly number[]): boolean {
   return [...(use ?? nothing).keys()].some((index) => weights[index]);
