@@ -38,15 +38,22 @@ export function cardInTexts(texts: readonly string[]): readonly CommentModels[] 
 export function modelsInComment(text: string): readonly GpuModel[] {
   const named = modelsMentioned(text);
   if (named.length > 0) return named;
-  const number = (aloneNumber.exec(text) ?? countedNumber.exec(text) ?? sizedNumber.exec(text))?.[1];
+  const number = numbers.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
   return number === undefined ? [] : gpusNamed(number.replace(/s$/i, ''), true);
 }
 
-/** The number of a GeForce card, if it is all of the comment, something that there is a number of, or followed by its memory. */
-const aloneNumber = /^#\s*([2-5]0[5-9]0(?: ?(?:ti|super))*)\s*$/i;
-const countedNumber =
-  /\b(?:an?|the|one|two|my|our|single|dual|\d{1,2} ?x|\d{2} ?g(?:i?b)?)[ -]+((?:[2-5]0[5-9]0|1(?:0[5-8]|6[56])0 ?ti)(?: ?(?:ti|super))*s?)\b(?![ -]?(?:m?s|[a-z]*ports?|tokens?|steps?|requests?|lines?|[kmg]i?b|pixels?|samples?|times?)\b)/i;
-const sizedNumber = /\b([2-5]0[5-9]0(?: ?(?:ti|super))*),? \(?\d{2} ?g(?:i?b)?\b/i;
+/**
+ * The number of a GeForce card: all of the comment (`# 3090`), what something is for (`on the 3090`), a count (`2x 3090`), or next to its memory
+ * (`3090 (24 GB)`). Other numbers are ports, years and tickets.
+ */
+const numbers = [
+  String.raw`^#\s*(CARD)\s*$`,
+  String.raw`(?:^#\s*|\b(?:on|for|with|of|uses?|has|fits?|needs?)\s+)(?:an?|the|one|two|my|our|single|dual)[ -]+(CARDs?)(?=\s*(?:$|[.,;()])|[ -](?:(?:under|in) |gpus?\b|cards?\b|box\b|desktop\b|workstation\b|machine\b|node\b))`,
+  String.raw`\b(?:\d{1,2} ?x|\d{2} ?g(?:i?b)?)[ -]+(CARDs?)\b(?![ -]?(?:m?s|[a-z]*ports?|tokens?|steps?|requests?|lines?|[kmg]i?b|m?hz|pixels?|samples?|times?)\b)`,
+  String.raw`\b(CARDs?)(?:,? \(?\d{2} ?g(?:i?b)?|[ -]gpus?|[ -]cards?)\b`,
+].map(
+  (pattern) => new RegExp(pattern.replace('CARD', '(?:[2-5]0[5-9]0|1(?:0[5-8]|6[56])0 ?ti)(?: ?(?:ti|super))*'), 'i'),
+);
 
 interface CardComment extends CommentModels {
   readonly comment: YamlComment;
@@ -130,8 +137,8 @@ function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
     .map(({ text }) => text);
   const [first] = texts;
   if (!isOne || first === undefined || texts.some((text) => alternative.test(text))) return [];
-  // Several comments on one card may also compare it with something else.
-  const reliable = texts.find((text) => !clausesOnCards(text).some((clause) => comparison.test(clause)));
+  // Several comments on one card may also compare it with something else, or deny it.
+  const reliable = texts.find((text) => !isDenied(text) && !clausesOnCards(text).some((one) => comparison.test(one)));
   return reliable === undefined ? [] : [{ models, text: reliable.replace(/^#\s*/, '') }];
 }
 
@@ -151,5 +158,20 @@ function clausesOnCards(text: string): readonly string[] {
 const alternative =
   /\b(?:or|e\.g|eg|for example|like|such as|no|instead|if|uncomment|change|unlike|compared|vs|least|minimum|newer|above|later)\b|\d\+/i;
 const comparison = /\b(?:than|not)\b/i;
+
+/** Whether a text names a card that something does not run on, or no longer. */
+function isDenied(text: string): boolean {
+  return denial.test(text) || /n't\b/i.test(text);
+}
+
+const denial = new RegExp(
+  [
+    String.raw`\b(?:cannot|without|never|avoid\w*(?! (?:an? )?(?:oom|out))|exclud\w*|except|replac\w*|migrat\w*|formerly|previous\w*|former|used to|until)\b`,
+    String.raw`(?<!\bavoid\w* (?:an? )?)\b(?:oom\w*|out of|ran out)\b`,
+    String.raw`\b(?:faster|slower|cheaper|worse|half the|twice|against|same as|successor|(?:is|are) full|too (?:big|small|large|slow|expensive))\b`,
+    String.raw`\bnot (?:enough|fit|run|here|schedul\w*|use[ds]?|for|on|support\w*|work\w*|the|an?|be)\b`,
+  ].join('|'),
+  'i',
+);
 const commentedOut =
-  /^#+\s*(?:-\s*)?["']?[a-z][\w./-]*["']?\s*:\s*(?:["']?[\w./-]+["']?)?\s*$|^#+\s*-\s*["'][^"']*["']\s*$/;
+  /^#+\s*(?:-\s*)?["']?[a-z][\w./-]*["']?\s*:\s*(?:["']?[\w./-]+["']?\s*)?$|^#+\s*-\s*["'][^"']*["']\s*$/;

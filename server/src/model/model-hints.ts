@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import type { GpuModel } from '../catalog/index.ts';
 import { gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
@@ -62,9 +63,16 @@ function nodeHint({ key, values }: Selector): readonly NamedModels[] {
 /** What the labels and annotations of an object say of it or of its machine: `description: Chat on the RTX 4090`. */
 function described({ labels, annotations }: Manifest): ReturnType<typeof cardInTexts> {
   const texts = [...labels, ...annotations].filter(
-    ({ value, at }) => description.test(keyOf(at)) && mayNameGpu(value) && !isTemplated(at),
+    ({ value, at }) => description.test(keyOf(at)) && mayNameGpu(value) && !isTemplated(at) && isOnCard(value),
   );
   return cardInTexts(texts.map(({ value }) => value));
+}
+
+/** Whether a description is little more than a card, or says on what something runs: others may compare cards. */
+function isOnCard(text: string): boolean {
+  if (text.length > 400) return false;
+  const [, after = ''] = /\b(?:on|with|using|has|uses)\s(.{2,40})/i.exec(text) ?? [];
+  return modelsMentioned(after).length > 0 || text.trim().split(/[\s,]+/).length <= 4;
 }
 
 const description = /(?:^|[/.])(?:description|summary|notes?|comment|hardware|machine|server)$/i;
@@ -72,10 +80,12 @@ const description = /(?:^|[/.])(?:description|summary|notes?|comment|hardware|ma
 /** An image that is built for a card: `trainer-a100`, `comfyui:rtx5090`. Short names and `v100` may be versions. */
 function imageHint({ image, accelerators }: Container): readonly NamedModels[] {
   if (image === undefined || accelerators.length === 0 || isTemplated(image.at)) return [];
-  const name = (image.value.split('@')[0] ?? '').replace(/^[^/]*[.:][^/]*\//, '');
+  const { repository, tag = '' } = imageParts(image.value);
+  const name = repository.slice(repository.lastIndexOf('/') + 1);
   // The numbers of a tag belong to no word of the name.
-  const models = name.split(/[:/]/).flatMap((part) => modelsMentioned(part.replace(shortOrVersion, ' ')));
-  return isOneCard(models) ? hint(models, 'name', name.slice(name.lastIndexOf('/') + 1)) : [];
+  const models = [name, tag].flatMap((part) => modelsMentioned(part.replace(shortOrVersion, ' ')));
+  if (!isOneCard(models) || /(?:^|[-_.])(?:not?|non|without|removed?)(?:[-_.]|$)/i.test(`${name}.${tag}`)) return [];
+  return hint(models, 'name', tag === '' ? name : `${name}:${tag}`);
 }
 
 const shortOrVersion = /(?<![a-z\d])(?:[a-z]\d{1,2}|[bv]\d{3})(?![a-z\d])/gi;
@@ -106,7 +116,9 @@ function modelsOnNodes(name: string): readonly GpuModel[] {
 /** The same for one node, which people also name by the card's number: `desktop-3090`. */
 function modelsOnNode(name: string): readonly GpuModel[] {
   const mentioned = modelsOnNodes(name);
-  const number = mentioned.length > 0 ? undefined : /(?<![a-z\d.])[2-5]0[5-9]0(?:-?ti)?(?![a-z\d.])/i.exec(name)?.[0];
+  const isDesktop = /rtx|gtx|geforce|gpu|desktop|workstation|nvidia/i.test(name);
+  const number =
+    mentioned.length > 0 || !isDesktop ? undefined : /(?<![a-z\d.])[2-5]0[5-9]0(?:-?ti)?(?![a-z\d.])/i.exec(name)?.[0];
   return number === undefined ? mentioned : gpusNamed(number, true);
 }
 
