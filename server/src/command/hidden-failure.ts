@@ -50,8 +50,15 @@ interface Found {
 /** The last command of a pipeline, whose status is that of the pipeline. */
 function pipeOf(pipeline: readonly Statement[], text: string): Found | undefined {
   const by = pipeline.at(-1);
-  return by?.kind === 'command' && !text.includes('pipefail') ? { operator: '|', by } : undefined;
+  if (by?.kind !== 'command' || text.includes('pipefail')) return undefined;
+  return filters.has(baseName(programWords(by)[0] ?? '')) ? { operator: '|', by } : undefined;
 }
+
+/** Programs that succeed whatever they read: others may judge the output, as `grep -q` does. */
+const filters: ReadonlySet<string> = new Set([
+  ...['tee', 'ts', 'cat', 'tail', 'head', 'tr', 'sed', 'cut', 'sort', 'nl', 'column', 'less', 'gzip', 'logger'],
+  ...['rotatelogs', 'multilog', 'cronolog', 'svlogd', 'unbuffer'],
+]);
 
 /** What runs instead after a failure: `|| true`, `&& echo good || echo bad`. */
 function fallbackOf(others: readonly SimpleCommand[]): Found | undefined {
@@ -65,7 +72,7 @@ function fallbackOf(others: readonly SimpleCommand[]): Found | undefined {
 function lastOf(others: readonly SimpleCommand[], text: string): Found | undefined {
   const by = others.at(-1);
   // `-e` of the shell, in any combination of options, or `set -e` in the script.
-  const stops = /(?:^|\s)-[a-z]*e[a-z]*(?:\s|$)|errexit/m.test(text);
+  const stops = /(?:^|\s)-[a-zA-Z]{0,12}e[a-zA-Z]{0,12}(?:\s|$)|errexit/.test(text);
   return by === undefined || stops || others.some(({ after }) => after !== null) ? undefined : { operator: ';', by };
 }
 
@@ -86,9 +93,13 @@ function runsScript(statement: Statement): boolean {
   return /^python[\d.]*$/.test(baseName(program)) && rest.some((word) => word.endsWith('.py'));
 }
 
-/** Whether a statement only prints something or ends with success. */
+const messages: ReadonlySet<string> = new Set(['echo', 'printf', 'date', 'true', ':', 'hostname', 'pwd', 'set']);
+
+/** Whether a statement only prints a message or ends with success. */
 function saysSomething(statement: Statement): statement is SimpleCommand {
   if (statement.kind !== 'command' || statement.background || statement.words.length === 0) return false;
   const [program = '', status] = statement.words.map(({ text }) => text);
-  return program === 'exit' ? status === '0' : isIdle(statement);
+  if (program === 'exit') return status === '0';
+  // Others fail without the results, as `ls /out/model` does.
+  return messages.has(baseName(program)) && isIdle(statement);
 }

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import type { Cursor } from '../yaml/cursor.ts';
@@ -42,11 +43,26 @@ export function gpuProgram(container: Container): { readonly name: string; reado
 
 /** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
 export function resourceNameFor({ image }: Container): string | undefined {
-  const name = image?.value ?? '';
+  const name = image?.value.slice(0, 500) ?? '';
   if (!/@sha256:|:v?\d[\w.-]*$|:[\w.-]+[-_v]\d[\w.-]*$/.test(name) || /:(?:latest|nightly|main|master|dev)/.test(name))
     return undefined;
   if (/rocm|amd/i.test(name)) return 'amd.com/gpu';
   return /tpu|neuron|gaudi|hpu|habana|xpu|ascend|npu/i.test(name) ? undefined : 'nvidia.com/gpu';
+}
+
+/** Publishers whose plain tag is for CUDA, by the end of the repository. */
+const plainCuda: ReadonlySet<string> = new Set([
+  'vllm/vllm-openai',
+  'lmsysorg/sglang',
+  'huggingface/text-generation-inference',
+]);
+const otherBuild = /rocm|hip|mi[23]\d|gfx|[xnht]pu|gaudi|cpu|intel|neuron|amd|arm|ascend|musa|cann|vulkan/i;
+
+/** Whether an image is its publisher's build for CUDA, by a tag that names no other. A digest without a tag may be any build. */
+export function isPlainCudaBuild(image: string): boolean {
+  const { repository, tag = '' } = imageParts(image);
+  const isPlain = (tag !== '' || !image.includes('@')) && !otherBuild.test(tag);
+  return isPlain && plainCuda.has(repository.split('/').slice(-2).join('/'));
 }
 
 /** Builds and settings that run on CPUs, or on devices that are not requested by name. */
@@ -54,7 +70,7 @@ function isForCpus({ image, env, command, args }: Container): boolean {
   if (/(?:^|[^a-z])(?:cpu|arm64|macos|xeon)(?:[^a-z]|$)/i.test(image?.value ?? '')) return true;
   const words = [...command, ...args].map(({ value }) => value).join(' ');
   if (
-    /--(?:device|target[-_]device)[= ]+["']?(?:cpu|openvino)\b|\bCPU\b|_CPU_|disable-custom-kernels.*--dtype/.test(
+    /--(?:device|target[-_]device)[= ]+["']?(?:cpu|openvino)\b|\bCPU\b|_CPU_|disable-custom-kernels.{0,500}--dtype/.test(
       words,
     )
   )

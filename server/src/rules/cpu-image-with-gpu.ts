@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
@@ -94,39 +95,39 @@ const vendors = [
   {
     resource: /^nvidia\.com\//,
     name: 'NVIDIA GPUs',
-    image: /^nvcr\.io\/|(?:^|[^a-z])(?:cuda|cudnn|tensorrt)(?:[^a-z]|$)|cuda\d|(?:^|[^a-z\d])cu1[1-3]\d(?!\d)/i,
+    publisher:
+      /^nvcr\.io\/(?:nim\/|nvidia\/(?:pytorch|tensorflow|jax|cuda|tensorrt|tritonserver|nemo|vllm|sglang)(?:[-/]|$))|^(?:docker\.io\/)?nvidia\/cuda$/,
+    // The name of the last part alone may be a product's.
+    words:
+      /[-_.:](?:cuda|cudnn|tensorrt)(?:[^a-z]|$)|(?:^|[^a-z])(?:cuda|cudnn|tensorrt)[-_.\d]|cuda\d|(?:^|[^a-z\d])cu1[1-3]\d(?!\d)/i,
   },
-  { resource: /^amd\.com\//, name: 'AMD GPUs', image: /(?:^|[^a-z])rocm|(?:^|[^a-z])(?:gfx\d|mi[23]\d\dx?)/i },
-  { resource: /^habana\.ai\//, name: 'Gaudi', image: /(?:^|[^a-z])(?:gaudi|habana|habanalabs|hpu)(?:[^a-z]|$)/i },
+  {
+    resource: /^amd\.com\//,
+    name: 'AMD GPUs',
+    publisher: /^(?:docker\.io\/)?rocm\//,
+    words: /(?:^|[^a-z])rocm(?:[^a-z]|$)|(?:^|[^a-z])gfx\d|[-_.:]mi(?:[23]\d\dx?|[23]\dx)(?:[^a-z\d]|$)/i,
+  },
+  {
+    resource: /^habana\.ai\//,
+    name: 'Gaudi',
+    publisher: /^vault\.habana\.ai\//,
+    words: /[-_.:](?:gaudi\d?|habana|habanalabs|hpu)(?:[^a-z\d]|$)|(?:^|[^a-z])(?:gaudi\d?|hpu)[-_.]/i,
+  },
 ];
-
-/** Publishers whose plain tag is for CUDA, by the end of the repository. */
-const plainCuda: ReadonlySet<string> = new Set([
-  'vllm/vllm-openai',
-  'lmsysorg/sglang',
-  'huggingface/text-generation-inference',
-]);
-const otherBuild = /rocm|hip|mi[23]\d\d|gfx|[xnht]pu|gaudi|cpu|intel|neuron|amd/i;
 
 /** Reports an image for the accelerators of one vendor in a container with those of another. */
 function reportOtherVendor(container: Container, { value, at }: Located<string>, { report }: PodSetContext): boolean {
   const requests = knownRequests(container);
   const own = vendors.find(({ resource }) => requests.every((request) => resource.test(request.resource)));
   if (requests.length === 0 || own === undefined) return false;
-  const [name = ''] = value.split('@');
   const { repository, tag = '' } = imageParts(value);
-  const named = vendors.filter(({ image }) => image.test(name));
-  // A digest without a tag may be any build.
-  const isPlain = (tag !== '' || !value.includes('@')) && !otherBuild.test(tag);
-  const built =
-    named.length === 0 && isPlain && plainCuda.has(repository.split('/').slice(-2).join('/'))
-      ? vendors.slice(0, 1)
-      : named;
+  const last = `${repository.slice(repository.lastIndexOf('/') + 1)}${tag === '' ? '' : `:${tag}`}`;
+  const named = vendors.filter(({ publisher, words }) => publisher.test(repository) || words.test(last));
+  const built = named.length === 0 && isPlainCudaBuild(value) ? vendors.slice(0, 1) : named;
   const [other] = built;
   if (other === undefined || built.length > 1 || other === own) return false;
-  const last = shorten(name.slice(name.lastIndexOf('/') + 1), 50);
   report({
-    message: `${last} is built for ${other.name}: it cannot use the container's ${requestWords(requests)}`,
+    message: `${shorten(last, 50)} is built for ${other.name}: it cannot use the container's ${requestWords(requests)}`,
     span: spanOf(at),
   });
   return true;

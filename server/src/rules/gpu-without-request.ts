@@ -1,11 +1,17 @@
 import { wordsOf } from '../command/name-words.ts';
 import { isForAllPods } from '../evidence/chart-pods.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
-import { gpuImage, gpuProgram, resourceNameFor, toleratesGpuNodes } from '../evidence/gpu-programs.ts';
+import {
+  gpuImage,
+  gpuProgram,
+  isPlainCudaBuild,
+  resourceNameFor,
+  toleratesGpuNodes,
+} from '../evidence/gpu-programs.ts';
 import { getsDevicesOtherwise, seesDevicesOfNode, servesNode } from '../evidence/other-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
-import { mentionsDevices } from '../model/named-models.ts';
+import { mentionsDevices, modelsMentioned } from '../model/named-models.ts';
 import { isValues } from '../model/values.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -130,7 +136,8 @@ export default defineRule({
       const program = gpuProgram(container);
       const isPlaced = nodes !== undefined || toleratesGpuNodes(podSet);
       // Without them, another part of the values may request the GPU, or run the server on CPUs.
-      if (!isPlaced && (program === undefined || workload.wholeResources !== true || namesDevices(document))) return;
+      const isCertain = workload.wholeResources === true && isPlainCudaBuild(container.image.value);
+      if (!isPlaced && (program === undefined || !isCertain || namesDevices(document))) return;
       if (program === undefined && gpuImage(container) === undefined) return;
       const isEmpty = named.length === 0;
       // A template may add the device to the amounts.
@@ -163,7 +170,11 @@ function mayRequest(key: string): boolean {
 /** Whether values name devices anywhere but in comments and in the server's part of their memory, or a device that is the CPU. */
 function namesDevices({ text }: YamlDocument): boolean {
   const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?mem\w*/gi, '');
-  return /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|device\w*["']?:\s*["']?(?:cpu|openvino)/i.test(plain);
+  return (
+    /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/i.test(
+      plain,
+    ) || modelsMentioned(plain.slice(0, 20_000)).length > 0
+  );
 }
 
 const resourceWords = ['preset', 'profile', 'limits', 'requests', 'claim', 'claims', 'runtime-class', 'instance-type'];

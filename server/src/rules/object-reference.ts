@@ -1,6 +1,7 @@
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { isStrayField } from '../model/charts/apps.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -146,7 +147,7 @@ function checkMounts(container: Container, volumes: readonly string[], podSet: P
 function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
   const controllers = controller.parent;
   const holders = ['containers', 'initContainers'].map((key) => getIn(controller, key));
-  const names = holders.flatMap(entries).map(keyOf);
+  const names = holders.flatMap(entries).flatMap((entry) => (isStrayField(entry) ? [] : keyOf(entry)));
   if (controllers?.step !== 'controllers' || holders.some((one) => isIncomplete(one) || isTemplated(one))) return;
   for (const volume of entries(getIn(controllers.parent, 'persistence'))) {
     if (asBoolean(getIn(volume, 'enabled')) === false) continue;
