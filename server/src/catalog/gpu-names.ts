@@ -96,7 +96,7 @@ function separated(text: string): string {
     .replace(/(?<![a-z\d])(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
     .replace(/(\d)x(?=[a-z]{1,5}\d)/g, `$1x${mark}`)
     .replace(/([a-z]\d{1,3}[a-z]?)x(?=\d{1,2}\b)/g, `$1${mark}x`)
-    .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu|dgx|hgx)(?=[a-z]*\d)/g, `$1${mark}`)
+    .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu|dgx|hgx)(?=[a-z]{0,20}\d)/g, `$1${mark}`)
     .replace(/([a-z]\d{1,3}[a-z]?)(?=(?:pool|np|nodes?|gpus?|spot)\b)/g, `$1${mark}`)
     .replace(/(pool|node|spot)(?=[a-z]\d{2,3}[a-z]?\b)/g, `$1${mark}`)
     .replace(/(\d[a-z]?)(?=(?:sxm\d?|pcie|nvlink|nvl|hbm\d?e?|oam)\b)/g, `$1${mark}`);

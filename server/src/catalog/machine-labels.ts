@@ -51,7 +51,7 @@ const none: LabelsOf = () => [];
 
 const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
   aws: (type, name) => {
-    const [, family, category, generation, size] = /^(([a-z]+)(\d+)[a-z0-9-]*)\.([a-z0-9-]+)$/.exec(name) ?? [];
+    const [, family, category, generation, size] = /^(([a-z]{1,9})(\d{1,3})[a-z0-9-]*)\.([a-z0-9-]+)$/.exec(name) ?? [];
     const isGpu = category === 'p' || category === 'g';
     const facts: [string, string | number | null | undefined][] = [
       ['category', category],

@@ -225,7 +225,7 @@ function partsOf(name: string): readonly string[] {
     .slice(0, longestName)
     .replace(/^[a-z+\d]+:\/\//i, '')
     .replace(/[?#].*$/, '')
-    .replace(/\/+$/, '');
+    .replace(/(?<!\/)\/+$/, '');
   const last = path
     .split(/\/|--/)
     .filter((part) => part !== '')

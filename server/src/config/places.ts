@@ -51,7 +51,7 @@ export function configPlaceOf(uri: string, folders: readonly string[]): string |
 /** A folder without a trailing slash. The root of a disk, `file:///`, keeps the slashes before its empty host. */
 export function withoutSlash(folder: string): string {
   const start = /^[a-z][\w+.-]*:\/\//i.exec(folder)?.[0] ?? '';
-  return start + folder.slice(start.length).replace(/\/+$/, '');
+  return start + folder.slice(start.length).replace(/(?<!\/)\/+$/, '');
 }
 
 /** Whether a URI names a config file. */

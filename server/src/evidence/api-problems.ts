@@ -210,7 +210,10 @@ function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
 function isSketch(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key }) => /^\W+$/.test(key) && !key.startsWith('$'));
   return (
-    node.kind === 'scalar' && node.style === 'plain' && /^(?:\W*(?:\.{2,}|\u2026).*|<.*>|[A-Z])$/.test(node.source)
+    node.kind === 'scalar' &&
+    node.style === 'plain' &&
+    node.source.length < 500 &&
+    /^(?:\W*(?:\.{2,}|\u2026).*|<.*>|[A-Z])$/.test(node.source)
   );
 }
 

@@ -28,7 +28,7 @@ export const mpiTasks = once((workload: Workload): MpiTasks | undefined => {
       ?.slice(name.length + 3) ?? name;
   for (const launcher of workload.podSets) {
     const text = launcher.containers.map(textOf).join('\n');
-    if (!/\b(?:mpirun|mpiexec)\b/.test(text) || /^\s*(?:python[\d.]*|torchrun)\s/m.test(text)) continue;
+    if (!/\b(?:mpirun|mpiexec)\b/.test(text) || /^[ \t]*(?:python[\d.]*|torchrun)\s/m.test(text)) continue;
     const hosts = new Set([...text.matchAll(hostFile)].map(([, name]) => name));
     if (plugin !== undefined && option('master') === launcher.name && text.includes('MPI_HOST'))
       hosts.add(option('worker'));

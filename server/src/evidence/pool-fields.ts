@@ -152,7 +152,7 @@ export function regionIn(places: readonly (string | null)[]): string | null {
     (place ?? '').replace(/^(.*\d)-?[a-f]$/, '$1').replace(/^([a-z]+\d?)-[1-3]$/, '$1'),
   );
   const [first = ''] = regions;
-  return /^[a-z]+(?:-?[a-z\d]+)*\d?$/.test(first) && regions.every((region) => region === first) ? first : null;
+  return /^[a-z][a-z\d]*(?:-[a-z\d]+)*$/.test(first) && regions.every((region) => region === first) ? first : null;
 }
 
 function sizeOf(

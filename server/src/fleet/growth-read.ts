@@ -94,7 +94,7 @@ function priorityLabels(priority: unknown, defaults: unknown): readonly Requirem
  */
 export function readAutoscalerStatus(configMap: unknown): readonly GrowingPool[] {
   const status = text(at(configMap, 'data', 'status')) ?? '';
-  const groups = /^\s*node-?groups:/im.exec(status);
+  const groups = /^[ \t]*node-?groups:/im.exec(status);
   if (groups === null) return [];
   const items = status.slice(groups.index).split(/^[ \t]*-[ \t](?=\w)|^[ \t]*(?=Name:)/m);
   return items.slice(1).flatMap((item): GrowingPool[] => {

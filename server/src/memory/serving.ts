@@ -166,7 +166,7 @@ function without(unknown: NoMemoryEstimate): MemoryResult {
 
 /** The last part of a name that is not a number or a revision. */
 function shortName(name: string): string {
-  const parts = name.replace(/\/+$/, '').split('/');
+  const parts = name.replace(/(?<!\/)\/+$/, '').split('/');
   return parts.length === 2 ? (parts[1] ?? name) : (parts.filter((part) => /[a-z]/i.test(part)).at(-1) ?? name);
 }
 

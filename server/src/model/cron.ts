@@ -59,7 +59,7 @@ export function runsPerMonth(schedule: string): number | null {
   const text = schedule.trim();
   if (scheduleProblem(text) !== undefined) return null;
   if (text.startsWith('@every')) {
-    const parts = [...text.matchAll(/([\d.]+)([a-z\u00b5]+)/g)];
+    const parts = [...text.matchAll(/([\d.]{1,20})([a-z\u00b5]{1,2})/g)];
     const seconds = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (secondsPer[unit] ?? 0), 0);
     return seconds > 0 ? (730 * 3600) / seconds : null;
   }

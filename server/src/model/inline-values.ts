@@ -139,7 +139,7 @@ function kustomizeCharts(manifest: Manifest): readonly InlineValues[] {
 /** Files of values, which other values may precede or follow. */
 function inConfigMap(manifest: Manifest): readonly InlineValues[] {
   return entries(getIn(manifest.root, 'data')).flatMap((file) =>
-    /values[\w.-]*\.ya?ml$/.test(keyOf(file))
+    /values[\w.-]{0,100}\.ya?ml$/.test(keyOf(file))
       ? inBlock(manifest, file, { ...release(manifest, undefined), isWhole: false })
       : [],
   );

@@ -8,7 +8,7 @@ import type { Confidence, Container, Manifest, PodSet, Role } from './workload.t
 
 /** Namespaces of the cluster itself. Others are only names: people also run their own pods in `nvidia-demo` or `monitoring`. */
 const clusterNamespaces =
-  /^(?:kube-system|kube-public|kube-node-lease|gmp-system|gke-managed-[\w-]+|openshift-[\w-]*(?:operator|driver|nfd)[\w-]*)$/;
+  /^(?:kube-system|kube-public|kube-node-lease|gmp-system|gke-managed-[\w-]+|openshift-[\w-]{0,60}(?:operator|driver|nfd)[\w-]{0,60})$/;
 
 /** Names of device plugins, drivers, exporters and operators: they use GPUs only to provide them. */
 const components = either(

@@ -71,7 +71,8 @@ const engineWords: readonly (readonly [RegExp, Engine])[] = [
 /** The address without its scheme and revision: `hf://org/model:main`. */
 function stored(uri: string | undefined): string | undefined {
   return uri
-    ?.replace(/^(?:hf|huggingface|ollama):\/\//, '')
+    ?.slice(0, 1000)
+    .replace(/^(?:hf|huggingface|ollama):\/\//, '')
     .replace(/(?<=^[\w.-]+\/[\w.-]+)(?:[:@](?:main|[0-9a-f]{7,40}))$/, '');
 }
 

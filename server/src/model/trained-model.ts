@@ -69,7 +69,8 @@ function flavorOf(written: TrainerSettings): string | undefined {
 
 /** Recipes of torchtune and torchtitan name models as `llama3_1/8B_full` and `llama3_8b.toml`. */
 function recipeModel(text: string): string | undefined {
-  const [, family, version, size] = /([a-z]+)(\d(?:[._]\d)?)[/_-](\d{1,3}(?:\.\d)?b)(?![a-z])/i.exec(text) ?? [];
+  const [, family, version, size] =
+    /(?<![a-z])([a-z]+)(\d(?:[._]\d)?)[/_-](\d{1,3}(?:\.\d)?b)(?![a-z])/i.exec(text) ?? [];
   return family === undefined || version === undefined || size === undefined
     ? undefined
     : `${family}-${version.replace('_', '.')}-${size.toUpperCase()}`;

@@ -66,7 +66,7 @@ export async function request(url: string, headers: http.OutgoingHttpHeaders, op
 function addressOf(url: string, mirror: string | undefined): URL {
   const wanted = allowed(new URL(url));
   if (mirror === undefined) return wanted;
-  return allowed(new URL(`${mirror.replace(/\/+$/, '')}/${wanted.host}${wanted.pathname}${wanted.search}`));
+  return allowed(new URL(`${mirror.replace(/(?<!\/)\/+$/, '')}/${wanted.host}${wanted.pathname}${wanted.search}`));
 }
 
 /** Only encrypted connections, except to this machine. */

@@ -235,7 +235,7 @@ function notQuantity({ at, field }: ApiProblem, document: YamlDocument): Report 
 
 /** The quantity without blanks and with the unit's own spelling: `64 GiB` is 64Gi, `10GB` is 10G. */
 function meantQuantity(written: string): string | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/.exec(written);
+  const match = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(written.trim());
   if (match === null) return undefined;
   const [, digits = '', unit = ''] = match;
   const prefix = /^([kmgtpe])(i?)(?:b|bytes?)?$/i.exec(unit);

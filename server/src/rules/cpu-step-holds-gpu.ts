@@ -108,7 +108,7 @@ export default defineRule({
 });
 
 /** A template in the place of a command of a script. */
-const runsTemplate = /(?:^|[\n;&|(])\s*["']?\s*(?:\{\{|<%|\{%)/;
+const runsTemplate = /(?:^|[\n;&|(])[ \t\r]*(?:["'][ \t\r]*)?(?:\{\{|<%|\{%)/;
 
 /** The text of a value with the line that follows: the span of a block ends before a template on its last lines. */
 function textOf(at: Cursor, { text }: YamlDocument): string {

@@ -91,7 +91,7 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   const others = (text: string) => (text.match(/\{[A-Za-z_]\w*\}/g) ?? []).some((other) => other !== braces);
   if (braces !== undefined && root !== null && someText(root, others)) return undefined;
   if (braces !== undefined) return `${shorten(braces, 20)}, which no template fills in`;
-  const [first = '', ...rest] = (image.split('@')[0] ?? '').split('/');
+  const [first = '', ...rest] = (image.slice(0, 1000).split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
   const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');
   return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : undefined;

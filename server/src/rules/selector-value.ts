@@ -181,7 +181,7 @@ function meantValues(key: string, value: string): readonly string[] {
   const card = cardOf(value);
   if (card === undefined || !isCertainlyWrong(key, value)) return [];
   const same = known.filter((candidate) => cardOf(candidate) === card);
-  const memory = /\d+gb/i.exec(value)?.[0].toLowerCase();
+  const memory = /\d{1,5}gb/i.exec(value)?.[0].toLowerCase();
   const fitting = same.filter(
     (candidate) =>
       (!/sxm/i.test(value) || modelIds(key, candidate).some((id) => id.endsWith('-sxm'))) &&

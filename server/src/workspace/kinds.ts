@@ -22,7 +22,7 @@ export const headerKind = 'FileHeader';
  * last field may be about anything, and so may what looks like comments in blocks of text.
  */
 export function headerOf(text: string): readonly string[] {
-  if (!/^[^\S\n]*\uFEFF?#/m.test(text) || runsPods.test(text)) return [];
+  if (!/^[ \t]*\uFEFF?#/m.test(text) || runsPods.test(text)) return [];
   const named: string[] = [];
   let count = 0;
   let block = Number.POSITIVE_INFINITY;
@@ -36,7 +36,7 @@ export function headerOf(text: string): readonly string[] {
   return named.slice(0, count);
 }
 
-const runsPods = /^[^#\n]*(?:containers|predictor|model|workerGroupSpecs)["']?:/m;
+const runsPods = /^[^#\n\r\u2028\u2029]*(?:containers|predictor|model|workerGroupSpecs)["']?:/m;
 const blockStart = /:\s+[|>][-+\d]{0,2}\s*(?:#.*)?$/;
 
 /** A pseudo-kind for files that reference a ResourceClaim. */
@@ -71,6 +71,6 @@ function valuesOf(text: string, key: string): readonly string[] {
 }
 
 /** An anchor or a tag can precede a value. */
-const word = /["']?[ \t]*:[ \t]*(?:[&!][^\s,[\]{}]*[ \t]+){0,2}["']?([\w.-]{1,253})/y;
+const word = /["']?[ \t]*:[ \t]*(?:[&!][^\s,[\]{}]{0,200}[ \t]{1,99}){0,2}["']?([\w.-]{1,253})/y;
 const indirect =
-  /["']?[ \t]*:[ \t]*(?:[&!][^\s,[\]{}]*[ \t]+){0,2}(?:[*|>]|"[^"\n]{0,253}\\|(?:[&!]\S*[ \t]*)?(?:#.*)?\r?\n[ \t]+["']?[\w.-]+["']?[ \t]*(?:\r?\n|$))/y;
+  /["']?[ \t]*:[ \t]*(?:[&!][^\s,[\]{}]{0,200}[ \t]{1,99}){0,2}(?:[*|>]|"[^"\n]{0,253}\\|(?:[&!]\S{0,200}[ \t]{0,99})?(?:#.*)?\r?\n[ \t]+["']?[\w.-]+["']?[ \t]*(?:\r?\n|$))/y;

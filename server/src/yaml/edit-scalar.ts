@@ -116,5 +116,5 @@ function replaceBlock(
 }
 
 function hasTag(text: string, start: number): boolean {
-  return /(?:^|[\s:[{,-])![^\s]*[ \t]+(?:&\S+[ \t]+)?$/.test(lineBefore(text, start));
+  return /(?:^|[\s:[{,-])!\S{0,200}[ \t]+(?:&\S{1,200}[ \t]+)?$/.test(lineBefore(text, start));
 }

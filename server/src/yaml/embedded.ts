@@ -52,7 +52,7 @@ export function withEmbeddedComments(document: YamlDocument): YamlDocument {
 }
 
 /** Signs of manifests and of charts' values in blocks. */
-const mayEmbed = /^[ \t]+apiVersion:|\bvalues[\w.-]*:[ \t]*[|]/m;
+const mayEmbed = /^[ \t]+apiVersion:|\bvalues[\w.-]{0,100}:[ \t]*[|]/m;
 
 /** Longer blocks are data. */
 const maxLength = 200_000;
@@ -72,9 +72,12 @@ function readScript(document: YamlDocument, scalar: YamlScalar): readonly Embedd
   const places = linesByText(text);
   const found: EmbeddedDocument[] = [];
   let closed = 0;
-  for (const match of text.matchAll(/<<-?[ \t]*(["']?)(\w{1,40})\1[^\n]*\n/g)) {
-    const [opening, quote, word = ''] = match;
-    const from = match.index + opening.length;
+  let lineEnd = 0;
+  for (const { 1: quote, 2: word = '', index } of text.matchAll(/<<-?[ \t]*(["']?)(\w{1,40})\1/g)) {
+    if (index < lineEnd) continue;
+    lineEnd = text.indexOf('\n', index);
+    if (lineEnd < 0) break;
+    const from = lineEnd + 1;
     const closing = places.get(word) ?? [];
     const to = closing[countWhere(closing, (at) => at < from)];
     if (from < closed || to === undefined) continue;

@@ -25,8 +25,14 @@ export function openAction(text: string, start: number): YamlProblem | undefined
 
 /** The first action without its end in a text whose other actions are masked, at or before its first error. */
 export function openActionBefore(masked: string, errorStart: number): YamlProblem | undefined {
-  const found = /^(?:[^#\n]|[^\s#]#)*?(?=\{[{%])/m.exec(masked.slice(0, errorStart + 2));
-  return found === null ? undefined : openAction(masked, found.index + found[0].length);
+  let start = 0;
+  // One line at a time: a pattern for all of them would read the rest of the text at each line that ends otherwise than with \n.
+  for (const line of masked.slice(0, errorStart + 2).split(/[\n\r\u2028\u2029]/)) {
+    const before = /^(?:[^#]|[^\s#]#)*?(?=\{[{%])/.exec(line)?.[0];
+    if (before !== undefined) return openAction(masked, start + before.length);
+    start += line.length + 1;
+  }
+  return undefined;
 }
 
 interface Foreign {
@@ -87,7 +93,7 @@ interface Lookalike {
 
 const lookalikes: readonly Lookalike[] = [
   {
-    mark: /^([ \t]*)(-{2,}[- ]*|-*[\u2010-\u2015][-\u2010-\u2015 ]*)$/,
+    mark: /^([ \t]*)(--[- ]*|-*[\u2010-\u2015][-\u2010-\u2015 ]*)$/,
     message: () => 'Documents are separated by a line of three hyphens without indentation: ---',
   },
   {

@@ -13,7 +13,7 @@ export function isPlaceholder(text: string): boolean {
 }
 
 const HINT = /[$<@%_]|PLACEHOLDER|REPLACE|CHANGE|YOUR|placeholder|changeme|replace/;
-const VARIABLE = /(?:^|[^$])\$(?:\{[A-Za-z_][^}]*\}|[A-Za-z_]\w*)/;
+const VARIABLE = /(?:^|[^$])\$(?:\{[A-Za-z_][^}]{0,500}\}|[A-Za-z_]\w*)/;
 const MARKED = /@@[A-Za-z]\w*@@|%[A-Z][A-Z0-9_]*%|__[A-Z][A-Z0-9_]*__/;
 const WORD =
   /(?:^|[^A-Za-z])(?:PLACEHOLDER|REPLACE[_-]?(?:ME|WITH[A-Z_-]*|THIS)|CHANGE[_-]?ME|YOUR_[A-Z_]+|placeholder|changeme|replace-?me)(?![A-Za-z])/;

@@ -84,7 +84,7 @@ function readLines(text: string): Lines | undefined {
   return { keys, items, end };
 }
 
-const KEY = /^(\w+):(?: +["']?([\w/.{}]*)["']?| *)(?: +#.*)?$/;
+const KEY = /^(\w+):(?: {1,99}["']?([\w/.{}]*)["']?| {0,99})(?: {1,99}#.*)?$/;
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;

@@ -24,7 +24,7 @@ function textAfterDashes(text: string): YamlProblem | undefined {
 
 /** The first line that starts with %, before the `---`. */
 function directive(text: string): YamlProblem | undefined {
-  const found = /^\uFEFF?(?:[ \t]*(?:#[^\n]*)?\r?\n){0,100}(%(\S*)[ \t]*([^\s#]*)[^\n]*)/.exec(text);
+  const found = /^\uFEFF?(?:[ \t\r]*(?:#[^\n]*)?\n){0,100}(%(\S*)[ \t]*([^\s#]*)[^\n]*)/.exec(text);
   if (found === null || !isObject.test(text)) return undefined;
   const [all, line = '', name = '', value = ''] = found;
   const start = all.length - line.length;

@@ -64,7 +64,8 @@ function readActions(
   const blocks: Block[] = [];
   let dot: Scope['dot'] = 'root';
   for (const action of actions) {
-    const expression = /^\{\{[-~]?\s*([\s\S]*?)\s*[-~]?\}\}$/.exec(action.text)?.[1] ?? '';
+    const [, inner = ''] = /^\{\{[-~]?([\s\S]*?)[-~]?\}\}$/.exec(action.text) ?? [];
+    const expression = inner.trim();
     const scope: Scope = { dot, values, variables };
     if (!isControl(action)) {
       const value = evaluate(expression, scope);

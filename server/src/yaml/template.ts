@@ -295,7 +295,7 @@ function filled(text: string, fill: string): string {
  */
 function startsLines(before: string, outputs: readonly TemplateAction[], next: number): boolean {
   if (/(?:^|\s)-\s*$|:\s+$/.test(before)) return next > indentOf(before);
-  return /^[\s-]*[\w./-]+:$/.test(before) && outputs.some((part) => outputIndent(part) !== undefined);
+  return /^[\s-]*[\w./][\w./-]*:$/.test(before) && outputs.some((part) => outputIndent(part) !== undefined);
 }
 
 /** The column of a line's key, after its dashes. */

@@ -85,7 +85,7 @@ function vendorOf(name: string): Vendor | null {
 /** The product in the name of a PCI device, which starts with the chip: `GA102GL_A10`. */
 function modelIn(name: string): string {
   const device = name.slice(name.indexOf('/') + 1);
-  return device.replace(/^(?:GA|GH|GB|GV|GP|GM|TU|AD)\d+\w*?_/i, '').replaceAll('_', '-');
+  return device.replace(/^(?:GA|GH|GB|GV|GP|GM|TU|AD)\d{1,4}\w*?_/i, '').replaceAll('_', '-');
 }
 
 /** https://kubevirt.io/user-guide/compute/run_strategies/ */
