@@ -1,5 +1,6 @@
 import { type GpuModel, gpus } from '../catalog/index.ts';
 import { readServedFlags, type ServedFlags } from '../command/served-flags.ts';
+import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { serverOfImage } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -10,18 +11,19 @@ import { fix } from '../rewrite/fix.ts';
 import { setServerFlag } from '../rewrite/server-flag.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { isTemplated } from '../yaml/cursor.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The GPU does not support the model's number format.
+ * The GPU does not support the model's number format, or the server does not support the GPU.
  *
  * ## Why
  *
  * bfloat16 needs compute capability 8.0 (A100 or newer). vLLM and SGLang stop on older GPUs if a flag sets it, and vLLM before 0.9 also without a flag,
- * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them. The pod
- * keeps restarting while it holds its GPU.
+ * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
+ * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
+ * while it holds its GPU.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -69,6 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [vllm-project/vllm#9990](https://github.com/vllm-project/vllm/issues/9990)
+ * - [vLLM: requirements](https://docs.vllm.ai/en/v0.14.0/getting_started/installation/gpu/)
  * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
  */
 export default defineRule({
@@ -79,6 +82,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
+    if (reportOldGpu(container, gpu, context)) return;
     const flags = readServedFlags(processInput(container), serverOfImage(container));
     if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
       if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
@@ -104,6 +108,17 @@ export default defineRule({
 });
 
 const bfloat16 = /^(?:bfloat16|bf16)$/i;
+
+/** vLLM's own images have no code for GPUs before Volta; builds of others may. */
+function reportOldGpu({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {
+  if (image === undefined || capability >= 7 || isTemplated(image.at)) return false;
+  if (!/(?:^|\/)vllm\/vllm-openai(?=[:@]|$)/.test(image.value) || !isPlainCudaBuild(image.value)) return false;
+  report({
+    message: `vLLM needs compute capability 7.0, but the ${gpu.name} has ${gpu.computeCapability}: the server does not start`,
+    span: spanOf(image.at),
+  });
+  return true;
+}
 
 interface Capable {
   readonly gpu: GpuModel;
