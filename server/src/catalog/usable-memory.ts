@@ -3,11 +3,19 @@ import type { GpuModel } from './types.ts';
 
 /**
  * The memory in GiB that a process can see on a card: less than its label, because the driver, error correction and firmware keep a part. As
- * measured; else what the catalog knows. null if neither is known.
+ * measured; else the least part of the label that was measured on GeForce cards, which correct no errors; else what the catalog knows. null if
+ * nothing is known.
  */
 export function usableGiB(gpu: GpuModel): number | null {
-  return measured.get(gpu.id) ?? deviceGiB(gpu);
+  const known = measured.get(gpu.id);
+  if (known !== undefined) return known;
+  return isGeForce.test(gpu.id) && gpu.memoryGiB !== null ? gpu.memoryGiB * partOnGeForce : deviceGiB(gpu);
 }
+
+const isGeForce = /^(?:gtx-\d|rtx-[2-5]0[5-9]0(?!-ada))/;
+
+/** 5.79 of 6 GiB on an RTX 2060, https://github.com/facebookresearch/meshrcnn/issues/92, 2021-01-13; 0.97 to 0.995 on the others below. */
+const partOnGeForce = 0.965;
 
 /** As PyTorch or nvidia-smi reports the total. */
 const measured: ReadonlyMap<string, number> = new Map([
@@ -16,9 +24,17 @@ const measured: ReadonlyMap<string, number> = new Map([
   ['v100-32gb', 31.74], // the same ratio as the card with 16 GB
   ['a10g', 22.0], // as L4
   ['l4', 22.0], // https://github.com/NVIDIA/TensorRT-LLM/issues/2398, 2024-11-05: 23,034 MiB with 0.46 GiB for the driver
+  ['a10', 22.18], // https://github.com/OpenBMB/MiniCPM-V/issues/640, 2024-10-17
+  ['a30', 23.53], // https://github.com/google/RB-Modulation/issues/5, 2024-09-13
+  ['rtx-2080-ti', 10.76], // https://github.com/JDAI-CV/image-captioning/issues/11, 2020-07-10
+  ['rtx-3070', 7.78], // https://github.com/akshitac8/OW-DETR/issues/46, 2023-03-11
+  ['rtx-3080', 9.78], // https://github.com/zai-org/CogVideo/issues/34, 2023-03-11
   ['rtx-3090', 23.58], // https://github.com/vllm-project/vllm/issues/10517, 2024-12-02
   ['rtx-4090', 23.52], // https://github.com/ggml-org/llama.cpp/issues/23679, 2026-05-01
   ['rtx-5090', 31.84], // https://github.com/ollama/ollama/pull/16031, 2026-05-01
+  ['rtx-a4000', 15.61], // https://github.com/DengKaiCQ/VGGT-Long/issues/6, 2025-07-14
+  ['rtx-6000-ada', 44.43], // https://github.com/DINGYANB/MTVCrafter/issues/21, 2025-07-18: with error correction
+  ['mi300x', 191.98], // https://github.com/ROCm/vllm/issues/397: 201,310,208 KiB
   ['a100-40gb-sxm', 39.5], // https://github.com/vllm-project/vllm/issues/12330, 2025-01-13
   ['a100-40gb-pcie', 39.5], // the same chip
   ['l40s', 44.42], // https://github.com/vllm-project/vllm/issues/15815, 2025-04-02
