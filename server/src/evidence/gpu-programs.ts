@@ -20,6 +20,10 @@ const gpuOnly = new Set([
 const products: ReadonlyMap<string, string> = new Map([
   ['text-generation-launcher', 'Text Generation Inference'],
   ['trtllm-serve', 'TensorRT-LLM'],
+  ['vllm', 'vLLM'],
+  ['sglang', 'SGLang'],
+  ['lmdeploy', 'LMDeploy'],
+  ['nim', 'NIM'],
 ]);
 
 /** The program of a container that certainly needs an accelerator, and the place that names it. */

@@ -83,7 +83,8 @@ export default defineRule({
       if (!workload.partial) reportToleration(podSet, context);
       return;
     }
-    if (isForAllPods(required.at, workload)) return;
+    // gpu-without-request asks for the GPU of a program that needs one.
+    if (isForAllPods(required.at, workload) || podSet.containers.some(needsGpu)) return;
     context.report({
       message: `The pod selects accelerator nodes (${shorten(required.text, 40)}) but requests no device: it occupies an expensive node without using its devices`,
       span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),
@@ -91,6 +92,10 @@ export default defineRule({
     });
   },
 });
+
+function needsGpu(container: Container): boolean {
+  return container.type !== 'init' && gpuProgram(container) !== undefined;
+}
 
 /** The pod may run on GPU nodes, but need not. */
 function reportToleration(podSet: PodSet, { document, report }: PodSetContext): void {
