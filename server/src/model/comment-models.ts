@@ -149,15 +149,15 @@ export function isOneCard(models: readonly GpuModel[]): boolean {
 
 /** The parts of a comment that mention a card: the others may compare anything. */
 function clausesOnCards(text: string): readonly string[] {
-  const clauses = text.split(/[:;,]|\.\s|\s-+\s/);
+  const clauses = text.split(/[:;,()]|\.\s|\s-+\s/);
   const named = clauses.filter((clause) => modelsInComment(clause).length > 0);
   return named.length > 0 ? named : [text];
 }
 
 /** Comments on what might be elsewhere. */
 const alternative =
-  /\b(?:or|e\.g|eg|for example|like|such as|no|instead|if|uncomment|change|unlike|compared|vs|least|minimum|newer|above|later)\b|\d\+/i;
-const comparison = /\b(?:than|not)\b/i;
+  /\b(?:or|e\.g|eg|for example|like|such as|instead|if|uncomment|change|unlike|compared|vs|least|minimum|newer|above|later)\b|\d\+/i;
+const comparison = /\b(?:than|not?)\b/i;
 
 /** Whether a text names a card that something does not run on, or no longer. */
 function isDenied(text: string): boolean {
