@@ -37,8 +37,8 @@ export function cardsFor({ open: { vendor, among, memoryMiB } }: OpenAccelerator
   return current.filter(
     (gpu) =>
       (among.length === 0 || among.includes(gpu.id)) &&
-      // Vendors round the memory of their cards up.
-      (deviceGiB(gpu) ?? Infinity) * 1024 >= memoryMiB * 0.95,
+      // Vendors round the memory of their cards up; a card whose memory no source states may be too small.
+      (deviceGiB(gpu) ?? 0) * 1024 >= memoryMiB * 0.95,
   );
 }
 
