@@ -83,19 +83,18 @@ export default defineRule({
       if (!workload.partial) reportToleration(podSet, context);
       return;
     }
-    // gpu-without-request asks for the GPU of a program that needs one.
-    if (isForAllPods(required.at, workload) || podSet.containers.some(needsGpu)) return;
+    if (isForAllPods(required.at, workload)) return;
+    const server = podSet.containers.flatMap((one) => (one.type === 'init' ? [] : (gpuProgram(one) ?? []))).at(0);
+    const result =
+      server === undefined ? 'it occupies an expensive node without using its devices' : `${server.name} gets no GPU`;
     context.report({
-      message: `The pod selects accelerator nodes (${shorten(required.text, 40)}) but requests no device: it occupies an expensive node without using its devices`,
+      message: `The pod selects accelerator nodes (${shorten(required.text, 40)}) but requests no device: ${result}`,
       span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),
-      fixes: () => (required.selector === undefined ? [] : [removeSelectors(podSet, context)]),
+      // gpu-without-request adds the request of a program that needs a GPU.
+      fixes: () => (required.selector === undefined || server !== undefined ? [] : [removeSelectors(podSet, context)]),
     });
   },
 });
-
-function needsGpu(container: Container): boolean {
-  return container.type !== 'init' && gpuProgram(container) !== undefined;
-}
 
 /** The pod may run on GPU nodes, but need not. */
 function reportToleration(podSet: PodSet, { document, report }: PodSetContext): void {

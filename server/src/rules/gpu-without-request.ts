@@ -102,8 +102,6 @@ export default defineRule({
         continue;
       }
       report({
-        // The pod waits for a GPU node, and pays for it.
-        severity: gpuNodeRequirement(podSet) === undefined ? 'info' : 'warning',
         message: `${program.name} needs a GPU, but the container requests none: it fails, or uses GPUs that belong to other pods`,
         span: spanOf(program.at),
         fixes: () => [requestOne(container, document)],
