@@ -53,7 +53,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the missing device request may be the mistake. No fix is offered for selectors in an affinity.
+ * Unsafe: the missing device request may be the mistake. No fix is offered for selectors in an affinity, or if a program needs a GPU.
  *
  * ## When it is silent
  *
