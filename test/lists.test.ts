@@ -12,7 +12,13 @@ const objects = ['clean', 'model', 'rules']
   .flatMap((folder) => readdirSync(new URL(`${folder}/`, fixtures)).map((name) => `${folder}/${name}`))
   .filter((name) => name.endsWith('.yaml'))
   .flatMap((name) => splitDocuments(readFileSync(new URL(name, fixtures), 'utf8').replaceAll('\r\n', '\n')))
-  .map(({ text }) => text.replace(/^---\n/, '').trimEnd())
+  // Without the expected findings: a list has no comments at its top.
+  .map(({ text }) =>
+    text
+      .replace(/^---\n/, '')
+      .replace(/^#\s*\^.*\n?/gm, '')
+      .trimEnd(),
+  )
   .filter((text) => /^apiVersion: \S+\nkind: (?!List)/.test(text))
   // These are what makes a list be read as one.
   .filter((text) => !/\{\{|\t|<<:|gpulint-disable|[\s[{,](?:[&*][^\s&*]|![\w!])/.test(text))
