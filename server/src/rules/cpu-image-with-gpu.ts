@@ -90,30 +90,34 @@ export default defineRule({
   },
 });
 
-/** The vendors whose accelerators containers use through their image's libraries. */
+/** The vendors whose accelerators containers use through their image's libraries, and the words by which images name them. */
 const vendors = [
   {
     resource: /^nvidia\.com\//,
     name: 'NVIDIA GPUs',
     publisher:
       /^nvcr\.io\/(?:nim\/|nvidia\/(?:pytorch|tensorflow|jax|cuda|tensorrt|tritonserver|nemo|vllm|sglang)(?:[-/]|$))|^(?:docker\.io\/)?nvidia\/cuda$/,
-    // The name of the last part alone may be a product's.
-    words:
-      /[-_.:](?:cuda|cudnn|tensorrt)(?:[^a-z]|$)|(?:^|[^a-z])(?:cuda|cudnn|tensorrt)[-_.\d]|cuda\d|(?:^|[^a-z\d])cu1[1-3]\d(?!\d)/i,
+    word: /^(?:(?:cuda|cudnn|tensorrt)\d*|cu1[1-3]\d)$/,
   },
   {
     resource: /^amd\.com\//,
     name: 'AMD GPUs',
     publisher: /^(?:docker\.io\/)?rocm\//,
-    words: /(?:^|[^a-z])rocm(?:[^a-z]|$)|(?:^|[^a-z])gfx\d|[-_.:]mi(?:[23]\d\dx?|[23]\dx)(?:[^a-z\d]|$)/i,
+    word: /^(?:rocm\d*|gfx\d+\w*|mi[23]\d(?:\d?x|\d))$/,
   },
   {
     resource: /^habana\.ai\//,
     name: 'Gaudi',
     publisher: /^vault\.habana\.ai\//,
-    words: /[-_.:](?:gaudi\d?|habana|habanalabs|hpu)(?:[^a-z\d]|$)|(?:^|[^a-z])(?:gaudi\d?|hpu)[-_.]/i,
+    word: /^(?:gaudi\d?|habana|habanalabs|hpu)$/,
   },
 ];
+
+/** The words of an image's tag and of the last part of its repository. A name of one word may be a product's. */
+function wordsOfImage(name: string, tag: string): readonly string[] {
+  const [first, ...others] = [name, tag].map((part) => part.toLowerCase().split(/[-_.+]/));
+  return [...(first !== undefined && first.length > 1 ? first : []), ...others.flat()];
+}
 
 /** Reports an image for the accelerators of one vendor in a container with those of another. */
 function reportOtherVendor(container: Container, { value, at }: Located<string>, { report }: PodSetContext): boolean {
@@ -121,8 +125,10 @@ function reportOtherVendor(container: Container, { value, at }: Located<string>,
   const own = vendors.find(({ resource }) => requests.every((request) => resource.test(request.resource)));
   if (requests.length === 0 || own === undefined) return false;
   const { repository, tag = '' } = imageParts(value);
-  const last = `${repository.slice(repository.lastIndexOf('/') + 1)}${tag === '' ? '' : `:${tag}`}`;
-  const named = vendors.filter(({ publisher, words }) => publisher.test(repository) || words.test(last));
+  const name = repository.slice(repository.lastIndexOf('/') + 1);
+  const last = tag === '' ? name : `${name}:${tag}`;
+  const words = wordsOfImage(name, tag);
+  const named = vendors.filter((one) => one.publisher.test(repository) || words.some((word) => one.word.test(word)));
   const built = named.length === 0 && isPlainCudaBuild(value) ? vendors.slice(0, 1) : named;
   const [other] = built;
   if (other === undefined || built.length > 1 || other === own) return false;
