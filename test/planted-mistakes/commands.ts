@@ -80,16 +80,8 @@ function waitsAfterWork(analysis: DocumentAnalysis): readonly Mistake[] {
     .filter((site) => alone(site) && site.podSet.placement.capacity !== 'spot')
     .flatMap((site) =>
       waits.flatMap((wait) =>
-        wrapped(`echo started && python train_novels.py && ${wait}`).map(
-          (command): Mistake => ({
-            name: command.join(' '),
-            steps: withCommand(site, command),
-            place: {
-              path: [...site.path, 'command', command.length - 1],
-              part: 'value',
-              word: wait.includes('sleep 600') ? 'sleep 600' : wait,
-            },
-          }),
+        wrapped(`echo started && python train_novels.py && ${wait}`).map((command) =>
+          withScript(site, command, wait.includes('sleep 600') ? 'sleep 600' : wait),
         ),
       ),
     );
@@ -103,19 +95,15 @@ function lostStatus(analysis: DocumentAnalysis): readonly Mistake[] {
       tails.flatMap((tail) =>
         wrapped(`pip install novels && python train_novels.py --epochs 3 ${tail}`)
           .filter((command) => !tail.startsWith('| ') || !command.includes('pipefail'))
-          .map(
-            (command): Mistake => ({
-              name: command.join(' '),
-              steps: withCommand(site, command),
-              place: {
-                path: [...site.path, 'command', command.length - 1],
-                part: 'value',
-                word: tail.replace(/^.*\| /, ''),
-              },
-            }),
-          ),
+          .map((command) => withScript(site, command, tail.replace(/^.*\| /, ''))),
       ),
     );
+}
+
+/** A command whose script, its last item, has the mistake at a word. */
+function withScript(site: ContainerSite, command: readonly string[], word: string): Mistake {
+  const path = [...site.path, 'command', command.length - 1];
+  return { name: command.join(' '), steps: withCommand(site, command), place: { path, part: 'value', word } };
 }
 
 function endsInDeployment(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -21,7 +21,7 @@ const daemons: readonly Daemon[] = [
   { program: 'nv-hostengine', flag: '-n', stays: /^(?:-n|-h|-t|-v|--no-daemon|--help|--term|--version)$/ },
 ];
 
-/** The flag with which a program would stay in the foreground; undefined if it stays there, or is none that leaves it. */
+/** The flag that would keep a daemon in the foreground; undefined for daemons that already stay there and for all other programs. */
 export function foregroundFlag(statement: Statement): string | undefined {
   if (statement.kind !== 'command' || statement.background) return undefined;
   const [program = '', ...rest] = programWords(statement);

@@ -165,7 +165,10 @@ function checkAddress(spec: Cursor | undefined, type: string, report: RuleContex
   if (spec === undefined || !selects || isUnknown(getIn(spec, 'type')) || isIncomplete(spec)) return;
   if (isSet(address) || type === 'ExternalName') return;
   if (!isSet(ports)) {
-    report({ message: `A Service needs ports unless its clusterIP is None: ${rejection}`, span: keySpanOf(spec) });
+    report({
+      message: `The Service has no ports, which only clusterIP None allows: ${rejection}`,
+      span: keySpanOf(spec),
+    });
   }
   for (const port of type === 'ClusterIP' ? placesAt(ports, '*.nodePort') : []) {
     if ((writtenNumber(port) ?? 0) === 0) continue;

@@ -66,7 +66,7 @@ async function installedChart(
 /** ConfigMaps are in the file of their release, in its folder, or in the folder above. */
 const foldersOfMaps = 2;
 
-/** The text under a key of a ConfigMap; undefined if there is none, or if several have the name. */
+/** The text under a key of a ConfigMap; undefined if the key is missing or several ConfigMaps have that name. */
 async function textInMap(
   uri: string,
   layer: MapLayer,

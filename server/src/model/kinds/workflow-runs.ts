@@ -249,12 +249,12 @@ function inSequence(uses: readonly Use[], weights: readonly number[]): Use {
       });
     }
   });
-  // Each level of nested steps multiplies the stages: too many are not told apart, and the most at once is then a sum.
-  const isTold = [...found.values()].every(({ stages = [] }) => stages.length <= maxStages);
-  return isTold ? found : mapped(found, ({ busiest, most }) => ({ busiest, most }));
+  // Each level of nested steps multiplies the stages. Beyond a limit they are dropped, and the pods of all of them add up.
+  const isBounded = [...found.values()].every(({ stages = [] }) => stages.length <= maxStages);
+  return isBounded ? found : mapped(found, ({ busiest, most }) => ({ busiest, most }));
 }
 
-/** The stages of one template that are told apart. */
+/** The most stages that are kept for one template. */
 const maxStages = 256;
 
 function holdsDevices(use: Use | undefined, weights: readonly number[]): boolean {
