@@ -5,7 +5,7 @@ import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isIncomplete, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
@@ -82,6 +82,8 @@ export default defineRule({
     const { pod } = podSet;
     if (!namesAccelerators(podSet) || asBoolean(getIn(pod, 'hostNetwork')) === true || isIncomplete(pod)) return;
     if (container.type === 'init') {
+      // With the policy Always, it is a sidecar.
+      if (isTemplated(getIn(container.at, 'restartPolicy'))) return;
       const found = serverOfOthers(container, podSet, document);
       if (found !== undefined) report(found);
       return;
@@ -155,7 +157,11 @@ function clientsIn(container: Container): readonly Client[] {
 
 /** Whether the environment names a server, or may. */
 function namesServer({ at, env, command, args }: Container): boolean {
-  if (env.some(({ name }) => name === 'OLLAMA_HOST') || getIn(at, 'envFrom') !== undefined) return true;
+  if (
+    env.some((one) => one.name === 'OLLAMA_HOST' || isTemplated(getIn(one.at, 'name'))) ||
+    getIn(at, 'envFrom') !== undefined
+  )
+    return true;
   return [...command, ...args].some(({ value }) => value.includes('OLLAMA_HOST'));
 }
 
