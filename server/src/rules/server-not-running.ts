@@ -82,8 +82,6 @@ export default defineRule({
     const { pod } = podSet;
     if (!namesAccelerators(podSet) || asBoolean(getIn(pod, 'hostNetwork')) === true || isIncomplete(pod)) return;
     if (container.type === 'init') {
-      // With the policy Always, it is a sidecar.
-      if (isTemplated(getIn(container.at, 'restartPolicy'))) return;
       const found = serverOfOthers(container, podSet, document);
       if (found !== undefined) report(found);
       return;
@@ -123,9 +121,14 @@ function serverOfOthers(
   return { message, span: spanIn(container, [own.word, own.word], document) };
 }
 
+/** An init container with the restart policy Always is one. */
+function mayBeSidecar({ type, at }: Container): boolean {
+  return type === 'sidecar' || (type === 'init' && isTemplated(getIn(at, 'restartPolicy')));
+}
+
 /** Read once per pod, because generated pods have thousands of init containers. */
 function hasSidecar(podSet: PodSet): boolean {
-  const known = sidecars.get(podSet) ?? podSet.containers.some(({ type }) => type === 'sidecar');
+  const known = sidecars.get(podSet) ?? podSet.containers.some(mayBeSidecar);
   sidecars.set(podSet, known);
   return known;
 }
