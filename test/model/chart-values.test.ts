@@ -85,7 +85,8 @@ describe('rules judge a template', () => {
   const [server, guarded, tight] = ['server', 'guarded', 'tight'].map((name) => {
     const file = new Analysis({ strict: true });
     const related = values === undefined ? {} : { chart: values };
-    return file.setFile(`file:///templates/${name}.yaml`, of(`templates/${name}.yaml`), 0, undefined, related).documents;
+    return file.setFile(`file:///templates/${name}.yaml`, of(`templates/${name}.yaml`), 0, undefined, related)
+      .documents;
   });
   const said = (documents = server) =>
     documents?.flatMap(({ findings }) => findings.map(({ severity, message }) => `${severity}: ${message}`));
@@ -113,7 +114,7 @@ describe('rules judge a template', () => {
     ]);
   });
 
-  test('but not by what a helper may add', () => {
+  test('but not by what a helper may add, in a loop over documents', () => {
     expect(said(guarded)).toEqual([]);
     expect(guarded?.[0]?.costed.map((one) => [one.name, gpusOf(one).min])).toEqual([
       ['small', 2],
@@ -144,7 +145,9 @@ describe('what an expression gives', () => {
     ['include "x" .', 'unknown'],
     ['.Release.Name', 'unknown'],
     ['.Values.a.b | include "x"', 'unknown'],
-    ['printf "%d" .Values.a.b', 'unknown'],
+    ['printf "%s-%d" .Values.a.text .Values.a.b', '"x-2"'],
+    ['printf "%5.1f" .Values.a.b', 'unknown'],
+    ['printf "%s" .Release.Name', 'unknown'],
     ['.Values.a.b )', 'unknown'],
     ['(.Values.a.b', 'unknown'],
     ['', 'unknown'],

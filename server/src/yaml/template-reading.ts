@@ -63,7 +63,7 @@ function readActions(actions: readonly TemplateAction[], scope: Scope, budget: {
       if (end !== undefined && rounds !== undefined) {
         const body = actions.slice(index + 1, end);
         loops.push({
-          body: { start: action.span.end, end: actions[end]?.span.start ?? action.span.end },
+          body: { start: action.span.end, end: actions[end]?.span.start ?? Number.POSITIVE_INFINITY },
           rounds: rounds.map((round) => readActions(body, round, budget)),
         });
         for (const name of body.map((one) => assignment.exec(wordsOf(one).expression)?.[1])) {
@@ -113,7 +113,7 @@ function wordsOf(action: TemplateAction) {
   return { expression, word, rest };
 }
 
-/** The index of the action that ends a loop; undefined if it has an `else`, or no end. */
+/** The index of the action that ends a loop, or the number of actions if it goes on in the next document; undefined if it has an `else`. */
 function endOfLoop(actions: readonly TemplateAction[], from: number): number | undefined {
   let depth = 0;
   for (let index = from; index < actions.length; index += 1) {
@@ -127,7 +127,7 @@ function endOfLoop(actions: readonly TemplateAction[], from: number): number | u
       if (depth === 0) return index;
     }
   }
-  return undefined;
+  return actions.length;
 }
 
 /** The scope of each round of a loop; undefined if it is unknown over what it runs. */
