@@ -42,6 +42,19 @@ describe("a chart's template", () => {
     expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^6 × H100 80GB SXM · \$/);
   });
 
+  test('is judged with the values of its chart, as they are now', async () => {
+    const of = (name: string) => readFileSync(`test/fixtures/charts/answers/${name}`, 'utf8');
+    const editor = await openEditor({ files: { [`${chart}/Chart.yaml`]: of('Chart.yaml') } });
+    await editor.open(valuesUri, of('values.yaml'));
+    const server = `${chart}/templates/server.yaml`;
+    await editor.open(server, of('templates/server.yaml'));
+    const messages = async () => (await editor.diagnostics(server)).map(({ message }) => message);
+    expect(await messages()).toEqual([expect.stringContaining('without a volume at /dev/shm')]);
+    await editor.close(valuesUri);
+    await editor.open(valuesUri, of('values.yaml').replace('count: 4', 'count: 1'));
+    expect(await messages()).toEqual([expect.stringContaining('needs 61 GiB for its weights')]);
+  });
+
   test('without a chart is read alone', async () => {
     const editor = await openEditor({ files: { [valuesUri]: read('values.yaml') } });
     await editor.open(template, read('templates/deployment.yaml'));

@@ -79,6 +79,50 @@ describe('a template with the values of its chart', () => {
   });
 });
 
+describe('rules judge a template', () => {
+  const of = (name: string) => readFileSync(`test/fixtures/charts/answers/${name}`, 'utf8');
+  const values = chartValues('values.yaml', of('values.yaml'));
+  const [server, guarded, tight] = ['server', 'guarded', 'tight'].map((name) => {
+    const file = new Analysis({ strict: true });
+    const related = values === undefined ? {} : { chart: values };
+    return file.setFile(`file:///templates/${name}.yaml`, of(`templates/${name}.yaml`), 0, undefined, related)
+      .documents;
+  });
+  const said = (documents = server) =>
+    documents?.flatMap(({ findings }) => findings.map(({ severity, message }) => `${severity}: ${message}`));
+
+  test('with the GPUs that its chart requests, and the flags that a loop adds', () => {
+    expect(said(server)).toEqual([
+      'warning: --tensor-parallel-size=4 without a volume at /dev/shm: the processes share the default 64 MiB and can fail (with values.yaml)',
+    ]);
+    expect(server?.[0]?.findings[0]?.fixes).toEqual([]);
+    const [workload] = server?.[0]?.costed ?? [];
+    const [container] = workload?.podSets[0]?.containers ?? [];
+    expect(container?.args.map(({ value }) => value)).toEqual([
+      '--model=Qwen/Qwen2.5-32B-Instruct',
+      '--tensor-parallel-size=4',
+      '--max-model-len=8192',
+      '--enable-prefix-caching',
+    ]);
+    expect(container?.env.map(({ name }) => name)).toEqual(['HF_HOME']);
+    expect(workload?.podSets[0]?.accelerators).toMatchObject([{ perPod: 4, model: 'l4' }]);
+  });
+
+  test('whose memory is too small as one that is written out', () => {
+    expect(said(tight)).toEqual([
+      expect.stringMatching(/^error: Qwen2\.5-32B-Instruct needs .* \(with values\.yaml\)$/),
+    ]);
+  });
+
+  test('but not by what a helper may add, in a loop over documents', () => {
+    expect(said(guarded)).toEqual([]);
+    expect(guarded?.[0]?.costed.map((one) => [one.name, gpusOf(one).min])).toEqual([
+      ['small', 2],
+      ['large', 8],
+    ]);
+  });
+});
+
 describe('what an expression gives', () => {
   const { root } = parseDocument('a: {b: 2, text: x, none: ~, zero: 0, list: [1], on: true}\nopen: {{ x }}\n', 0);
   const cases: readonly (readonly [expression: string, given: string])[] = [
@@ -101,7 +145,9 @@ describe('what an expression gives', () => {
     ['include "x" .', 'unknown'],
     ['.Release.Name', 'unknown'],
     ['.Values.a.b | include "x"', 'unknown'],
-    ['printf "%d" .Values.a.b', 'unknown'],
+    ['printf "%s-%d" .Values.a.text .Values.a.b', '"x-2"'],
+    ['printf "%5.1f" .Values.a.b', 'unknown'],
+    ['printf "%s" .Release.Name', 'unknown'],
     ['.Values.a.b )', 'unknown'],
     ['(.Values.a.b', 'unknown'],
     ['', 'unknown'],

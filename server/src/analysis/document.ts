@@ -20,6 +20,7 @@ import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
+import { withChartValues } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
@@ -142,17 +143,12 @@ export function analyzeDocument(
     return known.question && lookups.askFit(known.question);
   };
   const judged = lazy(() => {
-    if (!concerned()) return { findings: [], crashes: [], suppressions: [] };
-    return runRules({
-      document: document(),
-      ...lowered(),
-      options: config,
-      crossReferences,
-      rules: config.rules,
-      ruleOptions: config.ruleOptions,
-      costOf,
-      strict: input.strict,
-    });
+    const { rules, ruleOptions } = config;
+    const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
+    const written = concerned() ? runRules({ document: document(), ...lowered(), ...settings }) : noFindings;
+    const { chart } = relatedFiles();
+    if (chart === undefined || !hasRelatedFiles(text, { chart })) return written;
+    return { ...written, findings: withChartValues(document(), written.findings, chart, settings) };
   });
   return {
     base,
@@ -211,5 +207,7 @@ function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
 }
 
 const originals = new WeakMap<DocumentAnalysis, DocumentAnalysis>();
+
+const noFindings = { findings: [], crashes: [], suppressions: [] } as const;
 
 const nothing = { manifests: [], workloads: [] } as const;

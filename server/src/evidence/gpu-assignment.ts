@@ -3,7 +3,7 @@ import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { asBoolean, getIn } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isTemplated } from '../yaml/cursor.ts';
 
 /** Kinds in which several pods serve one model: their parallel sizes span pods. */
 export const spansPods = once((workload: Workload): boolean => {
@@ -30,7 +30,8 @@ export const assignsGpus = once((container: Container): boolean => {
 
 /** Whether a container may see GPUs that it does not request: it is privileged, or a variable passes them to the runtime. */
 export function mayUseOtherGpus({ at, env }: Container): boolean {
-  if (asBoolean(getIn(at, 'securityContext', 'privileged')) === true) return true;
+  const privileged = getIn(at, 'securityContext', 'privileged');
+  if (asBoolean(privileged) === true || isTemplated(privileged)) return true;
   const passed = env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')?.value?.value;
   return passed !== undefined && passed !== 'none' && passed !== 'void';
 }

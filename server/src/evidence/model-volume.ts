@@ -1,7 +1,7 @@
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
-import { asText, getIn } from '../yaml/cursor.ts';
-import { volumeNamed } from './volume-lifetime.ts';
+import { asText, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
+import { mayMountMore, volumeNamed } from './volume-lifetime.ts';
 
 /** The directory into which a model server downloads its weights, and the volume that is mounted there. */
 export interface ModelDirectory {
@@ -49,10 +49,12 @@ export function unusedModelVolume(
   program: string,
 ): UnusedModelVolume | undefined {
   const path = downloadPath(container, program);
-  if (path === undefined || mountAbove(path, container) !== undefined) return undefined;
+  if (path === undefined || mountAbove(path, container) !== undefined || mayMountMore(container)) return undefined;
   // A mount below the directory may hold a part of it.
   const { volumeMounts } = container;
-  if (volumeMounts.some(({ mountPath }) => isBelow(mountPath, path))) return undefined;
+  const names = [getIn(podSet.pod, 'volumes'), getIn(container.at, 'volumeMounts')].flatMap(items);
+  const isOpen = isUnseen(getIn(podSet.pod, 'volumes')) || names.some((one) => isTemplated(getIn(one, 'name')));
+  if (isOpen || volumeMounts.some(({ mountPath }) => isBelow(mountPath, path))) return undefined;
   const [mount, ...others] = volumeMounts.filter(
     (one) => isForModels(one) && keepsFiles(volumeNamed(podSet, one.name)) && !isUsed(one, container, podSet),
   );
@@ -83,8 +85,9 @@ function isUsed({ name, mountPath }: Container['volumeMounts'][number], containe
 }
 
 /** Whether a model could be stored on any volume of a container. */
-export function mayStoreModels({ volumeMounts, modelStorage }: Container, podSet: PodSet): boolean {
-  if (modelStorage !== undefined) return true;
+export function mayStoreModels(container: Container, podSet: PodSet): boolean {
+  const { volumeMounts, modelStorage } = container;
+  if (modelStorage !== undefined || mayMountMore(container)) return true;
   return volumeMounts.some(({ name }) => {
     const volume = volumeNamed(podSet, name);
     const memory = asText(getIn(volume?.at, 'emptyDir', 'medium')) === 'Memory';

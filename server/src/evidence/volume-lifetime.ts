@@ -2,7 +2,7 @@ import { once } from '../model/once.ts';
 import { useOf } from '../model/process-input.ts';
 import { pathsAbove } from '../model/scripts.ts';
 import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
-import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 
 /** Benchmarks and trials have no progress worth keeping. */
 export const isTrial = once(({ name, podSets }: Workload): boolean => {
@@ -50,9 +50,16 @@ export function volumeNamed({ volumes }: PodSet, name: string): Volume | undefin
   return volumesByName(volumes).get(name);
 }
 
-/** Whether a writable mount outlives the node. A volume that the pod does not declare comes from a claim template. */
-export function hasDurableMount({ volumeMounts }: Container, podSet: PodSet): boolean {
-  return volumeMounts.some((mount) => {
+/** Whether a template may mount more, or elsewhere, than is written. */
+export const mayMountMore = once(({ at }: Container): boolean => {
+  const mounts = getIn(at, 'volumeMounts');
+  return isUnseen(mounts) || items(mounts).some((mount) => isUnseen(mount) || isTemplated(getIn(mount, 'mountPath')));
+});
+
+/** Whether a writable mount outlives the node, or may. A volume that the pod does not declare comes from a claim template. */
+export function hasDurableMount(container: Container, podSet: PodSet): boolean {
+  if (mayMountMore(container)) return true;
+  return container.volumeMounts.some((mount) => {
     if (asText(getIn(mount.at, 'readOnly')) === 'true') return false;
     const volume = volumeNamed(podSet, mount.name);
     return volume === undefined || outlivesNode(volume.source, volume.at);

@@ -1,6 +1,6 @@
 import { acceleratorResource, knownAccelerator } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
-import { asString, asText, entries, getIn, isNull, isRepeated, items, keyOf } from '../yaml/cursor.ts';
+import { asString, asText, entries, getIn, isNull, isRepeated, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { knownCount } from './count.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { AcceleratorRequest, Container, Quantity, Selector, Toleration, Volume } from './workload.ts';
@@ -167,6 +167,14 @@ export function selectorsInTerms(list: Cursor | undefined): readonly Selector[] 
 export function text(cursor: Cursor | undefined): Located<string> | undefined {
   const value = asText(cursor);
   return cursor === undefined || value === undefined ? undefined : { value, at: cursor };
+}
+
+/** The image of a mapping with a repository and a tag, located at the tag; a repository from a template hides it. */
+export function imageOfParts(repository: Cursor | undefined, tag: Cursor | undefined): Located<string> | undefined {
+  const [name, version] = [text(repository), text(tag)];
+  return (
+    name && (version && !isTemplated(repository) ? { value: `${name.value}:${version.value}`, at: version.at } : name)
+  );
 }
 
 function quantityAt(map: Cursor | undefined, resource: string): Quantity | undefined {

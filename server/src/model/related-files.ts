@@ -19,6 +19,7 @@ import type { Workload } from './workload.ts';
 export interface ChartValues {
   /** The name of the file as shown to users: `values.yaml`. */
   readonly name: string;
+  readonly document: YamlDocument;
   readonly root: YamlNode;
 }
 
@@ -61,8 +62,9 @@ export const noRelatedFiles: RelatedFiles = {};
 /** The values of a chart; undefined if the text is not a mapping or is too large. */
 export function chartValues(name: string, text: string): ChartValues | undefined {
   if (checkLimits(text) !== null) return undefined;
-  const root = parseDocument(text, 0).root;
-  return root?.kind === 'map' ? { name, root } : undefined;
+  const document = parseDocument(text, 0);
+  const { root } = document;
+  return root?.kind === 'map' ? { name, document, root } : undefined;
 }
 
 /** Whether related files can change the workloads of a document. */
@@ -76,6 +78,21 @@ export function hasRelatedFiles(text: string, { chart, release, installs, base, 
     (chart !== undefined && text.includes('.Values'))
   );
 }
+
+/** A template with its chart's values filled in: one document for each object that they make of it. None if they determine nothing. */
+export function filledTemplates(document: YamlDocument, chart: ChartValues): readonly YamlDocument[] {
+  return fillFromValues(document, chart.root).map(({ root }) => ({ ...document, root, template: !isSettled(root) }));
+}
+
+/** Whether the values determine everything but names and labels, which helpers of charts make. */
+function isSettled(node: YamlNode): boolean {
+  if (node.kind === 'scalar') return !node.templated;
+  if (node.incomplete) return false;
+  if (node.kind === 'seq') return node.items.every(({ value }) => isSettled(value));
+  return node.entries.every(({ key, value }) => madeByHelpers.test(key) || isSettled(value));
+}
+
+const madeByHelpers = /^(?:metadata|labels|matchLabels|selector|annotations|imagePullSecrets|image|name|\w+Name)$/;
 
 /**
  * The workloads of a document with the content of related files, for costs; the same objects if nothing changes. Includes workloads that
@@ -101,9 +118,13 @@ export function withRelatedFiles(
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
   if (relatedFiles.release !== undefined || relatedFiles.installs !== undefined) return resolved;
   const known = new Set(workloads.map(startOf));
-  const byStart = new Map(resolved.map((workload) => [startOf(workload), workload]));
+  const byStart = new Map<number, Workload[]>();
+  for (const workload of resolved) {
+    const start = startOf(workload);
+    byStart.set(start, [...(byStart.get(start) ?? []), workload]);
+  }
   const added = resolved.filter((workload) => !known.has(startOf(workload)));
-  return [...workloads.map((workload) => byStart.get(startOf(workload)) ?? workload), ...added];
+  return [...workloads.flatMap((workload) => byStart.get(startOf(workload)) ?? [workload]), ...added];
 }
 
 /** A document's tree, completed by a related file. */
@@ -146,19 +167,20 @@ function readings(document: YamlDocument, related: RelatedFiles): readonly Readi
       return made === undefined ? [] : [{ root: made, readWith: `base ${object.file}` }];
     });
   }
-  const filled = chart === undefined ? undefined : fillFromValues(document, chart.root);
-  return filled === undefined || chart === undefined ? [] : [{ ...filled, readWith: chart.name }];
+  if (chart === undefined) return [];
+  return fillFromValues(document, chart.root).map((filled) => ({ ...filled, readWith: chart.name }));
 }
 
 /** The templates of a chart with its values and those of the release: mappings are merged, null removes a value, and lists are replaced. */
 function readingsOfRelease(root: YamlNode, { values, templates }: ChartRelease): readonly Reading[] {
   const defaults = values && chartValues('values.yaml', values.text)?.root;
   const merged = defaults === undefined ? root : mergeStrategic(defaults, root, false);
-  return filledTemplates(templates, merged).flatMap(({ made, document, readWith }): readonly Reading[] => {
+  return documentsOf(templates, merged).flatMap(({ made, document, readWith }): readonly Reading[] => {
     const shown = placed(made, root);
     if (shown === undefined) return [];
     const unchanged = () =>
-      defaults !== undefined && JSON.stringify(made) === JSON.stringify(filledWith(document, defaults));
+      defaults !== undefined &&
+      filledWith(document, defaults).some((other) => JSON.stringify(other) === JSON.stringify(made));
     return [{ root: shown, readWith, unchanged }];
   });
 }
@@ -177,26 +199,26 @@ function readingsOfInstall(
   const [first, ...rest] = ofChart === undefined ? layers : [ofChart, ...layers];
   const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);
   const identity = install.namespace === null ? {} : { identity: { namespace: install.namespace } };
-  return filledTemplates(templates, merged).flatMap(({ made, readWith }) => {
+  return documentsOf(templates, merged).flatMap(({ made, readWith }) => {
     const shown = placed(made, install.at);
     return shown === undefined ? [] : [{ root: shown, readWith, ...identity }];
   });
 }
 
 /** The documents of templates with values, and the names of their files. */
-function filledTemplates(templates: readonly SourceFile[], values: YamlNode) {
+function documentsOf(templates: readonly SourceFile[], values: YamlNode) {
   return templates.flatMap((template) => {
     const readWith = template.uri.slice(template.uri.lastIndexOf('/') + 1);
-    return documentsIn(template).flatMap((document) => {
-      const made = filledWith(document, values);
-      return made === undefined ? [] : [{ made, document, readWith }];
-    });
+    return documentsIn(template).flatMap((document) =>
+      filledWith(document, values).map((made) => ({ made, document, readWith })),
+    );
   });
 }
 
-function filledWith(document: YamlDocument, values: YamlNode): YamlNode | undefined {
-  const filled = fillFromValues(document, values)?.root ?? document.root;
-  return filled === null ? undefined : external(filled);
+function filledWith(document: YamlDocument, values: YamlNode): readonly YamlNode[] {
+  const filled = fillFromValues(document, values).map(({ root }) => root);
+  const roots = filled.length > 0 || document.root === null ? filled : [document.root];
+  return roots.map(external);
 }
 
 const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));

@@ -163,9 +163,10 @@ export function imageOf(block: Cursor, image: Cursor | undefined): { readonly im
   }
   const parts = image?.node.kind === 'map' ? image : image === undefined ? block : undefined;
   if (parts === undefined) return {};
-  const repository = asText(firstOf(parts, ['repository', 'name'])) ?? '';
+  const named = firstOf(parts, ['repository', 'name']);
+  const repository = asText(named) ?? '';
   if (image === undefined && getIn(parts, 'repository') === undefined) return {};
-  if (repository === '' || isPinned(parts)) return { image: undefined };
+  if (repository === '' || isTemplated(named) || isPinned(parts)) return { image: undefined };
   const registry = asText(getIn(parts, 'registry')) ?? '';
   return { image: tagged(registry === '' ? repository : `${registry}/${repository}`, getIn(parts, 'tag')) };
 }

@@ -1,7 +1,18 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, isIncomplete, isNull, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isNull,
+  isUnseen,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -118,7 +129,7 @@ function checkExpression(one: Cursor, ofNodes: boolean, rejection: string, { rep
   const operator = getIn(one, 'operator');
   const values = getIn(one, 'values');
   const written = writtenText(operator);
-  if (operator === undefined || written === undefined || isIncomplete(one) || isIncomplete(values)) return;
+  if (operator === undefined || written === undefined || isIncomplete(one) || isUnseen(values)) return;
   if (values !== undefined && values.node.kind !== 'seq' && !isNull(values)) return;
   const count = items(values).length;
   const subject = shorten(writtenText(getIn(one, 'key')) ?? 'the expression', 50);

@@ -2,7 +2,7 @@ import type { CheckpointSign } from '../command/checkpoint.ts';
 import { checkpointSigns, usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
+import { isTrial, mayMountMore, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -144,6 +144,7 @@ function redirectsPaths({ command, args }: Container): boolean {
 }
 
 function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet): boolean {
+  if (mayMountMore(container)) return false;
   const path = absolute(text, container);
   // Wherever a relative path leads, it leads to the container or to one of its mounts.
   if (path === undefined) return container.volumeMounts.every((mount) => losesFiles(mount, podSet));

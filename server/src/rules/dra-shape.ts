@@ -11,6 +11,7 @@ import {
   getIn,
   isIncomplete,
   isTemplated,
+  isUnseen,
   items,
   keySpanOf,
   spanOf,
@@ -197,7 +198,7 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
 function checkNames({ pod, containers }: PodSet, context: PodSetContext): void {
   const declared = getIn(pod, 'resourceClaims');
   const isWhole = getIn(pod, 'containers')?.node.kind === 'seq' || hasAllContainers(context.workload);
-  if (isIncomplete(pod) || isIncomplete(declared) || !isWhole) return;
+  if (isIncomplete(pod) || isUnseen(declared) || !isWhole) return;
   const names = items(declared).map((claim) => asText(getIn(claim, 'name')));
   if (items(declared).some((claim) => isTemplated(getIn(claim, 'name')))) return;
   for (const { resources } of containers) {

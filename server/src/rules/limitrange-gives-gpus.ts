@@ -1,7 +1,17 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  items,
+  keyOf,
+  keySpanOf,
+} from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -68,7 +78,7 @@ export default defineRule({
 
 function checkItem(item: Cursor, context: RuleContext): void {
   const fields = ['default', 'max', 'defaultRequest', 'min'].map((key) => [key, getIn(item, key)] as const);
-  if (fields.some(([, field]) => isIncomplete(field))) return;
+  if (fields.some(([, field]) => isUnseen(field))) return;
   const seen = new Set<string>();
   for (const [key, field] of fields) {
     for (const entry of entries(field)) {

@@ -13,6 +13,7 @@ import {
   getIn,
   isIncomplete,
   isTemplated,
+  isUnseen,
   items,
   keyOf,
   keySpanOf,
@@ -112,7 +113,7 @@ export default defineRule({
       ...items(volumes).map((volume) => getIn(volume, 'name')),
       ...claims.flatMap((list) => items(list).map((claim) => getIn(claim, 'metadata', 'name'))),
     ];
-    if (declared.some((name) => name === undefined || isUnknown(name)) || claims.some(isIncomplete)) return;
+    if (declared.some((name) => name === undefined || isUnknown(name)) || claims.some(isUnseen)) return;
     const names = declared.flatMap((name) => asText(name) ?? []);
     for (const container of podSet.containers) checkMounts(container, names, podSet, context);
   },
@@ -183,7 +184,7 @@ function checkSelector({ kind, apiVersion, manifest, partial }: Workload, contex
   }
   const isEmpty = ['matchLabels', 'matchExpressions'].every((key) => {
     const part = getIn(selector, key);
-    return part === undefined || (items(part).length === 0 && entries(part).length === 0);
+    return part === undefined || (!isTemplated(part) && items(part).length === 0 && entries(part).length === 0);
   });
   if (isEmpty && selector.node.kind === 'map' && groupOf(apiVersion) === 'apps') {
     const message = `The selector is empty, but must select the pods of the template: the API server rejects the ${kind}`;

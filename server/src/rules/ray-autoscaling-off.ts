@@ -83,8 +83,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If autoscaling is turned off explicitly, if the bounds are equal, for groups without accelerators and with 0 replicas, and for objects in
- * a Kueue queue, because Kueue rejects the autoscaler ("a kueue managed job should not use autoscaling").
+ * If autoscaling is turned off explicitly, if the bounds are equal or the CRD's defaults, for groups without accelerators and with 0 replicas,
+ * and for objects in a Kueue queue, because Kueue rejects the autoscaler ("a kueue managed job should not use autoscaling").
  *
  * ## Sources
  *
@@ -104,6 +104,8 @@ export default defineRule({
       const min = asNumber(getIn(group, 'minReplicas'));
       const max = asNumber(getIn(group, 'maxReplicas'));
       if (min === undefined || max === undefined || min >= max || !holdsAccelerator(group)) continue;
+      // What the CRD fills in where nothing is written says nothing about what is wanted.
+      if (min === 0 && max === mostReplicas) continue;
       const written = getIn(group, 'replicas');
       // Something else manages the group and scales it up from 0.
       if (asNumber(written) === 0) continue;
@@ -121,6 +123,9 @@ export default defineRule({
     }
   },
 });
+
+/** The CRD's default of `maxReplicas`; KubeRay's chart writes it out. */
+const mostReplicas = 2 ** 31 - 1;
 
 function holdsAccelerator(group: Cursor): boolean {
   return items(getIn(group, 'template', 'spec', 'containers')).some((container) => {

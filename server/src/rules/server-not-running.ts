@@ -5,7 +5,7 @@ import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isIncomplete, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
@@ -121,9 +121,14 @@ function serverOfOthers(
   return { message, span: spanIn(container, [own.word, own.word], document) };
 }
 
+/** An init container with the restart policy Always is one. */
+function mayBeSidecar({ type, at }: Container): boolean {
+  return type === 'sidecar' || (type === 'init' && isTemplated(getIn(at, 'restartPolicy')));
+}
+
 /** Read once per pod, because generated pods have thousands of init containers. */
 function hasSidecar(podSet: PodSet): boolean {
-  const known = sidecars.get(podSet) ?? podSet.containers.some(({ type }) => type === 'sidecar');
+  const known = sidecars.get(podSet) ?? podSet.containers.some(mayBeSidecar);
   sidecars.set(podSet, known);
   return known;
 }
@@ -155,7 +160,11 @@ function clientsIn(container: Container): readonly Client[] {
 
 /** Whether the environment names a server, or may. */
 function namesServer({ at, env, command, args }: Container): boolean {
-  if (env.some(({ name }) => name === 'OLLAMA_HOST') || getIn(at, 'envFrom') !== undefined) return true;
+  if (
+    env.some((one) => one.name === 'OLLAMA_HOST' || isTemplated(getIn(one.at, 'name'))) ||
+    getIn(at, 'envFrom') !== undefined
+  )
+    return true;
   return [...command, ...args].some(({ value }) => value.includes('OLLAMA_HOST'));
 }
 

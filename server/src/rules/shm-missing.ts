@@ -4,6 +4,7 @@ import { findWaiting } from '../command/waiting.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { imageUseOf, useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -102,6 +103,7 @@ export default defineRule({
     if (gpus === null || gpus < 2) return;
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
       return;
+    if (mayMountMore(container)) return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
     const launch = launchOfSeveral(container, gpus, podSet, workload);
     const image = launch === undefined ? distributedImage(container) : undefined;

@@ -3,7 +3,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { textsIn } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -75,7 +75,7 @@ export default defineRule({
       ({ key, values }) => key === taint && values.length > 0 && values.every(({ value }) => value === 'spot'),
     );
     if (selector === undefined) return checkLoneToleration(podSet, context);
-    if (podSet.tolerations.some(tolerates)) return;
+    if (podSet.tolerations.some(tolerates) || isUnseen(getIn(podSet.pod, 'tolerations'))) return;
     const key = getIn(selector.at, 'key');
     context.report({
       message: `The pod selects AKS spot nodes but does not tolerate their taint ${taint}: it stays Pending`,
@@ -112,7 +112,10 @@ function checkLoneToleration(podSet: PodSet, context: PodSetContext): void {
 function tolerates({ key, value, at: cursor }: Toleration): boolean {
   if (cursor.node.kind !== 'map' || cursor.node.incomplete) return true;
   if (key === undefined || key.at.node.kind !== 'scalar' || key.at.node.templated) return true;
-  return key.value === taint && (value === undefined || value.value === 'spot' || value.value === '');
+  return (
+    key.value === taint &&
+    (value === undefined || isTemplated(value.at) || value.value === 'spot' || value.value === '')
+  );
 }
 
 function tolerate({ pod }: PodSet, { document }: PodSetContext): Fix | undefined {

@@ -3,6 +3,7 @@ import { findSingleDevice, type SingleDeviceServer } from '../command/parallelis
 import { plural } from '../cost/money.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
+import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -136,6 +137,7 @@ function addFlag(
   const { document, podSet } = context;
   // Its processes exchange tensors through shared memory.
   const hasMemory =
+    mayMountMore(container) ||
     container.volumeMounts.some(({ mountPath }) => /^\/dev(?:\/shm)?\/?$/.test(mountPath)) ||
     asBoolean(getIn(podSet.pod, 'hostIPC')) === true;
   return fix(

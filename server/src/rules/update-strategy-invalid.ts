@@ -1,7 +1,7 @@
 import { isSet, isUnknown, writtenNumber, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asNumber, asText, type Cursor, getIn, isIncomplete, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -101,7 +101,7 @@ function checkType(
   const type = getIn(strategy, 'type');
   const update = getIn(strategy, 'rollingUpdate');
   const written = writtenText(type);
-  if (type === undefined || !isSet(update) || kind === 'DaemonSet') return;
+  if (type === undefined || !isSet(update) || isTemplated(update) || kind === 'DaemonSet') return;
   if (written !== (kind === 'Deployment' ? 'Recreate' : 'OnDelete')) return;
   report({
     message: `rollingUpdate is not allowed with the type ${written}: ${rejection}`,

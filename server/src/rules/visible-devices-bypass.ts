@@ -75,7 +75,7 @@ export default defineRule({
     const all = knownRequests(container);
     const requests = all.filter(({ resource }) => resource.startsWith('nvidia.com/'));
     // Other device plugins do not use the variable.
-    if (requests.length === 0 && all.length > 0) return;
+    if (requests.length === 0 && (all.length > 0 || container.accelerators.some(({ count }) => count === null))) return;
     const effect =
       requests.length === 0
         ? 'bypasses the scheduler: another pod can get the same GPU'

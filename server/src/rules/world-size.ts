@@ -11,7 +11,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asNumber, getIn, items, spanOf } from '../yaml/cursor.ts';
+import { asNumber, entries, getIn, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
@@ -232,8 +232,11 @@ function elasticBounds({ kind, apiVersion, manifest }: Workload): string | undef
   return min !== undefined && max !== undefined && min < max ? `${min} to ${max} pods` : undefined;
 }
 
-function totalPods({ podSets }: Workload): number | null {
+function totalPods({ podSets, manifest }: Workload): number | null {
   let all = 0;
+  // A template may write a whole role.
+  const roles = entries(getIn(manifest.root, 'spec')).filter((entry) => keyOf(entry).endsWith('ReplicaSpecs'));
+  if (roles.some((one) => isUnseen(one) || entries(one).some(isUnseen))) return null;
   for (const { pods } of podSets) {
     if (pods.min === null || pods.min !== pods.max) return null;
     all += pods.min;

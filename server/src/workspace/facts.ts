@@ -37,7 +37,17 @@ import { defaultModelOptions } from '../model/options.ts';
 import { lowerCount } from '../model/pod.ts';
 import { oneReplica } from '../model/scaled.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
 import {
   containerFacts,
@@ -267,11 +277,7 @@ function budgetFacts(spec: Cursor | undefined): BudgetFacts {
 function queueFacts(spec: Cursor | undefined): QueueFacts {
   const groups = getIn(spec, 'resourceGroups');
   const covered = items(groups).map((group) => getIn(group, 'coveredResources'));
-  const unknown =
-    isIncomplete(spec) ||
-    isIncomplete(groups) ||
-    isTemplated(groups) ||
-    covered.some((list) => isIncomplete(list) || isTemplated(list));
+  const unknown = isUnseen(spec) || isUnseen(groups) || covered.some(isUnseen);
   const names = covered.flatMap(items);
   const flavors = items(groups).flatMap((group) =>
     items(getIn(group, 'flavors')).flatMap((flavor) => asText(getIn(flavor, 'name')) ?? []),

@@ -45,10 +45,11 @@ export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
   };
 }
 
-/** Whether the Service has an address of its own, which pods of its namespace get in environment variables. */
+/** Whether the Service certainly has an address of its own, which pods of its namespace get in environment variables. */
 export function serviceFacts(spec: Cursor | undefined): ServiceFacts {
-  const external = asText(getIn(spec, 'type')) === 'ExternalName';
-  return { hasAddress: !external && asText(getIn(spec, 'clusterIP')) !== 'None' };
+  const [type, address] = [getIn(spec, 'type'), getIn(spec, 'clusterIP')];
+  if (isTemplated(spec) || isTemplated(type) || isTemplated(address)) return { hasAddress: false };
+  return { hasAddress: asText(type) !== 'ExternalName' && asText(address) !== 'None' };
 }
 
 /** The app containers of a pod template; null if a template or the pod's own `resources` may add requests. */

@@ -77,7 +77,8 @@ function followAlias(walk: Walk, name: string, span: Span): Built {
       ? `The alias *${name} is inside its own anchor; write out the value`
       : `No anchor &${name} precedes this alias; add the anchor or write out the value`;
   walk.problems.push({ message, span });
-  return { node: emptyScalar(span.start), shared: true, weight: 1, end: span.end };
+  // What it stands for is unknown.
+  return { node: { ...emptyScalar(span.start), templated: true }, shared: true, weight: 1, end: span.end };
 }
 
 function convertScalar(walk: Walk, node: Scalar, fallback: number): DraftScalar {

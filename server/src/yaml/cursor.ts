@@ -100,6 +100,11 @@ export function isIncomplete(cursor: Cursor | undefined): boolean {
   return cursor !== undefined && cursor.node.kind !== 'scalar' && cursor.node.incomplete;
 }
 
+/** The value, or a part of what it holds, is for a template to say. */
+export function isUnseen(cursor: Cursor | undefined): boolean {
+  return isTemplated(cursor) || isIncomplete(cursor);
+}
+
 /** Whether a template loop repeats this place or anything that contains it. */
 export function isRepeated(cursor: Cursor | undefined): boolean {
   for (let here = cursor; here !== undefined; here = here.parent) {

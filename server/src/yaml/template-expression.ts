@@ -146,6 +146,8 @@ function apply(name: string, values: readonly Evaluated[]): Evaluated {
     case 'int':
     case 'int64':
       return first?.kind === 'scalar' && /^\d+$/.test(first.source) ? scalarOf(first.source) : undefined;
+    case 'printf':
+      return printed(values);
     case 'trim':
       return first?.kind === 'scalar' && first.source.trim() === first.source ? first : undefined;
     case 'toYaml':
@@ -176,6 +178,20 @@ function apply(name: string, values: readonly Evaluated[]): Evaluated {
     default:
       return undefined;
   }
+}
+
+/** The result of `printf` if its verbs are plain ones for texts. */
+function printed([format, ...values]: readonly Evaluated[]): Evaluated {
+  if (format?.kind !== 'scalar' || values.some((value) => value?.kind !== 'scalar')) return undefined;
+  const verbs = format.source.match(/%./g) ?? [];
+  if (verbs.length !== values.length || verbs.some((verb) => !/^%[sdv]$/.test(verb))) return undefined;
+  let next = 0;
+  return textOf(
+    format.source.replace(/%./g, () => {
+      const value = values[next++];
+      return value?.kind === 'scalar' ? value.source : '';
+    }),
+  );
 }
 
 function negated(truth: boolean | undefined): boolean | undefined {

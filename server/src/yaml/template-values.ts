@@ -1,10 +1,12 @@
+import { countWhere } from './document-marks.ts';
 import type { YamlDocument, YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
 import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
 import { insertionTargets, type Mask, maskTemplates } from './template.ts';
-import { isControl, type TemplateAction } from './template-action.ts';
-import { type Evaluated, evaluate, isTrue, type Scope } from './template-expression.ts';
+import type { TemplateAction } from './template-action.ts';
+import type { Evaluated } from './template-expression.ts';
+import { type Loop, readTemplate, type TemplateReading } from './template-reading.ts';
 
 /** A template's tree with its `.Values` look-ups filled in. */
 export interface Filled {
@@ -14,27 +16,48 @@ export interface Filled {
 }
 
 /**
- * Fills the plain look-ups of a Helm template with the chart's values, and leaves out branches that they disable. A filled-in node has the
- * span of its action and is `shared`, because it is written elsewhere. Undefined if the values determine nothing.
+ * Fills the look-ups of a Helm template with the chart's values, leaves out branches that they disable, and repeats what is in loops over them.
+ * A filled-in node has the span of its action and is `shared`, because it is written elsewhere. An object in a loop is one per round. None
+ * if the values determine nothing.
  */
-export function fillFromValues(document: YamlDocument, values: YamlNode): Filled | undefined {
-  if (!document.template || document.root === null) return undefined;
-  const mask = maskTemplates(document.text);
-  if (mask === undefined) return undefined;
-  const { results, dead } = readActions(mask.actions, values);
-  if (results.size === 0 && dead.length === 0) return undefined;
-  const inserted = new Map<YamlNode, Insertion[]>();
-  for (const { action, node, below } of insertionTargets(document.root, mask)) {
-    const value = results.get(action);
-    if (value === undefined || value === null || value.kind === 'scalar') continue;
+export function fillFromValues(document: YamlDocument, values: YamlNode): readonly Filled[] {
+  const { root, template, text } = document;
+  const mask = template && root !== null ? maskTemplates(text) : undefined;
+  if (root === null || mask === undefined) return [];
+  const reading = readTemplate(mask.actions, values);
+  if (reading.results.size === 0 && reading.dead.length === 0 && reading.loops.length === 0) return [];
+  const hidden = new Map<YamlNode, Hidden[]>();
+  const hide = (node: YamlNode, one: Hidden) => {
+    const known = hidden.get(node);
+    if (known === undefined) hidden.set(node, [one]);
+    else known.push(one);
+  };
+  for (const target of insertionTargets(root, mask)) {
+    const { node, below, action, offset, repeats = false } = target;
+    const place = { start: offset, end: offset + 1 };
     // Items may be at the column of their key, so they belong to the key above them and not to its mapping.
-    const target = value.kind === 'seq' && below !== undefined ? below : node;
-    inserted.set(target, [...(inserted.get(target) ?? []), { value, span: action.span }]);
+    hide(node, { action, place, repeats, takes: below === undefined ? ['map', 'seq'] : ['map'] });
+    if (below !== undefined) hide(below, { action, place, repeats, takes: ['seq'] });
   }
-  const places: Span[] = [];
-  const filling: Filling = { mask, results, inserted, dead: outermost(dead), places, room: maxCopied };
-  const root = fill(document.root, filling);
-  return places.length === 0 ? undefined : { root, places };
+  const room = { left: maxCopied };
+  const filledBy = (readings: readonly TemplateReading[], places: Span[]): readonly Filled[] => {
+    const filled = fill(root, { mask, hidden, readings, places, room });
+    return places.length === 0 || room.left < 0 ? [] : [{ root: filled, places }];
+  };
+  const loop = reading.loops.find(({ body }) => isWithin(root.span, body));
+  if (loop === undefined) return filledBy([reading], []);
+  return loop.rounds.flatMap((round) => filledBy([reading, round], [root.span]));
+}
+
+/** Unseen lines of a node. */
+interface Hidden {
+  /** Inserts them, if it is a single action. */
+  readonly action: TemplateAction | undefined;
+  readonly place: Span;
+  /** They repeat those that are written. */
+  readonly repeats: boolean;
+  /** What belongs to this node; anything else belongs to the node above or below it. */
+  readonly takes: readonly YamlNode['kind'][];
 }
 
 interface Insertion {
@@ -44,94 +67,142 @@ interface Insertion {
 
 interface Filling {
   readonly mask: Mask;
-  readonly results: ReadonlyMap<TemplateAction, Evaluated>;
-  readonly inserted: ReadonlyMap<YamlNode, readonly Insertion[]>;
-  /** Parts of the text that the values disable. */
-  readonly dead: readonly Span[];
+  readonly hidden: ReadonlyMap<YamlNode, readonly Hidden[]>;
+  /** The template's, and those of the loops around, the innermost last. */
+  readonly readings: readonly TemplateReading[];
   readonly places: Span[];
   /** How many more nodes may be copied: a few lines of a hostile chart could expand to millions. */
-  room: number;
+  readonly room: { left: number };
 }
 
-/** The value of each action, and the spans of branches that are not taken. */
-function readActions(
-  actions: readonly TemplateAction[],
-  values: YamlNode,
-): { readonly results: ReadonlyMap<TemplateAction, Evaluated>; readonly dead: readonly Span[] } {
-  const results = new Map<TemplateAction, Evaluated>();
-  const dead: Span[] = [];
-  const variables = new Map<string, Evaluated>();
-  const blocks: Block[] = [];
-  let dot: Scope['dot'] = 'root';
-  for (const action of actions) {
-    const [, inner = ''] = /^\{\{[-~]?([\s\S]*?)[-~]?\}\}$/.exec(action.text) ?? [];
-    const expression = inner.trim();
-    const scope: Scope = { dot, values, variables };
-    if (!isControl(action)) {
-      const value = evaluate(expression, scope);
-      if (value !== undefined) results.set(action, value);
-      continue;
-    }
-    const [, word = '', rest = ''] = /^(\w+)\b\s*([\s\S]*)$/.exec(expression) ?? [];
-    const assigned = /^(\$\w+)\s*:?=\s*([\s\S]*)$/.exec(expression);
-    const block = blocks.at(-1);
-    if (assigned?.[1] !== undefined) {
-      // An assignment in a branch or a loop holds only if that runs.
-      variables.set(assigned[1], blocks.length === 0 ? evaluate(assigned[2] ?? '', scope) : undefined);
-    } else if (word === 'if' || word === 'with') {
-      const value = evaluate(rest, scope);
-      const truth = isTrue(value);
-      blocks.push({ before: dot, truth, from: action.span.end });
-      if (word === 'with') dot = value;
-    } else if (word === 'range' || word === 'define' || word === 'block') {
-      blocks.push({ before: dot, truth: undefined, from: action.span.end });
-      dot = undefined;
-    } else if (word === 'else' && block !== undefined) {
-      if (block.truth === false) dead.push({ start: block.from, end: action.span.start });
-      dot = block.before;
-      // In a chain, the first branch that is taken disables the others.
-      const next =
-        rest === '' ? true : rest.startsWith('if ') ? isTrue(evaluate(rest.slice(3), { ...scope, dot })) : undefined;
-      const taken = block.taken === true || block.truth === true;
-      const unsure = block.unsure === true || block.truth === undefined;
-      block.truth = taken ? false : unsure && next !== false ? undefined : next;
-      block.taken = taken;
-      block.unsure = unsure;
-      block.from = action.span.end;
-    } else if (word === 'end' && block !== undefined) {
-      if (block.truth === false) dead.push({ start: block.from, end: action.span.start });
-      dot = block.before;
-      blocks.pop();
-    }
+function resultOf(action: TemplateAction | undefined, { readings }: Filling): Evaluated {
+  if (action === undefined) return undefined;
+  // A variable of a loop around means what it means there.
+  for (let index = readings.length - 1; index >= 0; index -= 1) {
+    const results = readings[index]?.results;
+    if (results?.has(action) === true) return results.get(action);
   }
-  return { results, dead };
+  return undefined;
 }
 
-interface Block {
-  readonly before: Scope['dot'];
-  /** Whether the branch is taken. */
-  truth: boolean | undefined;
-  from: number;
-  /** An earlier branch is certainly taken (`taken`) or may be (`unsure`). */
-  taken?: boolean;
-  unsure?: boolean;
+/** What the values insert into a node, and whether the template may add more. */
+function insertionsOf(
+  node: YamlNode,
+  filling: Filling,
+): { readonly insertions: readonly Insertion[]; readonly open: boolean } {
+  const insertions: Insertion[] = [];
+  let open = false;
+  for (const { action, place, repeats, takes } of filling.hidden.get(node) ?? []) {
+    if (isDead(place, filling)) continue;
+    const value = resultOf(action, filling);
+    if (repeats) open ||= !filling.readings.some((reading) => loopAround(place, reading) !== undefined);
+    else if (action === undefined || value === undefined || value === null || value.kind === 'scalar') open = true;
+    else if (takes.includes(value.kind)) insertions.push({ value, span: action.span });
+  }
+  return { insertions, open };
 }
 
 function fill(node: YamlNode, filling: Filling): YamlNode {
   if (node.kind === 'scalar') return fillScalar(node, filling);
-  const insertions = filling.inserted.get(node) ?? [];
+  const { insertions, open } = insertionsOf(node, filling);
   if (node.kind === 'map') {
-    const kept = node.entries.filter(({ keySpan, shared }) => shared || !isDead(keySpan, filling));
-    const entries = kept.map((entry) => (entry.shared ? entry : changed(entry, fill(entry.value, filling))));
+    const { filled, isOpen } = fillEntries(node.entries, filling);
     const added = insertions.flatMap(({ value, span }) =>
       value.kind === 'map' ? withPlaces(value, span, filling) : [],
     );
-    return { ...node, entries: [...entries, ...added] };
+    return { ...node, incomplete: node.incomplete && (open || isOpen), entries: [...filled, ...added] };
   }
-  const kept = node.items.filter(({ value, shared }) => shared || !isDead(value.span, filling));
-  const items = kept.map((item) => (item.shared ? item : changed(item, fill(item.value, filling))));
+  const items = fillItems(node.items, filling);
   const added = insertions.flatMap(({ value, span }) => (value.kind === 'seq' ? withItems(value, span, filling) : []));
-  return { ...node, items: [...items, ...added] };
+  const { repeated, ...rest } = node;
+  const isRepeated = open && repeated === true;
+  return {
+    ...rest,
+    ...(isRepeated && { repeated }),
+    incomplete: node.incomplete && open,
+    items: [...items, ...added],
+  };
+}
+
+/** The entries with their keys, and whether a key is still unknown. */
+function fillEntries(entries: readonly YamlEntry[], filling: Filling) {
+  let isOpen = false;
+  const filled = unrolled(
+    entries,
+    ({ keySpan }) => keySpan,
+    filling,
+    (entry, here): YamlEntry => {
+      const made = changed(entry, fill(entry.value, here));
+      if (actionsIn(here.mask, entry.keySpan).length === 0) return made;
+      const key = textFilled(entry.key, entry.keySpan, here);
+      isOpen ||= key === undefined;
+      return key === undefined ? made : { ...made, key };
+    },
+  );
+  return { filled, isOpen };
+}
+
+function fillItems(items: readonly YamlItem[], filling: Filling): readonly YamlItem[] {
+  return unrolled(
+    items,
+    ({ value }) => value.span,
+    filling,
+    (item, here) => changed(item, fill(item.value, here)),
+  );
+}
+
+/** The entries or items that are not disabled, those in a loop once for each round. */
+function unrolled<T extends YamlEntry | YamlItem>(
+  all: readonly T[],
+  placeOf: (one: T) => Span,
+  filling: Filling,
+  make: (one: T, filling: Filling) => T,
+): readonly T[] {
+  const made: T[] = [];
+  for (let index = 0; index < all.length; index += 1) {
+    const one = all[index];
+    if (one === undefined || (!one.shared && isDead(placeOf(one), filling))) continue;
+    const loop = one.shared ? undefined : loopAround(placeOf(one), filling.readings.at(-1));
+    if (loop === undefined) {
+      made.push(one.shared ? one : make(one, filling));
+      continue;
+    }
+    const from = index;
+    for (let next = all[index + 1]; next !== undefined && isWithin(placeOf(next), loop.body); next = all[index + 1]) {
+      index += 1;
+    }
+    const body = all.slice(from, index + 1);
+    filling.places.push(loop.body);
+    for (const round of loop.rounds) {
+      filling.room.left -= body.length;
+      if (filling.room.left < 0) break;
+      made.push(...unrolled(body, placeOf, { ...filling, readings: [...filling.readings, round] }, make));
+    }
+  }
+  return made;
+}
+
+/** The loop of a reading around a place. */
+function loopAround(place: Span, reading: TemplateReading | undefined): Loop | undefined {
+  const loops = reading?.loops ?? [];
+  const found = loops[countWhere(loops, ({ body }) => body.end <= place.start)];
+  return found !== undefined && isWithin(place, found.body) ? found : undefined;
+}
+
+function isWithin(span: Span | undefined, outer: Span): boolean {
+  return span !== undefined && outer.start <= span.start && span.end <= outer.end;
+}
+
+/** What several actions insert under one key; undefined if they insert lists and mappings. */
+function joined(insertions: readonly Insertion[], filling: Filling): YamlNode | undefined {
+  const [first, ...rest] = insertions.flatMap(({ value, span }) => copied(value, span, filling) ?? []);
+  if (first?.kind === 'map' && rest.every((one) => one.kind === 'map')) {
+    return { ...first, entries: [first, ...rest].flatMap(({ entries }) => entries) };
+  }
+  if (first?.kind === 'seq' && rest.every((one) => one.kind === 'seq')) {
+    return { ...first, items: [first, ...rest].flatMap(({ items }) => items) };
+  }
+  return undefined;
 }
 
 function withPlaces(value: YamlMap, span: Span, filling: Filling): readonly YamlEntry[] {
@@ -148,39 +219,33 @@ function changed<T extends { readonly value: YamlNode; readonly shared: boolean 
   return value === holder.value ? holder : { ...holder, value };
 }
 
-function isDead(span: Span, { dead, places }: Filling): boolean {
-  let low = 0;
-  let high = dead.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((dead[middle]?.end ?? 0) <= span.start) low = middle + 1;
-    else high = middle;
+function isDead(span: Span, { readings, places }: Filling): boolean {
+  for (const { dead } of readings) {
+    const found = dead[countWhere(dead, ({ end }) => end <= span.start)];
+    if (found === undefined || found.start > span.start) continue;
+    places.push(found);
+    return true;
   }
-  const found = dead[low];
-  if (found === undefined || found.start > span.start) return false;
-  places.push(found);
-  return true;
+  return false;
 }
 
 function fillScalar(node: YamlScalar, filling: Filling): YamlNode {
   if (!node.templated) return node;
-  const { mask, results, inserted, places } = filling;
-  const [insertion] = inserted.get(node) ?? [];
-  if (insertion !== undefined) return copied(insertion.value, insertion.span, filling) ?? node;
+  const { mask, places } = filling;
+  const { insertions, open } = insertionsOf(node, filling);
+  if (insertions.length > 0) {
+    const all = joined(insertions, filling) ?? node;
+    return all.kind === 'scalar' || !open ? all : { ...all, incomplete: true };
+  }
   const actions = actionsIn(mask, node.span);
   if (actions.length === 0) return node;
-  const values = actions.map((action) => results.get(action));
-  const [only] = values;
+  const only = resultOf(actions[0], filling);
   const alone = actions.length === 1 && node.source.trim() === actions[0]?.text;
   if (alone && only !== undefined && only !== null && (node.style === 'plain' || only.kind !== 'scalar')) {
     return copied(only, node.span, filling) ?? node;
   }
-  let source = node.source;
-  for (const [index, value] of values.entries()) {
-    // A chart intends neither the text "nil" nor a mapping inside a text.
-    if (value?.kind !== 'scalar') return node;
-    source = source.replace(actions[index]?.text ?? '', () => value.source);
-  }
+  const source = textFilled(node.source, node.span, filling);
+  if (source === undefined) return node;
   places.push(node.span);
   return {
     ...node,
@@ -188,6 +253,18 @@ function fillScalar(node: YamlScalar, filling: Filling): YamlNode {
     value: node.style === 'plain' ? resolvePlain(source) : source,
     templated: isPlaceholder(source),
   };
+}
+
+/** A text with the output of its actions; undefined if an output is unknown, or is not a text. */
+function textFilled(text: string, span: Span, filling: Filling): string | undefined {
+  let source = text;
+  for (const action of actionsIn(filling.mask, span)) {
+    const value = resultOf(action, filling);
+    // A chart intends neither the text "nil" nor a mapping inside a text.
+    if (value?.kind !== 'scalar') return undefined;
+    source = source.replace(action.text, () => value.source);
+  }
+  return source;
 }
 
 function actionsIn({ actions }: Mask, span: Span): readonly TemplateAction[] {
@@ -205,22 +282,13 @@ function actionsIn({ actions }: Mask, span: Span): readonly TemplateAction[] {
   return found;
 }
 
-/** Branches nested in disabled ones add nothing. */
-function outermost(dead: readonly Span[]): readonly Span[] {
-  const found: Span[] = [];
-  for (const span of [...dead].sort((a, b) => a.start - b.start || b.end - a.end)) {
-    if (span.start >= (found.at(-1)?.end ?? 0)) found.push(span);
-  }
-  return found;
-}
-
 const maxCopied = 50_000;
 
 /** A copy of a value at a place of this file; undefined if the limit of copied nodes is exceeded. */
 function copied(value: YamlNode, span: Span, filling: Filling): YamlNode | undefined {
   const size = sizeOf(value);
-  if (size > filling.room) return undefined;
-  filling.room -= size;
+  if (size > filling.room.left) return undefined;
+  filling.room.left -= size;
   filling.places.push(span);
   return moved(value, span);
 }

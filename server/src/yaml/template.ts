@@ -161,15 +161,10 @@ export function markIncomplete(root: YamlNode, mask: Mask): void {
   }
 }
 
-/** The nodes to which the output of each action on its own lines will belong. */
-export function insertionTargets(
-  root: YamlNode,
-  mask: Mask,
-): readonly (Target & { readonly action: TemplateAction })[] {
+/** The nodes to which unseen lines will belong, with the action whose output they are, if it is a single one. */
+export function insertionTargets(root: YamlNode, mask: Mask): readonly (Target & HiddenLines)[] {
   const written = new Map<YamlNode, readonly Child[]>();
-  return mask.hiddenLines.flatMap((hidden) =>
-    hidden.action === undefined ? [] : [{ ...targetOf(root, hidden, mask, written), action: hidden.action }],
-  );
+  return mask.hiddenLines.map((hidden) => ({ ...targetOf(root, hidden, mask, written), ...hidden }));
 }
 
 /** The nodes to which unseen lines will belong. */

@@ -1,8 +1,8 @@
-import type { Cursor, Located } from '../../yaml/cursor.ts';
+import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
-import { countOf, lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
+import { countOf, imageOfParts, lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container, Scaling } from '../workload.ts';
@@ -78,10 +78,7 @@ function lowerNimService(spec: Cursor | undefined, name: string): Pick<KindLower
 
 /** The container with its image, which is a mapping, as one reference located at the tag. */
 function nimContainer(spec: Cursor, name: string): Container {
-  const repository = text(getIn(spec, 'image', 'repository'));
-  const tag = text(getIn(spec, 'image', 'tag'));
-  const image: Located<string> | undefined =
-    repository && (tag ? { value: `${repository.value}:${tag.value}`, at: tag.at } : repository);
+  const image = imageOfParts(getIn(spec, 'image', 'repository'), getIn(spec, 'image', 'tag'));
   return { ...lowerContainer(spec, 'app', name), image };
 }
 

@@ -5,7 +5,7 @@ import { asBoolean, asText, entries, getIn, isTemplated, keyOf } from '../../yam
 import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { once } from '../once.ts';
-import { lowerContainer, text } from '../pod.ts';
+import { imageOfParts, lowerContainer, text } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
 import { singularsOf } from './shape-words.ts';
@@ -43,10 +43,8 @@ export function resourcesOf(block: Cursor): Cursor | undefined {
 
 function imageOf(block: Cursor): Container['image'] {
   const image = getIn(block, 'image');
-  const repository = text(getIn(image, 'repository')) ?? text(getIn(image, 'name'));
-  const tag = text(getIn(image, 'tag'));
   if (image?.node.kind !== 'map') return text(image);
-  return repository && (tag ? { value: `${repository.value}:${tag.value}`, at: tag.at } : repository);
+  return imageOfParts(getIn(image, 'repository') ?? getIn(image, 'name'), getIn(image, 'tag'));
 }
 
 /** Signs that an object runs programs: what is run, with what, or how often. */

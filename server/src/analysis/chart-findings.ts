@@ -1,0 +1,43 @@
+import { namesAccelerators } from '../model/accelerators.ts';
+import { lowerDocument } from '../model/lower.ts';
+import { type ChartValues, filledTemplates } from '../model/related-files.ts';
+import type { Finding } from '../rules/rule.ts';
+import { type RunInput, runRules } from '../rules/run.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+
+type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads'>;
+
+/**
+ * The findings of a template, with those that only show when the chart's own values are filled in: the values have the GPUs, and the template
+ * has the command or the volumes. A problem that the values alone have is reported in their file.
+ * @param written the findings of the template as it is written
+ */
+export function withChartValues(
+  template: YamlDocument,
+  written: readonly Finding[],
+  chart: ChartValues,
+  settings: Settings,
+): readonly Finding[] {
+  const placeOf = ({ rule, span }: Finding) => `${rule} ${span.start}`;
+  const known = new Set(written.map(placeOf));
+  const added = filledTemplates(template, chart).flatMap((document) =>
+    runOn(document, settings).filter((one) => isCertain(one) && !known.has(placeOf(one))),
+  );
+  if (added.length === 0) return written;
+  const inValues = new Set(runOn(chart.document, settings).map(({ rule }) => rule));
+  const shown = new Map(added.filter(({ rule }) => !inValues.has(rule)).map((one) => [placeOf(one), one]));
+  const named = [...shown.values()].map(
+    (one): Finding => ({ ...one, message: `${one.message} (with ${chart.name})`, fixes: [] }),
+  );
+  return [...written, ...named].sort((a, b) => a.span.start - b.span.start);
+}
+
+/** Values are what a chart starts with, and people set their own: advice about them would be about a choice that nobody has made yet. */
+function isCertain({ severity, workload }: Finding): boolean {
+  return (severity === 'error' || severity === 'warning') && workload !== null && namesAccelerators(workload);
+}
+
+function runOn(document: YamlDocument, settings: Settings): readonly Finding[] {
+  const { options, crossReferences } = settings;
+  return runRules({ ...settings, document, ...lowerDocument(document, options, crossReferences) }).findings;
+}
