@@ -24,24 +24,52 @@ export interface Loop {
 
 /** Reads the actions of a template, in order, with the values of its chart. */
 export function readTemplate(actions: readonly TemplateAction[], values: YamlNode): TemplateReading {
-  return readActions(actions, { dot: 'root', values, variables: new Map() }, { left: maxEvaluated });
+  const read = actions.map((action) => ({ action, ...wordsOf(action) }));
+  const template = { actions: read, ends: endsOfLoops(read), left: maxEvaluated };
+  return readPart(template, { from: 0, to: read.length, depth: 0 }, { dot: 'root', values, variables: new Map() });
 }
 
 /** Nested loops over long lists would otherwise be evaluated millions of times. */
 const maxEvaluated = 20_000;
 
-function readActions(actions: readonly TemplateAction[], scope: Scope, budget: { left: number }): TemplateReading {
+/** No chart nests its loops deeper. */
+const maxDepth = 20;
+
+interface ReadAction {
+  readonly action: TemplateAction;
+  readonly expression: string;
+  /** Of a control action: the keyword and what follows. */
+  readonly word: string;
+  readonly rest: string;
+}
+
+interface Template {
+  readonly actions: readonly ReadAction[];
+  /** The index of the action that ends each loop, by that of the loop. */
+  readonly ends: ReadonlyMap<number, number>;
+  /** How many more actions may be evaluated. */
+  left: number;
+}
+
+interface Part {
+  readonly from: number;
+  readonly to: number;
+  readonly depth: number;
+}
+
+function readPart(template: Template, { from, to, depth }: Part, scope: Scope): TemplateReading {
+  const { actions } = template;
   const results = new Map<TemplateAction, Evaluated>();
   const dead: Span[] = [];
   const loops: Loop[] = [];
   const variables = new Map(scope.variables);
   const blocks: Block[] = [];
   let { dot } = scope;
-  for (let index = 0; index < actions.length && budget.left > 0; index += 1) {
-    const action = actions[index];
-    if (action === undefined) break;
-    budget.left -= 1;
-    const { word, rest, expression } = wordsOf(action);
+  for (let index = from; index < to && template.left > 0; index += 1) {
+    const read = actions[index];
+    if (read === undefined) break;
+    template.left -= 1;
+    const { action, word, rest, expression } = read;
     const here: Scope = { dot, values: scope.values, variables };
     if (!isControl(action)) {
       const value = evaluate(expression, here);
@@ -58,15 +86,17 @@ function readActions(actions: readonly TemplateAction[], scope: Scope, budget: {
       blocks.push({ before: dot, truth: isTrue(value), from: action.span.end });
       if (word === 'with') dot = value;
     } else if (word === 'range' || word === 'define' || word === 'block') {
-      const end = word === 'range' ? endOfLoop(actions, index) : undefined;
+      const end = depth < maxDepth ? template.ends.get(index) : undefined;
       const rounds = end === undefined ? undefined : roundsOf(rest, here);
       if (end !== undefined && rounds !== undefined) {
-        const body = actions.slice(index + 1, end);
+        const part = { from: index + 1, to: end, depth: depth + 1 };
         loops.push({
-          body: { start: action.span.end, end: actions[end]?.span.start ?? Number.POSITIVE_INFINITY },
-          rounds: rounds.map((round) => readActions(body, round, budget)),
+          body: { start: action.span.end, end: actions[end]?.action.span.start ?? Number.POSITIVE_INFINITY },
+          rounds: rounds.map((round) => readPart(template, part, round)),
         });
-        for (const name of body.map((one) => assignment.exec(wordsOf(one).expression)?.[1])) {
+        // An assignment in a loop holds only if that runs.
+        for (const { expression: inLoop } of actions.slice(index + 1, end)) {
+          const name = assignment.exec(inLoop)?.[1];
           if (name !== undefined) variables.set(name, undefined);
         }
         index = end;
@@ -113,21 +143,23 @@ function wordsOf(action: TemplateAction) {
   return { expression, word, rest };
 }
 
-/** The index of the action that ends a loop, or the number of actions if it goes on in the next document; undefined if it has an `else`. */
-function endOfLoop(actions: readonly TemplateAction[], from: number): number | undefined {
-  let depth = 0;
-  for (let index = from; index < actions.length; index += 1) {
-    const action = actions[index];
-    if (action === undefined || !isControl(action)) continue;
-    const { word } = wordsOf(action);
-    if (/^(?:if|with|range|define|block)$/.test(word)) depth += 1;
-    else if (word === 'else' && depth === 1) return undefined;
-    else if (word === 'end') {
-      depth -= 1;
-      if (depth === 0) return index;
-    }
+/** The number of actions for a loop that goes on in the next document; nothing for one with an `else`. */
+function endsOfLoops(actions: readonly ReadAction[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const open: { readonly index: number; readonly word: string; hasElse: boolean }[] = [];
+  const close = (end: number): void => {
+    const block = open.pop();
+    if (block?.word === 'range' && !block.hasElse) ends.set(block.index, end);
+  };
+  for (const [index, { action, word }] of actions.entries()) {
+    if (!isControl(action)) continue;
+    const block = open.at(-1);
+    if (/^(?:if|with|range|define|block)$/.test(word)) open.push({ index, word, hasElse: false });
+    else if (word === 'else' && block !== undefined) block.hasElse = true;
+    else if (word === 'end') close(index);
   }
-  return actions.length;
+  while (open.length > 0) close(actions.length);
+  return ends;
 }
 
 /** The scope of each round of a loop; undefined if it is unknown over what it runs. */

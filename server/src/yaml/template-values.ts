@@ -46,7 +46,8 @@ export function fillFromValues(document: YamlDocument, values: YamlNode): readon
   };
   const loop = reading.loops.find(({ body }) => isWithin(root.span, body));
   if (loop === undefined) return filledBy([reading], []);
-  return loop.rounds.flatMap((round) => filledBy([reading, round], [root.span]));
+  room.left -= loop.rounds.length * sizeOf(root);
+  return room.left < 0 ? [] : loop.rounds.flatMap((round) => filledBy([reading, round], [root.span]));
 }
 
 /** Unseen lines of a node. */
