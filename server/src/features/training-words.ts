@@ -1,6 +1,6 @@
 import { formatGiB, formatNumber, plural } from '../cost/money.ts';
 import { estimateTraining, type TrainingEstimate, trainingFit } from '../memory/training.ts';
-import type { KnownRun, NoTrainingRun } from '../model/training-run.ts';
+import type { KnownRun, NoTrainingRun, TrainingRun } from '../model/training-run.ts';
 import type { TrainingSettings } from '../model/training-settings.ts';
 import { shorten } from '../yaml/shorten.ts';
 
@@ -21,8 +21,8 @@ const recomputations = {
   offloaded: 'full recomputation from inputs on the host',
 };
 
-/** `Mixed precision, 8 GPUs, weights sharded, …`. */
-export function settingsWords(settings: TrainingSettings): string {
+/** `Mixed precision, 8 GPUs, weights sharded, …, 2 × up to 4,096 tokens per GPU`. */
+export function settingsWords({ settings, limitsLength }: Pick<TrainingRun, 'settings' | 'limitsLength'>): string {
   const { precision, sharded, devices, adapter, optimizer, recomputation, batch, sequence, offload, context } =
     settings;
   return [
@@ -35,7 +35,7 @@ export function settingsWords(settings: TrainingSettings): string {
     recomputations[recomputation],
     batch === null || sequence === null
       ? ''
-      : `${formatNumber(batch)} × ${formatNumber(sequence)} tokens per ${context > 1 ? plural(context, 'GPU') : 'GPU'}`,
+      : `${formatNumber(batch)} × ${limitsLength ? 'up to ' : ''}${formatNumber(sequence)} tokens per ${context > 1 ? plural(context, 'GPU') : 'GPU'}`,
   ]
     .filter((part) => part !== '')
     .join(', ');

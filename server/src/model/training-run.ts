@@ -23,6 +23,8 @@ export interface TrainingRun {
   /** Sequences per step over all devices, if a setting says so. */
   readonly globalBatch: number | null;
   readonly steps: number | null;
+  /** The sequence length is a limit: the data can be shorter. */
+  readonly limitsLength: boolean;
   /** All settings as written, for changes of single flags. */
   readonly written: TrainerSettings;
 }
@@ -112,6 +114,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     accumulation: count('gradient-accumulation'),
     globalBatch: count('global-batch'),
     steps: count('total-steps'),
+    limitsLength: limitsLength(written),
     written,
   };
   return { run, unknown: null };
@@ -119,6 +122,17 @@ export function trainingRun(container: Container, workload: Workload): Trained {
 
 /** Models that are one stack of layers. */
 const stacks: ReadonlySet<ModelShape['kind']> = new Set(['language', 'embedding', 'reranker', 'encoder'] as const);
+
+/** Whether sequences are cut at a length (`max_length`, `cutoff_len`) without being packed or padded to it. */
+function limitsLength(written: TrainerSettings): boolean {
+  const words = wordsOf(lastSetting(written, 'sequence-length')?.written ?? '');
+  return (
+    words.some((word) => word === 'max' || word === 'cutoff') &&
+    !written.settings.some(({ name, value }) => fillsSequences.test(name) && isOn(value?.toLowerCase()))
+  );
+}
+
+const fillsSequences = /(?:^|[.-])packing$|(?:^|\.)pad-to-/;
 
 const isSequence = /(?:^|\.)sequence-parallel$/;
 
