@@ -65,3 +65,41 @@ test('with an unknown number of GPUs, or an unknown precision, the reason has th
     'no setting says whether weights have 16 or 32 bits; weights, gradients and optimizer states take 6.7 to 13 GiB per GPU',
   );
 });
+
+test('a process that divides the model has a bound over all of its GPUs', () => {
+  const command = 'swift sft --model meta-llama/Llama-2-7b-hf --train_type lora --max_length 2048';
+  const [record] = trainingRecords(workloadOf(jobOf(command, 4)));
+  expect(record).toMatchObject({ model: 'meta-llama/Llama-2-7b-hf', needGiB: null });
+  expect(record?.unknown).toBe(
+    'one process divides the model among its GPUs; weights, gradients and optimizer states take at least 13 GiB over all of them',
+  );
+});
+
+// biome-ignore format: one line for each command
+test.each([
+  ['swift rlhf --rlhf_type dpo --model Qwen/Qwen2.5-7B --max_length 8192 --per_device_train_batch_size 1', '1 × up to 8,192 tokens per GPU'],
+  ['swift sft --model Qwen/Qwen2.5-7B --max_length 8192 --per_device_train_batch_size 1 --packing true', '1 × 8,192 tokens per GPU'],
+  ['swift sft --model Qwen/Qwen2.5-7B --max_length 8192 --per_device_train_batch_size 1 --packing false', '1 × up to 8,192 tokens per GPU'],
+  ['megatron pretrain --model Qwen/Qwen2.5-7B --bf16 true --seq-length 4096 --micro-batch-size 1', '1 × 4,096 tokens per GPU'],
+])('%s: %s', (command, tokens) => {
+  const [record] = trainingRecords(workloadOf(jobOf(command.replace('megatron pretrain', 'torchrun pretrain_gpt.py'), 1)));
+  expect(record?.assumptions[0]).toContain(tokens);
+});
+
+test('GPUs that share a sequence are named', () => {
+  const command = 'swift sft --model Qwen/Qwen2.5-7B --max_length 32768 --batch_size 1 --sequence_parallel_size 4';
+  const [record] = trainingRecords(workloadOf(jobOf(`NPROC_PER_NODE=4 ${command}`, 4)));
+  expect(record?.assumptions[0]).toContain('1 × up to 32,768 tokens per 4 GPUs');
+});
+
+function jobOf(command: string, gpus: number): string {
+  return `apiVersion: batch/v1
+kind: Job
+metadata: {name: tune}
+spec:
+  template:
+    spec:
+      containers:
+        - {name: main, image: "registry.example/trainer:1", command: [bash, -c, "${command}"], resources: {limits: {nvidia.com/gpu: ${gpus}}}}
+`;
+}

@@ -42,6 +42,45 @@ function need(more: Partial<TrainingSettings>, shape = mistral) {
   return estimateTraining(shape, { ...alone, ...more });
 }
 
+describe('quantized models that PEFT prepares', () => {
+  const quantized = { ...lora, bits: 4 } as const;
+  const embeddings = 2 * 32_000 * 4096;
+
+  test('embeddings and the output layer have 32 bits, and so have the inputs of layers', () => {
+    const [before, after] = [need({ adapter: quantized }), need({ adapter: quantized, upcast: true })];
+    expect(after.weightsGiB - before.weightsGiB).toBeCloseTo((2 * embeddings) / gib, 5);
+    // 2 bytes more per hidden value of 32 layers; two complete layers, half as much again, exceed the logits.
+    const layer = 10 * 4096 + 2 * (2 * 32 + 2 * 8) * 128 + 6 * 14_336;
+    const more = 2 * 4096 * 32 + 2 * 1.5 * layer - 12 * 32_000;
+    expect((after.activationsGiB ?? 0) - (before.activationsGiB ?? 0)).toBeCloseTo((2048 * more) / gib, 3);
+  });
+
+  test.each([
+    ['16 bits', { adapter: lora }],
+    ['all weights', {}],
+    ['ZeRO 3', { adapter: quantized, engine: 'deepspeed', sharded: 'parameters', devices: 8 }],
+  ] as const)('nothing changes with %s', (_, settings) => {
+    expect(need({ ...settings, upcast: true })).toEqual(need(settings));
+  });
+
+  // https://github.com/ljm565/universal-llm-trainer measured 36 GiB without and 48 GiB with quantization.
+  test('with long sequences, quantization can take more memory than it saves', () => {
+    const settings = { adapter: { ...lora, targets: 'all' }, batch: 8, sequence: 8192, upcast: true } as const;
+    expect(trainingLevers(mistral, settingsWith(settings)).map(({ kind }) => kind)).not.toContain('quantize');
+  });
+});
+
+test('selective recomputation of Megatron keeps all that counts, that of others a third', () => {
+  const megatron = { engine: 'megatron', precision: 'mixed' } as const;
+  const kept = (more: Partial<TrainingSettings>) => need({ ...more, loss: 'chunked' }).activationsGiB ?? 0;
+  expect(kept({ ...megatron, recomputation: 'selective' })).toBe(kept({ ...megatron, recomputation: 'none' }));
+  expect(kept({ recomputation: 'selective' })).toBeLessThan(0.5 * kept({ recomputation: 'none' }));
+});
+
+function settingsWith(more: Partial<TrainingSettings>): TrainingSettings {
+  return { ...alone, ...more };
+}
+
 describe('weights, gradients and optimizer states by hand', () => {
   const count = mistral.parameters;
   // biome-ignore format: one line for each case

@@ -99,6 +99,7 @@ describe('command lines', () => {
     ['deepspeed --module openrlhf.cli.train_sft --max_len 2048 --micro_train_batch_size 2 --pretrain meta-llama/Meta-Llama-3-8B --zero_stage 3 --bf16 --gradient_checkpointing --adam_offload', { sequence: 2048, batch: 2, offload: 'optimizer', sharded: 'parameters', recomputation: 'full' }],
     ['python run_glue.py --model_name_or_path google-bert/bert-large-uncased --per_device_train_batch_size 4 --max_seq_length 512', { precision: 'full', batch: 4, sequence: 512 }],
     [`llamafactory-cli train ${llama} --finetuning_type full --bf16 true --disable_gradient_checkpointing true --attn_implementation eager`, { recomputation: 'none', attention: 'eager', precision: 'mixed', batch: null }],
+    [`torchrun train.py ${llama} --bf16 --fsdp "full_shard auto_wrap offload"`, { sharded: 'parameters', offload: 'all' }],
     [`torchrun train.py ${llama} --bf16 --fsdp "shard_grad_op auto_wrap" --optim adafactor`, { sharded: 'gradients', optimizer: 'adafactor' }],
   ])('%s', (command, expected) => {
     expect(runOf(command)).toMatchObject({ unknown: null, run: { settings: expected } });
@@ -109,6 +110,7 @@ describe('command lines', () => {
     ['axolotl train examples/llama-3/qlora.yml', { kind: 'unread', name: 'examples/llama-3/qlora.yml' }],
     [`accelerate launch --config_file fsdp_config.yaml train.py ${llama} --bf16`, { kind: 'unread', name: 'fsdp_config.yaml' }],
     ['torchrun train.py --model_name_or_path acme/model-9b --bf16 --per_device_train_batch_size 1', { kind: 'noShape', name: 'acme/model-9b' }],
+    ['swift sft --model_type acme-7b-chat --sft_type lora --batch_size 1', { kind: 'noShape', name: 'acme-7b-chat' }],
     [`torchrun train.py ${llama} --bf16 --optim "$OPTIM" --per_device_train_batch_size 1`, { kind: 'setting', name: 'optim' }],
     [`torchrun train.py ${llama}`, { kind: 'precision' }],
     ['torchrun train.py --epochs 3', { kind: 'unnamed' }],
@@ -131,6 +133,44 @@ describe('command lines', () => {
     expect([pairs, reference]).toEqual(expected);
   });
 
+  // biome-ignore format: one line for each command
+  test.each([
+    ['swift sft --model meta-llama/Llama-2-7b-hf --sequence_parallel_size 8', 8],
+    [`llamafactory-cli train ${llama} --bf16 true --sequence_parallel_size 4`, 4],
+    [`accelerate launch sft.py ${llama} --bf16 --ulysses_sequence_parallel_size 2`, 2],
+    ['megatron sft --load Qwen1.5-MoE-A2.7B-mcore --tensor_model_parallel_size 2 --sequence_parallel true --bf16 true', 1],
+    [`accelerate launch sft.py ${llama} --bf16 --sequence_length 2048 --model_parallel_size 4`, 1],
+  ])('%s: %i parts of each sequence', (command, parts) => {
+    expect(runOf(command).run?.settings.context).toBe(parts);
+  });
+
+  // biome-ignore format: one line for each command
+  test.each([
+    ['swift sft --model meta-llama/Llama-2-7b-hf --train_type lora', 4, true],
+    ['NPROC_PER_NODE=2 swift sft --model meta-llama/Llama-2-7b-hf --train_type lora', 4, true],
+    ['swift dpo --model_type yi-6b-chat --sft_type lora', 2, true],
+    [`python sft.py ${llama} --bf16 --device_map auto`, 2, true],
+    ['NPROC_PER_NODE=4 swift sft --model meta-llama/Llama-2-7b-hf --train_type lora', 4, false],
+    ['swift sft --model meta-llama/Llama-2-7b-hf --train_type lora', 1, false],
+    ['NPROC_PER_NODE=4 swift sft --model meta-llama/Llama-2-7b-hf --deepspeed zero3', 4, false],
+    ['torchrun swift/cli/sft.py --model meta-llama/Llama-2-7b-hf --torch_dtype bfloat16', 4, false],
+    [`accelerate launch sft.py ${llama} --bf16 --device_map auto`, 2, false],
+    [`python sft.py ${llama} --bf16`, 2, false],
+  ])('%s on %i GPUs: one process divides the model: %s', (command, devices, divided) => {
+    expect(runOf(command, devices).unknown?.kind === 'divided').toBe(divided);
+  });
+
+  const quantized = '--use_peft --load_in_4bit true';
+  test.each([
+    [`trl sft ${llama} ${quantized}`, true],
+    [`python train.py ${llama} --bf16 ${quantized}`, true],
+    [`llamafactory-cli train ${llama} --finetuning_type lora --quantization_bit 4`, undefined],
+    ['tune run lora_finetune_single_device --config llama3_1/8B_qlora_single_device', undefined],
+    ['torchrun finetune.py --model_name_or_path Qwen/Qwen-7B-Chat-Int4 --fp16 True --use_lora', undefined],
+  ])('%s: 32 bits for what is not quantized: %s', (command, upcast) => {
+    expect(runOf(command).run?.settings.upcast).toBe(upcast);
+  });
+
   test('states of AdamW can have 4 bits', () => {
     expect(runOf(`trl sft ${llama} --dtype bfloat16 --optim adamw_torch_4bit`).run?.settings.optimizer).toBe(
       'adamw-4bit',
@@ -141,6 +181,8 @@ describe('command lines', () => {
     ['q_proj,v_proj,shared_expert.gate_proj,shared_expert.down_proj', 'query-value'],
     ['q_proj,k_proj,v_proj,o_proj,mlp.gate', 'attention'],
     ['q_proj,k_proj,v_proj,o_proj,gate_proj', 'all'],
+    ['q_proj k_proj v_proj o_proj gate_proj --lora_r 8', 'all'],
+    ['q_proj v_proj --module gate_proj', 'query-value'],
   ])('adapters on %s: %s', (modules, targets) => {
     const run = runOf(`trl sft ${llama} --dtype bfloat16 --use_peft true --lora_target_modules ${modules}`);
     expect(run.run?.settings.adapter?.targets).toBe(targets);

@@ -182,7 +182,7 @@ function agrees(size: number, { parameters, active }: ModelShape): boolean {
 const neutralWords = new Set(
   (
     'thinking think reasoning preview alpha beta latest exp online quantized quant dynamic block static kv model models weights checkpoint ckpt main ' +
-    'merged vllm sglang tgi trt trtllm tensorrt llm nim onnx openvino neuron triton server inference tools tool ibm mistralai qat unsloth ' +
+    'merged vllm sglang tgi trt trtllm tensorrt llm nim onnx openvino neuron mcore triton server inference tools tool ibm mistralai qat unsloth ' +
     'diffusers safetensors pytorch torch mtp dev test prod demo default deduped new text uncensored abliterated fast gpu'
   ).split(' '),
 );

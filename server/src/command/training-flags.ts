@@ -49,7 +49,9 @@ export function readTrainerSettings(input: ProcessInput, files: readonly Setting
     return [{ path: python ? `${target}.py` : target, text: command.heredoc.text }];
   });
   const code = commands.flatMap((command) => pythonCode(command) ?? []).map((text) => ({ path: 'inline.py', text }));
-  const flags = commands.flatMap(({ words }) => readFlags(words)).filter(({ isVariable }) => !isVariable);
+  const flags = commands
+    .flatMap(({ words }) => readFlags(words).map((flag) => withList(flag, words)))
+    .filter(({ isVariable }) => !isVariable);
   const isModule = ({ word }: Flag) => word.text === '-m';
   const values = new Set(flags.filter((flag) => !isModule(flag)).map(({ valueWord }) => valueWord));
   const words = commands.flatMap((command) => command.words.filter((word) => !values.has(word)));
@@ -74,6 +76,15 @@ export function readTrainerSettings(input: ProcessInput, files: readonly Setting
     words,
     unread: named.filter((path) => /\.(?:ya?ml|json|toml)$/.test(path) && !isKnown(path)),
   };
+}
+
+/** Names of modules follow their flag as a list: `--lora_target_modules q_proj v_proj`. */
+function withList(flag: Flag, words: readonly Word[]): Flag {
+  if (flag.valueWord === undefined || flag.valueWord === flag.word || !/modules$/.test(flag.name)) return flag;
+  const after = words.slice(words.indexOf(flag.valueWord));
+  const end = after.findIndex(({ text }) => text.startsWith('-'));
+  const listed = after.slice(0, end < 0 ? undefined : end);
+  return { ...flag, value: listed.map(({ text }) => text).join(',') };
 }
 
 function isSettingsFile(flag: Flag): boolean {

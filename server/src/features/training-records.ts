@@ -77,9 +77,9 @@ function openWords({ fixedGiB }: TrainingEstimate): string {
   return `batch size or sequence length unknown: at least ${gib(fixedGiB)} GiB, and activations`;
 }
 
-function assumptionsOf({ settings }: TrainingRun, { gradientsGiB, optimizerGiB }: TrainingEstimate): readonly string[] {
+function assumptionsOf(run: TrainingRun, { gradientsGiB, optimizerGiB }: TrainingEstimate): readonly string[] {
   return [
-    settingsWords(settings),
+    settingsWords(run),
     `Gradients ${gib(gradientsGiB)} GiB, optimizer states ${gib(optimizerGiB)} GiB; the overhead includes activations`,
   ];
 }

@@ -1,6 +1,6 @@
 import { formatGiB, formatNumber, plural } from '../cost/money.ts';
 import { estimateTraining, type TrainingEstimate, trainingFit } from '../memory/training.ts';
-import type { KnownRun, NoTrainingRun } from '../model/training-run.ts';
+import type { KnownRun, NoTrainingRun, TrainingRun } from '../model/training-run.ts';
 import type { TrainingSettings } from '../model/training-settings.ts';
 import { shorten } from '../yaml/shorten.ts';
 
@@ -21,9 +21,10 @@ const recomputations = {
   offloaded: 'full recomputation from inputs on the host',
 };
 
-/** `Mixed precision, 8 GPUs, weights sharded, …`. */
-export function settingsWords(settings: TrainingSettings): string {
-  const { precision, sharded, devices, adapter, optimizer, recomputation, batch, sequence, offload } = settings;
+/** `Mixed precision, 8 GPUs, weights sharded, …, 2 × up to 4,096 tokens per GPU`. */
+export function settingsWords({ settings, limitsLength }: Pick<TrainingRun, 'settings' | 'limitsLength'>): string {
+  const { precision, sharded, devices, adapter, optimizer, recomputation, batch, sequence, offload, context } =
+    settings;
   return [
     precisions[precision],
     plural(devices, 'GPU'),
@@ -32,7 +33,9 @@ export function settingsWords(settings: TrainingSettings): string {
     adapter === null ? 'all weights trained' : `LoRA of rank ${adapter.rank} on ${adapter.bits}-bit weights`,
     optimizer,
     recomputations[recomputation],
-    batch === null || sequence === null ? '' : `${formatNumber(batch)} × ${formatNumber(sequence)} tokens per GPU`,
+    batch === null || sequence === null
+      ? ''
+      : `${formatNumber(batch)} × ${limitsLength ? 'up to ' : ''}${formatNumber(sequence)} tokens per ${context > 1 ? plural(context, 'GPU') : 'GPU'}`,
   ]
     .filter((part) => part !== '')
     .join(', ');
@@ -49,6 +52,8 @@ export function whyUnknown(unknown: NoTrainingRun): string | undefined {
       return `${shorten(unknown.name)} has a value that is known only in the cluster${withAny(unknown.known)}`;
     case 'devices':
       return `the number of its GPUs is unknown; ${states} take at least ${overAll(unknown.known)}`;
+    case 'divided':
+      return `one process divides the model among its GPUs; ${states} take at least ${inAll(unknown.known)} GiB over all of them`;
     case 'precision':
       return `no setting says whether weights have 16 or 32 bits; ${states} take ${inEither(unknown.known)} GiB per GPU`;
     default:
@@ -58,10 +63,14 @@ export function whyUnknown(unknown: NoTrainingRun): string | undefined {
 
 const states = 'weights, gradients and optimizer states';
 
-function overAll({ shape, settings }: KnownRun): string {
-  const { fixedGiB } = estimateTraining(shape, { ...settings, ...undivided });
-  const isCopied = settings.sharded === 'nothing' && settings.tensor * settings.pipeline === 1;
-  return `${gib(fixedGiB)} GiB ${isCopied ? 'on each' : 'over all of them'}`;
+function overAll(known: KnownRun): string {
+  const { sharded, tensor, pipeline } = known.settings;
+  const isCopied = sharded === 'nothing' && tensor * pipeline === 1;
+  return `${inAll(known)} GiB ${isCopied ? 'on each' : 'over all of them'}`;
+}
+
+function inAll({ shape, settings }: KnownRun): string {
+  return gib(estimateTraining(shape, { ...settings, ...undivided }).fixedGiB);
 }
 
 const undivided = { devices: 1, tensor: 1, pipeline: 1, expert: 1 };

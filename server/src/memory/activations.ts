@@ -10,7 +10,7 @@ export function activationBytes(shape: ModelShape, settings: TrainingSettings): 
   if (batch === null || sequence === null) return null;
   const tokens = ((pairs ? 2 : 1) * batch * sequence) / context;
   const layer = layerBytes(shape, settings, sequence);
-  const input = (2 * shape.hidden) / (sequenceParallel ? tensor : 1);
+  const input = ((isUpcast(settings) ? 4 : 2) * shape.hidden) / (sequenceParallel ? tensor : 1);
   // The first stage of a pipeline holds one batch for each stage, so its share of the layers counts as often as there are stages.
   const outputs = hasOutputLayer(shape) ? shape.vocabulary : 0;
   const logits = (outputs * logitBytes) / tensor / (loss === 'chunked' ? constants.chunks : 1);
@@ -19,8 +19,14 @@ export function activationBytes(shape: ModelShape, settings: TrainingSettings): 
   const again = Math.max(layer * copies, logits);
   if (recomputation === 'full') return tokens * (input * shape.layers + again);
   if (recomputation === 'offloaded') return tokens * again;
-  const layers = layer * shape.layers * (recomputation === 'selective' ? constants.selective : 1);
+  const share = settings.engine === 'megatron' ? constants.selectiveAttention : constants.selective;
+  const layers = layer * shape.layers * (recomputation === 'selective' ? share : 1);
   return tokens * (layers + logits);
+}
+
+/** Whether unquantized weights have 32 bits. FSDP and ZeRO 3 shard weights of one type only, so there they keep theirs. */
+export function isUpcast({ adapter, sharded, upcast }: TrainingSettings): boolean {
+  return upcast === true && adapter !== null && adapter.bits < 16 && sharded !== 'parameters';
 }
 
 /** Models of embeddings and scores are trained on those, without logits. */
@@ -39,6 +45,8 @@ const constants = {
   inPlace: 1,
   /** The share that remains if a program keeps only some operations of each layer. */
   selective: 0.35,
+  /** Megatron's kind computes only the attention matrix again, which is not counted here: https://arxiv.org/abs/2205.05198 */
+  selectiveAttention: 1,
   /** The parts into which a fused or chunked loss divides the tokens. */
   chunks: 16,
   /** Bytes per hidden value that norms and residuals keep. */
@@ -61,6 +69,7 @@ function layerBytes(shape: ModelShape, settings: TrainingSettings, sequence: num
   const inner = (feedForwardMatrices === 3 ? (all ? 8 : 6) : all ? 4 : 2) * width;
   // Scores and their softmax in 16 bits, and a mask.
   const scores = attention === 'eager' ? 5 * heads * sequence : 0;
-  const wide = precision === 'full' ? 2 : precision === 'mixed' && engine === 'torch' ? constants.casts : 1;
+  const isCast = isUpcast(settings) || (precision === 'mixed' && engine === 'torch');
+  const wide = precision === 'full' ? 2 : isCast ? constants.casts : 1;
   return (between / (sequenceParallel ? tensor : 1) + (projected + inner + scores) / tensor) * wide;
 }

@@ -1,6 +1,6 @@
 import type { ModelShape } from '../catalog/index.ts';
 import type { Adapter, TrainingSettings } from '../model/training-settings.ts';
-import { activationBytes } from './activations.ts';
+import { activationBytes, isUpcast } from './activations.ts';
 
 /** What training takes on the most loaded device, in GiB. */
 export interface TrainingEstimate {
@@ -128,7 +128,8 @@ function stateBytes(shape: ModelShape, settings: TrainingSettings) {
   const share = (from: TrainingSettings['sharded']) => (adapter === null ? divided(from) : trained / by(from));
   // Frozen weights need no copy in 32 bits.
   const frozen = precision === 'full' || (precision === 'mixed' && engine === 'torch') ? 4 : 2;
-  const base = adapter === null ? 0 : (frozenBytes(own, adapter, frozen) * divided('parameters')) / count;
+  const outside = isUpcast(settings) ? 4 : 2;
+  const base = adapter === null ? 0 : (frozenBytes(own, adapter, frozen, outside) * divided('parameters')) / count;
   const gradient = precision === 'half' || engine === 'deepspeed' ? computed : 4;
   const states = statesOf[settings.optimizer];
   const state = precision === 'half' && adapter === null ? 2 : 4;
@@ -185,14 +186,15 @@ const statesOf = {
   muon: states((state) => state, false),
 };
 
-/** Frozen weights: quantized are the matrices of the layers; embeddings and output layer keep 16 bits. */
+/** Frozen weights: quantized are the matrices of the layers; embeddings and output layer have `outside` bytes. */
 function frozenBytes(
   { layers, experts, embeddings }: ReturnType<typeof parametersPerDevice>,
   adapter: Adapter,
   bytes: number,
+  outside: number,
 ): number {
   if (adapter.bits === 16) return (layers + experts + embeddings) * bytes;
-  return (layers + experts) * quantizedBytes(adapter) + embeddings * 2;
+  return (layers + experts) * quantizedBytes(adapter) + embeddings * outside;
 }
 
 /** Bytes per weight: 4 bits and 32 bits for each 64 weights. */

@@ -31,9 +31,12 @@ export function trainedModel(written: TrainerSettings, container: Container): Tr
   }
   const shape = writtenShape(written);
   if (shape !== undefined) return { name: 'the model of its flags', shape };
-  const unknown = candidates.find((value) => /^\w[\w.-]*\/[\w.-]+$/.test(value));
+  const unknown = candidates.find((value) => /^\w[\w.-]*\/[\w.-]+$/.test(value) || sizedName.test(value));
   return { name: unknown ?? '', shape: null };
 }
+
+/** A name without its organization that states a size: `atom-7b-chat`. */
+const sizedName = /^[a-z][\w.]*(?:-[\w.]+)*-\d+(?:\.\d+)?b(?:-[\w.]+)*$/i;
 
 function bitsOf(format: NamedModel['format']): { readonly bits?: number } {
   return format === null || format === 'unknown' ? {} : { bits: format.layerBits };

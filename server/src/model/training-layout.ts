@@ -71,6 +71,8 @@ export function offloadOf({ settings }: TrainerSettings, hints: ReadonlySet<stri
     const { value } = setting;
     return lastSetting({ settings: [setting] }, 'offload') !== undefined && isOn(value?.toLowerCase());
   });
+  // Transformers: `--fsdp "full_shard auto_wrap offload"`.
+  if (settings.some(({ name, value }) => /(?:^|\.)fsdp$/.test(name) && /\boffload\b/i.test(value ?? ''))) return 'all';
   const words = on.flatMap(({ written }) => wordsOf(written));
   if (words.some((word) => /^(?:params?|parameters|fsdp)$/.test(word))) return 'all';
   if (on.length === 0) return hints.has('offload') ? 'all' : 'nothing';

@@ -3,8 +3,9 @@ import type { ModelShape } from '../catalog/index.ts';
 import { unsplitWordsOf, wordsOf } from '../command/name-words.ts';
 import { countOf, isOn } from '../command/setting-values.ts';
 import { lastSetting, readTrainerSettings, type TrainerSettings } from '../command/training-flags.ts';
+import { requestsAccelerators } from './accelerators.ts';
 import { processInput } from './process-input.ts';
-import { trainedModel } from './trained-model.ts';
+import { type TrainedModel, trainedModel } from './trained-model.ts';
 import { goalOf } from './training-goal.ts';
 import { devicesOf, engineOf, offloadOf, shardedOf, stageInName, stageOf } from './training-layout.ts';
 import { adapterOf, attentionOf, optimizerOf, precisionOf, recomputationOf } from './training-method.ts';
@@ -22,6 +23,8 @@ export interface TrainingRun {
   /** Sequences per step over all devices, if a setting says so. */
   readonly globalBatch: number | null;
   readonly steps: number | null;
+  /** The sequence length is a limit: the data can be shorter. */
+  readonly limitsLength: boolean;
   /** All settings as written, for changes of single flags. */
   readonly written: TrainerSettings;
 }
@@ -29,7 +32,7 @@ export interface TrainingRun {
 /** Why the memory of a training container is unknown; of a known model, with what is known of the run. */
 export type NoTrainingRun =
   | { readonly kind: 'notTraining' | 'unnamed' }
-  | { readonly kind: 'devices' | 'precision'; readonly known: KnownRun }
+  | { readonly kind: 'devices' | 'divided' | 'precision'; readonly known: KnownRun }
   | { readonly kind: 'noShape'; readonly name: string }
   | { readonly kind: 'unread' | 'setting'; readonly name: string; readonly known?: KnownRun };
 
@@ -97,9 +100,11 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     stepInBackward: written.settings.some(
       ({ name, value }) => name === 'optimizer-in-bwd' && isOn(value?.toLowerCase()),
     ),
+    ...(upcasts(hints, model) ? { upcast: true } : {}),
     ...goalOf(written),
   };
   const known = { name: model.name, shape, settings };
+  if (engine === 'torch' && dividesModel(written, hints, workload)) return without({ kind: 'divided', known });
   if (unread !== undefined) return without({ kind: 'unread', name: unread, known });
   if (hidden !== undefined) return without({ kind: 'setting', name: hidden.written, known });
   if (devices === null) return without({ kind: 'devices', known });
@@ -109,6 +114,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     accumulation: count('gradient-accumulation'),
     globalBatch: count('global-batch'),
     steps: count('total-steps'),
+    limitsLength: limitsLength(written),
     written,
   };
   return { run, unknown: null };
@@ -117,12 +123,47 @@ export function trainingRun(container: Container, workload: Workload): Trained {
 /** Models that are one stack of layers. */
 const stacks: ReadonlySet<ModelShape['kind']> = new Set(['language', 'embedding', 'reranker', 'encoder'] as const);
 
+/** Whether sequences are cut at a length (`max_length`, `cutoff_len`) without being packed or padded to it. */
+function limitsLength(written: TrainerSettings): boolean {
+  const words = wordsOf(lastSetting(written, 'sequence-length')?.written ?? '');
+  return (
+    words.some((word) => word === 'max' || word === 'cutoff') &&
+    !written.settings.some(({ name, value }) => fillsSequences.test(name) && isOn(value?.toLowerCase()))
+  );
+}
+
+const fillsSequences = /(?:^|[.-])packing$|(?:^|\.)pad-to-/;
+
 const isSequence = /(?:^|\.)sequence-parallel$/;
 
 /** Whether a program recomputes activations unless a setting turns that off; LitGPT does on several devices. */
 function keepsLittle(hints: ReadonlySet<string>, devices: number): boolean {
   const known = ['unsloth', 'llamafactory', 'swift', 'torchtitan', 'tune'];
   return known.some((word) => hints.has(word)) || (hints.has('litgpt') && devices > 1);
+}
+
+/**
+ * Whether a quantized model is prepared with PEFT's function, which gives 32 bits to all weights in 16 except those of GPTQ:
+ * https://github.com/huggingface/peft/blob/012c0d5a9674/src/peft/utils/other.py
+ */
+function upcasts(hints: ReadonlySet<string>, { name }: TrainedModel): boolean {
+  return !/gptq|awq|int4|int8/i.test(name) && !ownPreparation.some((word) => hints.has(word));
+}
+
+/** Programs that prepare quantized models in another way. */
+const ownPreparation = 'axolotl unsloth llamafactory swift tune litgpt torchtitan nemo megatron'.split(' ');
+
+/** Words for programs that start a process for each device. */
+const launchers = ['accelerate', 'deepspeed', 'distributed', 'mpirun', 'torchrun'];
+
+/** Whether one process divides the model among several devices: SWIFT's without NPROC_PER_NODE, and any with `device_map="auto"`. */
+function dividesModel({ settings }: TrainerSettings, hints: ReadonlySet<string>, { podSets }: Workload): boolean {
+  const [perPod] = podSets.filter(requestsAccelerators).map(({ accelerators }) => accelerators[0]?.devices ?? 0);
+  if (perPod === undefined || perPod < 2 || launchers.some((word) => hints.has(word))) return false;
+  const processes = settings.filter(({ name }) => /(?:^|\.)nproc-per-node$/.test(name)).at(-1);
+  const isMapped = settings.some(({ name, value }) => /(?:^|\.)device-map$/.test(name) && /^auto$/i.test(value ?? ''));
+  if (processes === undefined) return isMapped || hints.has('swift');
+  return hints.has('swift') && Number(processes.value) < perPod;
 }
 
 /** Transformers' trainer loads models as they are published; older ones are in 32 bits. */

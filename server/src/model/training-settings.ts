@@ -55,6 +55,8 @@ export interface TrainingSettings {
   readonly loss: 'whole' | 'chunked';
   /** Weights are updated during the backward pass, so gradients do not pile up. */
   readonly stepInBackward: boolean;
+  /** Quantized models are prepared as PEFT does it: what stays unquantized gets 32 bits, and so does what flows between the layers. */
+  readonly upcast?: true;
   /** Each example is two sequences, a chosen and a rejected one. */
   readonly pairs?: true;
   /** A frozen copy of the model rates the same sequences; an adapter does without, because the model under it is frozen. */

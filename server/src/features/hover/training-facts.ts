@@ -57,7 +57,7 @@ export function trainingFacts(
   return {
     total,
     basis: [
-      `${settingsWords(settings)}; shape from ${sourceName(shape.source)}`,
+      `${settingsWords(run)}; shape from ${sourceName(shape.source)}`,
       'Published peaks of similar runs differ from the estimate by 10% (median) and by up to 80%',
     ],
   };
