@@ -122,7 +122,7 @@ function endsInDeployment(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function oneDevice(analysis: DocumentAnalysis): readonly Mistake[] {
-  const servers = ['vllm serve lab/novels', 'python3 -m sglang.launch_server --model-path lab/novels --port 1'];
+  const servers = ['vllm serve lab/novels', 'python3 -m sglang.launch_server --model-path lab/novels --host 0.0.0.0'];
   return apps(analysis, 'Deployment', 'StatefulSet', 'Pod')
     .filter((site) => alone(site) && site.count > 1 && site.request.form === 'whole')
     .flatMap((site) =>

@@ -9,7 +9,14 @@ export const planters: Planters = {
     withServers(analysis, (count) => [
       ['vllm', 'serve', 'meta-llama/Llama-3.1-405B-Instruct', `--tensor-parallel-size=${count}`],
       ['vllm', 'serve', '/models/Llama-3.1-405B-Instruct', '--tensor-parallel-size', String(count)],
-      ['python3', '-m', 'sglang.launch_server', '--model-path=deepseek-ai/DeepSeek-R1', `--tp=${count}`],
+      [
+        'python3',
+        '-m',
+        'sglang.launch_server',
+        '--host=0.0.0.0',
+        '--model-path=deepseek-ai/DeepSeek-R1',
+        `--tp=${count}`,
+      ],
     ]),
   'kv-cache-too-small': (analysis) =>
     withServers(analysis, (count) => [
@@ -26,7 +33,15 @@ export const planters: Planters = {
   'attention-heads': (analysis) =>
     withServers(analysis, () => [
       ['vllm', 'serve', 'tiiuae/falcon-7b', '--max-model-len=1024', '--tensor-parallel-size=2'],
-      ['python3', '-m', 'sglang.launch_server', '--model-path=tiiuae/falcon-7b', '--context-length=1024', '--tp=2'],
+      [
+        'python3',
+        '-m',
+        'sglang.launch_server',
+        '--host=0.0.0.0',
+        '--model-path=tiiuae/falcon-7b',
+        '--context-length=1024',
+        '--tp=2',
+      ],
     ]).flatMap((mistake) => withGpus(analysis, mistake, 2)),
   'dtype-unsupported': (analysis) =>
     withServers(analysis, () => [['vllm', 'serve', 'lab/novels-8b', '--dtype=bfloat16']]).flatMap((mistake) =>

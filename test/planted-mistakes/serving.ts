@@ -3,9 +3,10 @@ import { instanceType } from '../../server/src/catalog/index.ts';
 import { useOf } from '../../server/src/model/process-input.ts';
 import { asText, getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
-import { add, drop, dropItem, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
+import { add, append, drop, dropItem, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
 
 export const planters: Planters = {
+  'loopback-only': loopbackOnly,
   'autopilot-accelerator': autopilotAccelerator,
   'gang-missing': gangMissing,
   'mixed-gpu-models': mixedGpuModels,
@@ -50,6 +51,20 @@ function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
       return [];
     const place = { path: [...pathOf(server.at), 'name'], part: 'value' } as const;
     return [{ name: 'links again', steps: [drop([...pod, 'enableServiceLinks'])], place }];
+  });
+}
+
+function loopbackOnly(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis).flatMap(({ path, container, podSet, workload }): readonly Mistake[] => {
+    const isAlone = podSet.containers.filter(({ type }) => type !== 'init').length === 1;
+    const ports = getIn(container.at, 'ports');
+    const { program } = useOf(container);
+    const isServer = program === 'vllm' || program === 'sglang';
+    const isList = container.args.length > 1 && container.args.every(({ value }) => !/\s|--host/.test(value));
+    if (!isServer || workload.kind === 'Pod' || !isAlone || ports === undefined || !isList || !isWhole(workload))
+      return [];
+    const place = { path: [...path, 'args', container.args.length], part: 'value' } as const;
+    return [{ name: '--host', steps: [append([...path, 'args'], '--host=127.0.0.1')], place }];
   });
 }
 

@@ -58,6 +58,7 @@ import kvCacheTooSmall from './kv-cache-too-small.ts';
 import labelInvalid from './label-invalid.ts';
 import launcherGpu from './launcher-gpu.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
+import loopbackOnly from './loopback-only.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import migGeometry from './mig-geometry.ts';
 import migManySlices from './mig-many-slices.ts';
@@ -209,6 +210,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['label-invalid', labelInvalid],
   ['launcher-gpu', launcherGpu],
   ['limitrange-gives-gpus', limitrangeGivesGpus],
+  ['loopback-only', loopbackOnly],
   ['lws-restart-policy', lwsRestartPolicy],
   ['mig-geometry', migGeometry],
   ['mig-many-slices', migManySlices],

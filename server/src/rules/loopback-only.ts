@@ -1,0 +1,187 @@
+import { readFlags } from '../command/flags.ts';
+import { recognizeProgram } from '../command/programs.ts';
+import { allCommands, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import { probesOf } from '../evidence/probes.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { imageUseOf, processInput } from '../model/process-input.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A server listens on the loopback address of its pod.
+ *
+ * ## Why
+ *
+ * Some servers accept connections only at 127.0.0.1 unless a flag says otherwise, because they are made for the computer at hand. In a pod that
+ * is an address of the pod alone: Services and probes connect to the address of the pod and are refused. The server runs and holds its GPUs,
+ * but no request reaches it, and with a probe it never becomes ready. `kubectl port-forward` still works, so the mistake is easy to miss.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/sglang:0.5.5
+ *       command: [python3, -m, sglang.launch_server]
+ *       args:
+ *         - --model-path=/models/llm
+ *       readinessProbe:
+ *         httpGet: {path: /health, port: 30000}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/sglang:0.5.5
+ *       command: [python3, -m, sglang.launch_server]
+ *       args:
+ *         - --model-path=/models/llm
+ *         - --host=0.0.0.0
+ *       readinessProbe:
+ *         httpGet: {path: /health, port: 30000}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the server is then reachable from the whole cluster.
+ *
+ * ## When it is silent
+ *
+ * If a variable, a config file or a template may set the address, if another container of the pod may forward requests, on the network of the
+ * node, and in pods without a probe and without ports, or that no controller keeps running, because a port can be forwarded to them.
+ *
+ * ## Sources
+ *
+ * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
+ * - [TensorRT-LLM: trtllm-serve](https://nvidia.github.io/TensorRT-LLM/latest/commands/trtllm-serve/trtllm-serve.html)
+ * - [Uvicorn: settings](https://www.uvicorn.org/settings/)
+ * - [Flask: command line](https://flask.palletsprojects.com/en/stable/cli/)
+ * - [Xinference: start a local server](https://inference.readthedocs.io/en/latest/getting_started/using_xinference.html)
+ */
+export default defineRule({
+  topic: 'network',
+  severity: 'warning',
+  container(container, context) {
+    const { podSet, workload, document, report } = context;
+    if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
+    if (!isServed(container, workload) || !isAlone(container, podSet, workload)) return;
+    const lines = [...container.command, ...container.args];
+    if (lines.some(({ at }) => isTemplated(at)) || items(getIn(container.at, 'envFrom')).length > 0) return;
+    const found = listenerOf(container);
+    const span = found && spanOfWords(document, lines, found.words);
+    if (found === undefined || span === undefined) return;
+    const { program, host } = found;
+    report({
+      message:
+        host === undefined
+          ? `${program} without --host listens only on 127.0.0.1: Services and probes of the pod do not reach it`
+          : `${shorten(host, 30)} is an address of the pod alone: Services and probes do not reach ${program}`,
+      span,
+      fixes: () => (host === undefined ? [listenOnAll(found, container, context)] : []),
+    });
+  },
+});
+
+/** Whether something connects to the container: a probe, or clients of a port that a controller keeps open. */
+function isServed(container: Container, workload: Workload): boolean {
+  const { startup, readiness, liveness } = probesOf(container, workload);
+  const isProbed = [startup, readiness, liveness].some((probe) =>
+    ['httpGet', 'tcpSocket', 'grpc'].some(
+      (action) => getIn(probe, action) !== undefined && getIn(probe, action, 'host') === undefined,
+    ),
+  );
+  return isProbed || (workload.kind !== 'Pod' && items(getIn(container.at, 'ports')).length > 0);
+}
+
+/** Another container may forward requests. On the network of the node, programs of the node may be meant. */
+function isAlone(container: Container, { containers, pod }: PodSet, { partial, role }: Workload): boolean {
+  const isSeen = !partial && role !== 'definition' && !isIncomplete(pod) && !isUnseen(getIn(pod, 'containers'));
+  const others = containers.filter((one) => one !== container && one.type !== 'init');
+  return isSeen && !isIncomplete(container.at) && others.length === 0 && asBoolean(getIn(pod, 'hostNetwork')) !== true;
+}
+
+interface Listener {
+  readonly program: string;
+  /** The flag with its value; undefined for the default of the program. */
+  readonly host: string | undefined;
+  readonly words: readonly [Word, Word];
+}
+
+/** The one server of a container, if it listens only on the loopback address. */
+function listenerOf(container: Container): Listener | undefined {
+  const { command, args, env } = processInput(container);
+  const commands = allCommands(readCommandLine(command, args, env).statements);
+  const servers = commands.flatMap((one) => {
+    const found = recognizeProgram([one]);
+    return found?.use === 'serving' && found.program !== null ? [{ program: found.program, command: one }] : [];
+  });
+  const [server, ...others] = servers;
+  const variables = env.map(({ name }) => name);
+  if (server !== undefined) return others.length > 0 ? undefined : ofCommand(server.program, server.command, variables);
+  // The entrypoint of the image is the server, whose default address the image may change.
+  const { use, program } = imageUseOf(container);
+  const [only] = command.length > 0 || use !== 'serving' ? [] : commands;
+  const found = only && program !== null ? ofCommand(program, only, variables) : undefined;
+  return found?.host === undefined ? undefined : found;
+}
+
+function ofCommand(
+  program: string,
+  { words, assignments }: SimpleCommand,
+  env: readonly string[],
+): Listener | undefined {
+  const [first, last] = [words[0], words.at(-1)];
+  const flags = readFlags(words);
+  const host = flags.find(({ name, written }) => name === 'host' || (name.length === 1 && /^H$/.test(written)));
+  if (first === undefined || last === undefined) return undefined;
+  if (host !== undefined) {
+    if (host.dynamic || host.valueWord === undefined || !loopback.test(host.value ?? '')) return undefined;
+    return { program, host: `--host ${host.value}`, words: [host.word, host.valueWord] };
+  }
+  const isOpen =
+    flags.some(({ name }) => /^(?:config|env-file|uds|fd|h|bind)$/.test(name)) ||
+    // `"$@"` and `$EXTRA_ARGS` may hold the flag.
+    words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
+    [...env, ...assignments.map(({ text }) => text)].some((text) => /^\w*HOST(?:=|$)/.test(text));
+  return isOpen || !loopbackByDefault.has(program) ? undefined : { program, host: undefined, words: [first, last] };
+}
+
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+
+/** Servers that listen on the loopback address by default. */
+const loopbackByDefault: ReadonlySet<string> = new Set([
+  'sglang',
+  'trtllm-serve',
+  'uvicorn',
+  'flask',
+  'xinference-local',
+]);
+
+/** Appends the flag to a list of words. A script is left alone. */
+function listenOnAll({ words }: Listener, container: Container, { document }: PodSetContext): Fix | undefined {
+  const { command, args } = container;
+  const lines = [...command, ...args];
+  const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
+  if (!isList || words[1].item !== lines.length - 1) return undefined;
+  const key = args.length > 0 || command.length === 0 ? 'args' : 'command';
+  return fix('Add --host=0.0.0.0', 'unsafe', addItem(document, container.at, key, '--host=0.0.0.0'));
+}
