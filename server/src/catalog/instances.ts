@@ -13,6 +13,25 @@ export function instanceType(name: string): InstanceType | undefined {
   return byLowerName().get(lower) ?? (/^n[cdv]/.test(lower) ? byLowerName().get(`standard_${lower}`) : undefined);
 }
 
+/**
+ * The instance types that a node label may mean: the one with that name, or those of a platform of Nebius, whose nodes are labeled with it
+ * (`gpu-h100-sxm` of `gpu-h100-sxm_8gpu-128vcpu-1600gb`). Empty if none is in the catalog.
+ */
+export function instanceTypesOf(label: string): readonly InstanceType[] {
+  const one = instanceType(label);
+  return one === undefined ? (byPlatform().get(label) ?? []) : [one];
+}
+
+const byPlatform = lazy(() => {
+  const found = new Map<string, InstanceType[]>();
+  for (const type of allInstanceTypes()) {
+    const [platform = '', ...preset] = type.name.split('_');
+    if (type.provider !== 'nebius' || preset.length === 0) continue;
+    found.set(platform, [...(found.get(platform) ?? []), type]);
+  }
+  return found;
+});
+
 /** Every instance type, by provider and name. */
 export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
   storedInstances.instances.map(

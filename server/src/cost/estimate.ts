@@ -15,7 +15,7 @@ import { ownMachineQuote } from './own-machines.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { runCost } from './run-cost.ts';
 import { rangeOfQuotes, spotFirstQuotes } from './spot-first.ts';
-import { billedPods, tpuSlice } from './tpu-slices.ts';
+import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
 import { notesOnWorkload } from './workload-notes.ts';
@@ -182,7 +182,7 @@ export function amountOf({ instanceHourly, share }: CostBasis, podSet: PodSet): 
 }
 
 function wholeSlices(podSet: PodSet, counted: Range, billed: Range): readonly Assumption[] {
-  const slice = tpuSlice(podSet);
+  const slice = billedSlice(podSet);
   const isSame = billed.min === counted.min && billed.max === counted.max;
   return slice === undefined || isSame ? [] : [{ kind: 'slice', ...slice }];
 }

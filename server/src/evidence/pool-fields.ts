@@ -42,6 +42,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   );
   const sharing = textOf(of('maxsharedclientspergpu'));
   const partition = textOf(of('gpupartitionsize'));
+  const topology = textOf(of('tputopology'));
   const term: NodeRequirement[] = [
     ...(types.every((type) => type !== null) && types.length > 0
       ? [isIn('node.kubernetes.io/instance-type', ...types.map((type) => type ?? ''))]
@@ -51,6 +52,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     ...(region === null ? [] : [isIn('topology.kubernetes.io/region', region)]),
     ...(sharing ? [isIn('cloud.google.com/gke-max-shared-clients-per-gpu', sharing)] : []),
     ...(partition ? [isIn('cloud.google.com/gke-gpu-partition-size', partition)] : []),
+    ...(topology ? [isIn('cloud.google.com/gke-tpu-topology', topology)] : []),
     ...capacityOf(found),
     ...diskInFields(fields, types),
   ];

@@ -100,16 +100,26 @@ export function eksctlPool(cluster: Cursor, group: Cursor, types: readonly strin
 
 function eksctlNodes(cluster: Cursor, group: Cursor, types: readonly string[], labels: Table<string>): NodeTerm {
   const region = asText(getIn(cluster, 'metadata', 'region'));
-  const spot =
-    asText(getIn(group, 'spot')) === 'true' ||
-    asText(getIn(group, 'instancesDistribution', 'onDemandPercentageAboveBaseCapacity')) === '0';
+  const capacities = eksctlCapacities(group);
   return [
     isIn('node.kubernetes.io/instance-type', ...types),
     ...Object.entries(labels).map(([key, value]) => isIn(key, value)),
     ...(region === undefined ? [] : [isIn('topology.kubernetes.io/region', region)]),
-    ...(spot ? [isIn('karpenter.sh/capacity-type', 'spot')] : []),
+    ...(capacities.length > 0 ? [isIn('karpenter.sh/capacity-type', ...capacities)] : []),
     ...eksctlDisk(group),
   ];
+}
+
+/** All nodes are on demand unless the distribution leaves a part of them to spot. https://eksctl.io/usage/spot-instances/ */
+function eksctlCapacities(group: Cursor): readonly string[] {
+  if (asText(getIn(group, 'spot')) === 'true') return ['spot'];
+  const number = (key: string, unset: number) => {
+    const written = getIn(group, 'instancesDistribution', key);
+    return written === undefined ? unset : countIn(asText(written));
+  };
+  const [base, percent] = [number('onDemandBaseCapacity', 0), number('onDemandPercentageAboveBaseCapacity', 100)];
+  if (percent === null || percent >= 100) return [];
+  return percent === 0 && base === 0 ? ['spot'] : ['spot', 'on-demand'];
 }
 
 function taintsOf(owner: Cursor): Pick<NodePool, 'taints' | 'incomplete'> {

@@ -59,6 +59,8 @@ export interface CrossReferences {
   /** The comments in the same file that name cards, in documents that run no pods. */
   fileHeader(): readonly string[];
   volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
+  /** The quantities that a RuntimeClass adds to what its pods request, by resource. */
+  podOverhead(runtimeClass: string): Referenced<Table<string>> | undefined;
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
   /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
@@ -72,8 +74,9 @@ export interface CrossReferences {
   landingOf(required: readonly RequiredLabel[], isFree: boolean): Landing | undefined;
   /**
    * The config of the device plugin on nodes with this value of nvidia.com/device-plugin.config; null: nodes without the label.
+   * @param isShared only nodes that share their GPUs have the requested resource
    */
-  deviceSharing(config: string | null): Referenced<DeviceSharing> | undefined;
+  deviceSharing(config: string | null, isShared: boolean): Referenced<DeviceSharing> | undefined;
   /**
    * The pools of the connected cluster that offer the requested resources and have the labels. Undefined without a connection, without such a pool
    * and while the nodes are not known.
@@ -237,6 +240,8 @@ export interface StepRun extends ReferencedPods {
   readonly name: string;
   readonly min: number | null;
   readonly max: number | null;
+  /** The stages in which they run; missing: in all. */
+  readonly stages?: readonly string[];
 }
 
 /** ImplicitDevices without a position, and with model ids. */
@@ -332,6 +337,7 @@ export const noCrossReferences: CrossReferences = {
   demandsOf: () => [],
   fileHeader: () => [],
   volumeClaim: () => undefined,
+  podOverhead: () => undefined,
   service: () => undefined,
   modelConfig: () => undefined,
   dangling: () => [],

@@ -231,7 +231,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const tolerations = lowerTolerations(pod);
   const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
-  const needs = podNeeds(containers, pod);
+  const needs = podNeeds(containers, pod, crossReferences);
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),

@@ -4,7 +4,7 @@ import {
   gpus,
   gpusByLabel,
   gpusInLabel,
-  instanceType,
+  instanceTypesOf,
   isInstanceTypeLabel,
   isMachineLabel,
   type MachineShape,
@@ -76,9 +76,11 @@ function holds({ key, operator, values }: NodeRequirement, actual: readonly stri
   }
 }
 
-/** SageMaker's and Azure's names of instance types have several spellings. */
+/** SageMaker's and Azure's names of instance types have several spellings, and Nebius labels nodes with a part of them. */
 function isSame(key: string, written: string, value: string): boolean {
-  return written === value || (key.endsWith('instance-type') && instanceType(written)?.name === value);
+  return (
+    written === value || (key.endsWith('instance-type') && instanceTypesOf(written).some(({ name }) => name === value))
+  );
 }
 
 /**
@@ -110,7 +112,7 @@ const answers = new Map<string, readonly GpuModel[]>();
 function namesUnknown(term: NodeTerm): boolean {
   return term.some(({ key, operator, values }) => {
     if (operator !== 'In') return false;
-    if (isInstanceTypeLabel(key)) return values.some((name) => instanceType(name) === undefined);
+    if (isInstanceTypeLabel(key)) return values.some((name) => instanceTypesOf(name).length === 0);
     return nodeLabelMeaning(key) === 'gpu-model' && values.some((name) => gpusByLabel(key, name).length === 0);
   });
 }

@@ -48,7 +48,7 @@ export function nodesOfOthers(
       ? described(selectors, pod, marks, namespace, crossReferences)
       : ofCluster(live, lowerTolerations(pod), resources);
   const labels = selectorsOfTerms(found.terms, selectors, pod);
-  const sharing = sharingOfOthers([...selectors, ...labels], pod, crossReferences);
+  const sharing = sharingOfOthers([...selectors, ...labels], pod, resources, crossReferences);
   return { ...found, labels, sharing: sharing.labels, inherited: [...found.inherited, ...sharing.inherited] };
 }
 
@@ -166,13 +166,16 @@ const noSharing = { labels: [], inherited: [] } as const;
 function sharingOfOthers(
   labels: readonly Selector[],
   at: Cursor,
+  resources: readonly string[],
   crossReferences: CrossReferences,
 ): { readonly labels: readonly Selector[]; readonly inherited: readonly Inherited[] } {
   const isSaid = labels.some(({ key }) =>
     /^nvidia\.com\/(?:gpu\.(?:replicas|sharing-strategy)|mig\.config)$|gke-/.test(key),
   );
   const chosen = labels.find(({ key }) => key === 'nvidia.com/device-plugin.config')?.values ?? [];
-  const sharing = isSaid || chosen.length > 1 ? undefined : crossReferences.deviceSharing(chosen[0]?.value ?? null);
+  const isShared = resources.includes('nvidia.com/gpu.shared');
+  const sharing =
+    isSaid || chosen.length > 1 ? undefined : crossReferences.deviceSharing(chosen[0]?.value ?? null, isShared);
   if (sharing === undefined) return noSharing;
   const values = [{ value: String(sharing.facts.replicas), at }];
   return {

@@ -1,5 +1,6 @@
 import {
   instanceType,
+  instanceTypesOf,
   isCardLabel,
   isGpuCountLabel,
   isGpuLabel,
@@ -31,7 +32,12 @@ export function lowerPlacement(
 ): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
-  const instances = (typed.length === 0 ? [pool?.instanceType ?? ''] : named).map((name) => instanceType(name));
+  const instances = (typed.length === 0 ? [pool?.instanceType ?? ''] : named).flatMap(
+    (name): readonly ReturnType<typeof instanceType>[] => {
+      const known = instanceTypesOf(name);
+      return known.length === 0 ? [undefined] : known;
+    },
+  );
   const [instance] = new Set(instances.map((one) => one?.name)).size === 1 ? instances : [];
   const owner = new Set(instances.map((one) => one?.provider)).size === 1 ? instances[0]?.provider : undefined;
   const byLabel = selectors.find((selector) => typeof providerOfLabel(selector.key) === 'string');
@@ -49,6 +55,7 @@ export function lowerPlacement(
     // The config's region belongs to the config's provider, not to another cloud.
     region: regions.length > 0 ? null : (region ?? (provider === options.provider ? options.region : null)),
     ...edgeZoneIn(selectors),
+    ...topologyIn(selectors),
     ...(regions.length > 0 && { regions: [region ?? '', ...regions] }),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
@@ -173,6 +180,14 @@ function lowerNodeGpus(selectors: readonly Selector[]): readonly number[] {
  * https://cloud.google.com/compute/docs/regions-zones/ai-zones
  */
 const edgeZone = /^([a-z]+(?:-[a-z]+)+-\d+)(?:-wl\d+)?-[a-z]{3}(?:-wlz)?-\d+[a-z]?$|^([a-z]+-[a-z]+\d+)-ai\d+[a-z]$/;
+
+/** GKE's label of the shape of a TPU slice. https://cloud.google.com/kubernetes-engine/docs/concepts/tpus */
+export const topologyLabel = 'cloud.google.com/gke-tpu-topology';
+
+function topologyIn(selectors: readonly Selector[]): Pick<Placement, 'tpuTopology'> {
+  const [topology, ...others] = selectors.find(({ key }) => key === topologyLabel)?.values ?? [];
+  return topology === undefined || others.length > 0 ? {} : { tpuTopology: topology.value };
+}
 
 function edgeZoneIn(selectors: readonly Selector[]): Pick<Placement, 'edgeZone'> {
   const zones = selectors.filter(({ key }) => regionLabel.exec(key)?.[1] === 'zone').flatMap(({ values }) => values);

@@ -1,5 +1,6 @@
-import { type Cursor, getIn } from '../yaml/cursor.ts';
-import { lowerQuantity } from './quantity.ts';
+import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
+import { type CrossReferences, noCrossReferences } from './cross-references.ts';
+import { lowerQuantity, parseQuantity } from './quantity.ts';
 import type { Container, PodNeeds } from './workload.ts';
 
 /** What one container needs of a resource. */
@@ -27,12 +28,24 @@ export function podPeak(needs: readonly ContainerNeed[]): number {
 
 /**
  * The scheduler's sum. A limit without a request is also the request. A request of the pod as a whole replaces the sum of its containers, a limit only
- * if no container has a request; the overhead comes on top.
+ * if no container has a request; the overhead comes on top, which the API server takes from the RuntimeClass.
  * https://kubernetes.io/docs/concepts/workloads/pods/pod-level-resources/
+ * https://kubernetes.io/docs/concepts/scheduling-eviction/pod-overhead/
  */
-export function podNeeds(containers: readonly Container[], pod?: Cursor): PodNeeds {
+export function podNeeds(
+  containers: readonly Container[],
+  pod?: Cursor,
+  crossReferences: CrossReferences = noCrossReferences,
+): PodNeeds {
   const amount = (written: Cursor | undefined) => (written === undefined ? 0 : (lowerQuantity(written).value ?? 0));
-  const total = (resource: string) => amount(getIn(pod, 'overhead', resource)) + withoutOverhead(resource);
+  const runtime = getIn(pod, 'runtimeClassName');
+  const named = isTemplated(runtime) ? undefined : asText(runtime);
+  const ofClass = named === undefined ? undefined : crossReferences.podOverhead(named);
+  const overhead = (resource: string) => {
+    const written = getIn(pod, 'overhead', resource);
+    return written === undefined ? (parseQuantity(ofClass?.facts[resource] ?? '') ?? 0) : amount(written);
+  };
+  const total = (resource: string) => overhead(resource) + withoutOverhead(resource);
   const withoutOverhead = (resource: string) => {
     const whole = getIn(pod, 'resources', 'requests', resource);
     if (whole !== undefined) return amount(whole);

@@ -5,7 +5,7 @@ import { kindEntry, likeKind } from './kinds/index.ts';
 import { times } from './kinds/pod-sets.ts';
 import { groupOf } from './manifest.ts';
 import { lowerCount } from './pod.ts';
-import { type Inherited, objectName } from './referenced.ts';
+import { type Inherited, objectName, type Referenced, type ScalerFacts } from './referenced.ts';
 import type { PodSet, Workload } from './workload.ts';
 
 /** The workload with the number of pods that a scaler in another document sets. With several scalers, the number is unknown. */
@@ -16,6 +16,7 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
   const [scaler, ...more] = crossReferences.scalersOf(servedGroup(apiVersion), kind, namespace, name);
   const replica = oneReplica(workload);
   if (scaler === undefined || more.length > 0 || replica === null) return workload;
+  if (isTurnedOff(scaler, workload)) return workload;
   const { min } = scaler.facts;
   const max = scaler.facts.max ?? null;
   const replicas = { min, max: min === null || max === null ? max : Math.max(min, max) };
@@ -30,6 +31,15 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
     })),
     scaledBy: scaler,
   };
+}
+
+/**
+ * Whether zero replicas of the target turn the scaler off. KEDA starts them again.
+ * https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation
+ */
+function isTurnedOff({ kind, facts }: Referenced<ScalerFacts>, { manifest }: Workload): boolean {
+  const replicas = lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1);
+  return kind === 'HorizontalPodAutoscaler' && facts.min !== 0 && replicas === 0;
 }
 
 /** The API group that a scaleTargetRef names; null if it is absent or templated. */

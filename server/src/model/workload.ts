@@ -298,6 +298,8 @@ export interface Placement {
   readonly ownMachine?: OwnMachineName;
   /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
   readonly otherCloud?: string;
+  /** The shape of the TPU slice on which the pods run: `4x4`. */
+  readonly tpuTopology?: string;
   /** GKE Autopilot charges for the pods, or for their nodes and a premium. */
   readonly autopilot?: 'pods' | 'nodes';
   /** The name of the configured node pool that the selectors match. */

@@ -1,10 +1,11 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
-import { topologyLabel, tpuSlice } from '../cost/tpu-slices.ts';
+import { tpuSlice } from '../cost/tpu-slices.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { mpiTasks } from '../evidence/mpi-tasks.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { topologyLabel } from '../model/placement.ts';
 import { lowerCount } from '../model/pod.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';

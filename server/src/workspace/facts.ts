@@ -89,6 +89,7 @@ export type Facts =
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
   | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
   | { readonly type: 'service'; readonly facts: ServiceFacts }
+  | { readonly type: 'overhead'; readonly facts: Table<string> }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
 /** The config of a project's nodes and prices. */
@@ -143,6 +144,8 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       return { type: 'volume', facts: volumeClaimFacts(spec) };
     case '/Service':
       return { type: 'service', facts: serviceFacts(spec) };
+    case 'node.k8s.io/RuntimeClass':
+      return { type: 'overhead', facts: writtenStrings(getIn(root, 'overhead', 'podFixed')) };
     case 'policy/PodDisruptionBudget':
       return { type: 'budget', facts: budgetFacts(spec) };
     case 'karpenter.sh/NodePool':

@@ -123,6 +123,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['PersistentVolumeClaim'], ['volumeClaim', namespace, name], () =>
         factsNamed(scope, ['/PersistentVolumeClaim'], namespace, name, 'volume'),
       ),
+    podOverhead: (name) =>
+      read(['RuntimeClass'], ['podOverhead', name], () =>
+        factsNamed(scope, ['node.k8s.io/RuntimeClass'], null, name, 'overhead'),
+      ),
     service: (namespace, name) =>
       read(['Service'], ['service', namespace, name], () =>
         factsNamed(scope, ['/Service'], namespace, name, 'service'),
@@ -140,7 +144,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['LocalQueue', 'ClusterQueue', 'ResourceFlavor'], ['flavorsOf', namespace, name], () =>
         flavorsOf(scope, namespace, name),
       ),
-    deviceSharing: (config) => read([sharingKind], ['deviceSharing', config], () => deviceSharing(scope, config)),
+    deviceSharing: (config, isShared) =>
+      read([sharingKind], ['deviceSharing', config, isShared ? 'shared' : ''], () =>
+        deviceSharing(scope, config, isShared),
+      ),
     modelConfig: (name) => read([modelConfigKind], ['modelConfig', name], () => modelInFolder(scope, name)),
     livePools: (wanted) =>
       asOfNow(

@@ -58,7 +58,17 @@ type FactsOf<T extends Facts['type']> =
 
 /** The facts about the nearest objects of a name; undefined if there are none or they disagree. */
 export function factsNamed<
-  T extends 'pods' | 'llm' | 'steps' | 'training' | 'devices' | 'files' | 'workload' | 'volume' | 'service',
+  T extends
+    | 'pods'
+    | 'llm'
+    | 'steps'
+    | 'training'
+    | 'devices'
+    | 'files'
+    | 'workload'
+    | 'volume'
+    | 'overhead'
+    | 'service',
 >(
   scope: Scope,
   kinds: readonly string[],

@@ -17,8 +17,9 @@ export function stepFacts(manifest: Manifest): StepFacts {
   const holds = podSets.map(({ containers }) => containers.some(({ accelerators }) => accelerators.length > 0));
   const runsOf = (counts: readonly PodCount[]): readonly StepRun[] =>
     podSets.flatMap((podSet, index) => {
-      const { min, max } = counts[index] ?? { min: null, max: null };
-      return holds[index] === true && max !== 0 ? [{ name: podSet.name, min, max, ...seenPods(podSet) }] : [];
+      const { min, max, stages }: PodCount = counts[index] ?? { min: null, max: null };
+      const runs = { name: podSet.name, min, max, ...(stages && { stages }) };
+      return holds[index] === true && max !== 0 ? [{ ...runs, ...seenPods(podSet) }] : [];
     });
   const byTemplate =
     groupOf(manifest.apiVersion) === 'argoproj.io'

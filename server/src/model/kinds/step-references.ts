@@ -51,12 +51,12 @@ function stepsOf(
 
 /** The pods of such steps, as often as one use of them runs them. */
 export function podsOfSteps({ at, from, runs }: OtherSteps): readonly PodSetSource[] {
-  return runs.map(({ name, min, max, containers, selectors }) => ({
+  return runs.map(({ name, min, max, stages, containers, selectors }) => ({
     name,
     pod: at,
     metadata: undefined,
     replicas: undefined,
-    pods: between(min, max),
+    pods: { ...between(min, max), ...(stages && { stages }) },
     containers: [],
     inheritedPods: { at, from, pods: { containers, selectors } },
   }));
@@ -95,7 +95,9 @@ export function usesOfOthers(others: readonly OtherTemplate[], first: number): R
   let next = first;
   return new Map(
     others.map(({ step, found }) => {
-      const use: Use = new Map(found.runs.map(({ min, max }) => [next++, { busiest: min, most: max }]));
+      const use: Use = new Map(
+        found.runs.map(({ min, max, stages }) => [next++, { busiest: min, most: max, ...(stages && { stages }) }]),
+      );
       return [step, use];
     }),
   );
