@@ -28,7 +28,7 @@ export function findHiddenFailure({ command, args, env }: ProcessInput): HiddenF
   const piped = rest.findIndex(({ after }) => after !== '|');
   const pipeline = piped < 0 ? rest : rest.slice(0, piped);
   const others = piped < 0 ? [] : rest.slice(piped);
-  if (!others.every(saysSomething) || pipeline.some(({ kind, background }) => kind !== 'command' || background))
+  if (!others.every(goesOn) || pipeline.some(({ kind, background }) => kind !== 'command' || background))
     return undefined;
   const found = pipeline.length > 0 ? pipeOf(pipeline, text) : (fallbackOf(others) ?? lastOf(others, text));
   const first = found?.by.words[0];
@@ -90,10 +90,27 @@ function mainOf(statements: readonly Statement[]): number {
 function runsScript(statement: Statement): boolean {
   if (statement.kind !== 'command') return false;
   const [program = '', ...rest] = programWords(statement);
-  return /^python[\d.]*$/.test(baseName(program)) && rest.some((word) => word.endsWith('.py'));
+  if (!/^python[\d.]*$/.test(baseName(program))) return false;
+  const [script] = rest.filter((word) => !/^-[BEIOPSWdsuvx]+$/.test(word));
+  // A variable in a path names a script, if not its ending.
+  return rest.some((word) => word.endsWith('.py')) || /^[\w./~-]*\/?\$[({]?\w+[)}]?$/.test(script ?? '');
 }
 
 const messages: ReadonlySet<string> = new Set(['echo', 'printf', 'date', 'true', ':', 'hostname', 'pwd', 'set']);
+
+/** Programs that copy to another machine, and the words by which they copy whole folders. */
+const copiers = /^(?:aws s3|gsutil|gcloud storage|azcopy|s5cmd|rclone|mc|rsync) /;
+const folders =
+  /(?:^| )(?:(?:r|bi)?sync|mirror|--?recursive|-[a-zA-Z]{0,5}r[a-zA-Z]{0,5}|-a[a-zA-Z]{0,5})(?: |$)|^rclone (?:copy|move) /;
+
+/** Whether a statement succeeds after a program that failed: a message, or a copy of the folder with the results. */
+function goesOn(statement: Statement): statement is SimpleCommand {
+  if (statement.kind !== 'command' || statement.background) return false;
+  const words = programWords(statement);
+  const text = words.map((word, index) => (index === 0 ? baseName(word) : word)).join(' ');
+  // The folder exists before the program writes to it.
+  return saysSomething(statement) || (copiers.test(text) && folders.test(text));
+}
 
 /** Whether a statement only prints a message or ends with success. */
 function saysSomething(statement: Statement): statement is SimpleCommand {

@@ -1,9 +1,10 @@
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
-import type { Container } from '../model/workload.ts';
+import { isRequested } from '../model/accelerators.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -15,7 +16,8 @@ import { defineRule } from './rule.ts';
  *
  * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the first
  * that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that the list
- * does not name stay idle, and are paid for. Without the variable, a program sees all of its GPUs.
+ * does not name stay idle, and are paid for. A UUID names one GPU of one node, but the device plugin assigns any. Without the variable, a program
+ * sees all of its GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -60,7 +62,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If a command or a script sets or reads the variable, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
- * (privileged, NVIDIA_VISIBLE_DEVICES), for GPUs named by UUID, and for infrastructure. The severity is error if the list names no GPU of the
+ * (privileged, NVIDIA_VISIBLE_DEVICES), for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list names no GPU of the
  * container by mistake, and warning if it is empty or -1.
  *
  * ## Sources
@@ -76,6 +78,15 @@ export default defineRule({
     const value = env?.value;
     if (env === undefined || value === undefined || isTemplated(value.at) || isIncomplete(container.at)) return;
     if (isExempt(workload) || mayUseOtherGpus(container) || isMentioned(env.name, container)) return;
+    // Chart values may map names to values.
+    const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
+    const fixes = () => [fix(`Remove ${env.name}`, 'unsafe', remove(document, env.at))];
+    const span = spanOf(value.at);
+    if (uuid.test(value.value) && container.accelerators.some(isRequested) && !isPinned(podSet)) {
+      const message = `${env.name}=${shorten(value.value, 24)} names a GPU of one node: a pod that is assigned another GPU sees none`;
+      report({ message, span, fixes });
+      return;
+    }
     const count = wholeGpus(container, podSet);
     const seen = count === null ? undefined : visible(value.value, count);
     if (count === null || count === 0 || seen === undefined || seen >= count) return;
@@ -90,15 +101,19 @@ export default defineRule({
           : hidesAll
             ? `${text} hides the container's GPUs from the program`
             : `${text} names no GPU that exists (${own}): the program gets no GPU`,
-      span: spanOf(value.at),
-      fixes: () => {
-        // Chart values may map names to values.
-        const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
-        return [fix(`Remove ${env.name}`, 'unsafe', remove(document, env.at))];
-      },
+      span,
+      fixes,
     });
   },
 });
+
+/** The first of a list of GPUs or MIG devices by their identifiers, which drivers print in full. */
+const uuid = /^\s*(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\s*(?:,|$)/i;
+
+/** Whether the pod names its node: the GPU may be the only one there. */
+function isPinned({ pod, selectors }: PodSet): boolean {
+  return getIn(pod, 'nodeName') !== undefined || selectors.some(({ key }) => /(?:^|[./-])host-?name$/i.test(key));
+}
 
 const lists = /^(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$/;
 

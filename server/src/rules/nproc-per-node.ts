@@ -1,5 +1,6 @@
+import { type Flag, readFlags } from '../command/flags.ts';
 import { findLocalProcesses } from '../command/processes.ts';
-import type { Word } from '../command/shell.ts';
+import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
@@ -82,6 +83,7 @@ export default defineRule({
       inCommand(container, context, false) ??
       inScript(container) ??
       inSpec(container, context.podSet, context.workload) ??
+      inBenchmark(container, context) ??
       inCommand(container, context, true);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value } = launch;
@@ -166,6 +168,32 @@ function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Work
   if (kind.endsWith('Runtime') && !/^(node|trainer|worker)$/i.test(name) && container.name !== 'trainer')
     return undefined;
   return { count: Number(text), text: `${String(field.step)} ${text}`, span: spanOf(field), value: field };
+}
+
+/** What a test of NCCL without mpirun uses: one process with the threads of `-t`, each with the GPUs of `-g`; both are 1 by default. */
+function inBenchmark(container: Container, { document }: PodSetContext): Launch | undefined {
+  const { command, args, env } = processInput(container);
+  const { statements, complete } = readCommandLine(command, args, env);
+  const programs = allCommands(statements).filter(({ words }) => words.some(({ text }) => test.test(baseName(text))));
+  const [only, ...others] = programs;
+  const [first, ...rest] = only?.words ?? [];
+  // Behind a launcher, each of its processes has its own GPUs.
+  if (first === undefined || !complete || others.length > 0 || !test.test(baseName(first.text))) return undefined;
+  const flags = readFlags([first, ...rest]);
+  const [threads, gpus] = [/^(?:t|nthreads)$/, /^(?:g|ngpus)$/].map((name) => flags.find((one) => name.test(one.name)));
+  const count = [threads, gpus].reduce((product, flag) => product * (flag === undefined ? 1 : numberOf(flag)), 1);
+  const word = gpus?.word ?? first;
+  const words = [word, gpus?.valueWord ?? word] as const;
+  const span = spanOfWords(document, [...container.command, ...container.args], words);
+  const text = `${baseName(first.text)}${gpus === undefined ? '' : ` -g ${gpus.value ?? ''}`}`;
+  return span && count > 0 ? { count, text, span, value: undefined } : undefined;
+}
+
+const test =
+  /^(?:all_reduce|all_gather|alltoall|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)_perf(?:_mpi)?$/;
+
+function numberOf({ value, dynamic }: Flag): number {
+  return value !== undefined && !dynamic && /^\d{1,3}$/.test(value) ? Number(value) : Number.NaN;
 }
 
 /** Whether the processes communicate or compute on the CPU, so that several of them can share a GPU or do without. */
