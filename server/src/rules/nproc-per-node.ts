@@ -2,6 +2,7 @@ import { findLocalProcesses } from '../command/processes.ts';
 import type { Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
+import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -166,12 +167,6 @@ function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Work
   if (kind.endsWith('Runtime') && !/^(node|trainer|worker)$/i.test(name) && container.name !== 'trainer')
     return undefined;
   return { count: Number(text), text: `${String(field.step)} ${text}`, span: spanOf(field), value: field };
-}
-
-/** Whether the processes communicate or compute on the CPU, so that several of them can share a GPU or do without. */
-function runsOnCpu({ command, args }: Container): boolean {
-  const words = /(?:^|[\s=])(?:gloo|--cpu|--?no[-_]cuda|--?use[-_]cpu|cpu)(?:$|[\s=])|tokeni[sz]e|preprocess/;
-  return [...command, ...args].some(({ value }) => words.test(value));
 }
 
 /** Whether a variable assigns GPUs to processes by hand. */
