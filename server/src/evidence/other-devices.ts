@@ -16,7 +16,10 @@ export function getsDevicesOtherwise(
   { pod, annotations, labels, containers }: PodSet,
   { manifest }: Workload,
 ): boolean {
-  if (items(getIn(pod, 'resourceClaims')).length > 0 || getIn(pod, 'schedulerName') !== undefined) return true;
+  const scheduler = getIn(pod, 'schedulerName');
+  // Exported objects name the scheduler of the cluster.
+  const hasOwn = scheduler !== undefined && asText(scheduler) !== 'default-scheduler';
+  if (items(getIn(pod, 'resourceClaims')).length > 0 || hasOwn) return true;
   const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
   if (marks.some(({ at: mark }) => /gpu|vcuda|runai|kai\./i.test(keyOf(mark)))) return true;
   return containers.some(({ resources }) =>
@@ -63,7 +66,8 @@ function holdsData(path: string): boolean {
 const system =
   /^\/(?:bin|boot|dev|etc|lib\w*|proc|run|sbin|sys|usr|var\/(?:run|log|lib\/(?:kubelet|docker|containerd|cni|rancher|k0s)))(?:\/|$)/;
 
-function isPrivileged({ at: container }: Container): boolean {
+/** Whether a container sees all devices of its node. */
+export function isPrivileged({ at: container }: Container): boolean {
   return isTrue(getIn(container, 'securityContext', 'privileged'));
 }
 

@@ -26,7 +26,7 @@ export function podClaims(
     const claim = asText(getIn(source, 'resourceClaimName'));
     const name = template ?? claim ?? '';
     const found = find(template === undefined ? 'ResourceClaim' : 'ResourceClaimTemplate', name);
-    if (found === undefined) return unknownClaim(name, reference);
+    if (found === undefined) return unknownClaim(name, asText(getIn(reference, 'name')) ?? '', reference);
     const devices = devicesOf(found, reference);
     if (template !== undefined) return devices;
     const sharers = pods === null ? null : pods * Math.max(users(name), 1);
@@ -72,12 +72,20 @@ function devicesOf(found: Referenced<readonly ReferencedDevice[]>, at: Cursor): 
   }));
 }
 
-/** The unknown devices of a claim that no file defines; none if its name does not suggest accelerators, by a word or by a model. */
-function unknownClaim(name: string, at: Cursor): readonly ImplicitDevices[] {
+/**
+ * The unknown devices of a claim that no file defines; none if neither its name nor the pod's own name for it suggests accelerators, by a word or by a
+ * model.
+ */
+function unknownClaim(name: string, ownName: string, at: Cursor): readonly ImplicitDevices[] {
   if (isOtherDevice(name)) return [];
-  const isNamed = gpusMentioned(name).length > 0 || /gpu|\bmig|tpu|neuron|gaudi|accelerator|\b[nx]pu\b/i.test(name);
-  if (!isNamed) return [];
+  // Monitors claim all devices of their node for themselves and leave them to others.
+  const isOwn = !isOtherDevice(ownName) && !/admin|monitor|exporter|dcgm/i.test(name) && suggestsAccelerators(ownName);
+  if (!isOwn && !suggestsAccelerators(name)) return [];
   return [{ requested: { kind: 'claim', name }, at, form: 'whole', vendor: null, perPod: null, each: null }];
+}
+
+function suggestsAccelerators(name: string): boolean {
+  return gpusMentioned(name).length > 0 || /gpu|\bmig|tpu|neuron|gaudi|accelerator|\b[nx]pu\b/i.test(name);
 }
 
 /** The accelerators of a claim's spec: under `exactly` in v1 and v1beta2, directly in the request before, by class alone in the first API. */

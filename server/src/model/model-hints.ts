@@ -1,6 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import type { GpuModel } from '../catalog/index.ts';
-import { gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
+import { acceleratorResource, gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { cardInTexts, commentModels, isOneCard } from './comment-models.ts';
 import {
@@ -82,10 +82,22 @@ function imageHint({ image, accelerators }: Container): readonly NamedModels[] {
   if (image === undefined || accelerators.length === 0 || isTemplated(image.at)) return [];
   const { repository, tag = '' } = imageParts(image.value);
   const name = repository.slice(repository.lastIndexOf('/') + 1);
+  if (firstNeuron.test(name) && !/neuronx|inf2|trn\d/i.test(image.value) && accelerators.some(isOfNeuron))
+    return hint(gpusNamed('inf1'), 'name', name);
   // The numbers of a tag belong to no word of the name.
   const models = [name, tag].flatMap((part) => modelsMentioned(part.replace(shortOrVersion, ' ')));
   if (!isOneCard(models) || /(?:^|[-_.])(?:not?|non|without|removed?)(?:[-_.]|$)/i.test(`${name}.${tag}`)) return [];
   return hint(models, 'name', tag === '' ? name : `${name}:${tag}`);
+}
+
+/**
+ * Images with the libraries of the first Inferentia; those of later chips are called `neuronx`. https://github.com/aws/deep-learning-containers,
+ * available_images.md
+ */
+const firstNeuron = /(?:^|[-_])(?:torch|pytorch|tensorflow|mxnet)(?:-(?:inference|serving))?-neuron(?:$|[-_])/i;
+
+function isOfNeuron({ resource }: Container['accelerators'][number]): boolean {
+  return acceleratorResource(resource)?.vendor === 'aws';
 }
 
 const shortOrVersion = /(?<![a-z\d])(?:[a-z]\d{1,2}|[bv]\d{3})(?![a-z\d])/gi;

@@ -168,7 +168,8 @@ const readKeys: ReadonlySet<string> = new Set([
 function podSetsOf(block: Cursor): readonly PodSetSource[] {
   const containers = [...listedContainers(block), ...blockContainer(block)];
   const placed =
-    isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
+    ['tolerations', 'resourceClaims'].some((key) => isList(getIn(block, key))) ||
+    ['nodeSelector', 'affinity'].some((key) => isMap(getIn(block, key)));
   const plain = containers.some(namesAccelerators) ? undefined : plainGpus(block);
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
   const own =

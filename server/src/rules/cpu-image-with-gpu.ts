@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { plural } from '../cost/money.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import type { Container } from '../model/workload.ts';
@@ -68,27 +69,38 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
-    if (requests.length === 0) return;
+    const words = requests.length === 0 ? fieldWords(container, context) : requestWords(requests);
+    if (words === undefined) return;
     if (isForCpus.test(last) && !mentionsGpus.test(name)) {
       context.report({
-        message: `${shorten(last, 50)} is built for CPUs: it leaves the container's ${requestWords(requests)} idle`,
+        message: `${shorten(last, 50)} is built for CPUs: it leaves the container's ${words} idle`,
         span: spanOf(image.at),
       });
       return;
     }
-    const amd = requests.every(({ resource }) => resource.startsWith('amd.com/'));
+    const amd = requests.length > 0 && requests.every(({ resource }) => resource.startsWith('amd.com/'));
     const builds = plainBuild(image.value, amd);
     if (builds === undefined) return;
     context.report({
       severity: builds.bringsOwn === true ? 'info' : 'warning',
       message:
         builds.bringsOwn === true
-          ? `${shorten(last, 50)} has no CUDA libraries: only packages that bring their own can use the ${requestWords(requests)}`
-          : `${shorten(last, 50)} is not built for ${amd ? 'AMD ' : ''}GPUs: it leaves the container's ${requestWords(requests)} idle`,
+          ? `${shorten(last, 50)} has no CUDA libraries: only packages that bring their own can use the ${words}`
+          : `${shorten(last, 50)} is not built for ${amd ? 'AMD ' : ''}GPUs: it leaves the container's ${words} idle`,
       span: spanOf(image.at),
     });
   },
 });
+
+/** The GPUs that a field of a custom resource requests for its only container, in words; undefined if there are none. */
+function fieldWords(container: Container, { podSet }: PodSetContext): string | undefined {
+  const [only, ...others] = podSet.accelerators;
+  if (only?.requested.kind !== 'field' || only.form !== 'whole' || others.length > 0) return undefined;
+  const isOnly = podSet.containers.every((one) => one === container || one.type === 'init');
+  return isOnly && container.accelerators.length === 0 && only.perPod !== null && only.perPod > 0
+    ? plural(only.perPod, 'GPU')
+    : undefined;
+}
 
 /** The vendors whose accelerators containers use through their image's libraries, and the words by which images name them. */
 const vendors = [

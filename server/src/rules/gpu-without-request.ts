@@ -1,5 +1,6 @@
 import { wordsOf } from '../command/name-words.ts';
 import { isForAllPods } from '../evidence/chart-pods.ts';
+import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import {
   gpuImage,
@@ -8,11 +9,12 @@ import {
   resourceNameFor,
   toleratesGpuNodes,
 } from '../evidence/gpu-programs.ts';
-import { getsDevicesOtherwise, seesDevicesOfNode, servesNode } from '../evidence/other-devices.ts';
+import { getsDevicesOtherwise, isPrivileged, seesDevicesOfNode, servesNode } from '../evidence/other-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { mentionsDevices, modelsMentioned } from '../model/named-models.ts';
 import { isValues } from '../model/values.ts';
+import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
@@ -62,7 +64,11 @@ import { defineRule } from './rule.ts';
  * ```
  *
  * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs,
- * and without them if it is a server's and no device is named anywhere in the values.
+ * and without them if it is a server's and no device is named anywhere in the values. Empty `resources` next to labels of GPU nodes are reported for any
+ * component with an image and replicas.
+ *
+ * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is reported as well. The severity is **warning** if its container is
+ * privileged: then it finds the GPUs of its node, and the scheduler gives them to other pods too.
  *
  * ## Fix safety
  *
@@ -70,7 +76,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For builds and settings for CPUs, for infrastructure, for privileged pods and pods that mount their node's system directories, for claims, fractions by annotation and
+ * For builds and settings for CPUs, for infrastructure, for other privileged pods and pods that mount their node's system directories, for claims, fractions by annotation and
  * unknown devices, for patches, definitions and values of charts that may add resources, and if another pod of the same object requests accelerators.
  *
  * ## Sources
@@ -86,7 +92,9 @@ export default defineRule({
     // The values of some charts have everything that their pods get.
     const isWhole = !workload.partial || (workload.wholeResources === true && workload.role !== 'definition');
     if (!isWhole || isExempt(workload) || workload.kind === 'DaemonSet') return;
-    if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload) || seesDevicesOfNode(podSet)) return;
+    if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
+    if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
+    if (seesDevicesOfNode(podSet)) return;
     // Pods with data on a node may be there for their data.
     const mayBelongThere = servesNode(podSet);
     // visible-devices-bypass reports other values.
@@ -109,6 +117,22 @@ export default defineRule({
       return;
     }
     if (!mayBelongThere) reportRuntimeClass(podSet);
+
+    /** Several processes on GPUs. Privileged containers find all those of their node, which nobody keeps free for them. */
+    function reportLaunch(container: Container): boolean {
+      const { resources, type } = container;
+      const parts = [podSet.pod, container.at, resources, getIn(resources, 'limits'), getIn(resources, 'requests')];
+      if (type === 'init' || parts.some(isTemplatedOrIncomplete)) return false;
+      const privileged = isPrivileged(container);
+      const launch = privileged || !seesDevicesOfNode(podSet) ? gpuLaunch(container, document) : undefined;
+      if (launch === undefined) return false;
+      report({
+        severity: privileged ? 'warning' : 'info',
+        message: `${launch.text} starts ${launch.count} processes on GPUs, but the ${privileged ? 'privileged container requests none: other pods can get the same GPUs' : 'container requests none: the start fails'}`,
+        span: launch.span,
+      });
+      return true;
+    }
 
     function reportImage(container: Container): void {
       const image = container.type === 'app' && toleratesGpuNodes(podSet) ? gpuImage(container) : undefined;
@@ -138,12 +162,17 @@ export default defineRule({
       // Without them, another part of the values may request the GPU, or run the server on CPUs.
       const isCertain = workload.wholeResources === true && isPlainCudaBuild(container.image.value);
       if (!isPlaced && (program === undefined || !isCertain || namesDevices(document))) return;
-      if (program === undefined && gpuImage(container) === undefined) return;
       const isEmpty = named.length === 0;
+      const isForGpus = program !== undefined || gpuImage(container) !== undefined;
+      if (
+        !isForGpus &&
+        !(isEmpty && nodes !== undefined && isComponent(pod) && !isNodeTool.test(container.image.value))
+      )
+        return;
       // A template may add the device to the amounts.
       report({
         severity: isEmpty && nodes !== undefined && program !== undefined ? 'warning' : 'info',
-        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program === undefined ? 'the image is built for GPUs' : `${program.name} needs a GPU`}: the pods ${isPlaced ? 'land on GPU nodes but get no GPU' : 'get no GPU, and the server does not start'}`,
+        message: `resources ${isEmpty ? 'is empty' : 'names no GPU'}, but ${program !== undefined ? `${program.name} needs a GPU` : isForGpus ? 'the image is built for GPUs' : 'the nodes are for GPUs'}: the pods ${isPlaced ? 'land on GPU nodes but get no GPU' : 'get no GPU, and the server does not start'}`,
         span: keySpanOf(given),
         fixes: () => [requestOne(container, document)],
       });
@@ -160,6 +189,10 @@ export default defineRule({
     }
   },
 });
+
+/** What images of programs are called that serve their node or other pods. */
+const isNodeTool =
+  /operator|exporter|driver|plugin|discovery|toolkit|dcgm|monitor|manager|validator|agent|scheduler|controller|proxy/i;
 
 /** Whether a chart may request or expose GPUs by a key of its values, or take all resources from it. */
 function mayRequest(key: string): boolean {

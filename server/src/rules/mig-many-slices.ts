@@ -1,12 +1,15 @@
+import { meaningOf } from '../command/flag-meaning.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { formatNumber } from '../cost/money.ts';
 import { processInput } from '../evidence/launch.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -56,7 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If several processes are evident (a launcher, a script that sets CUDA_VISIBLE_DEVICES). The severity is info if the program is unknown,
- * and in notebooks.
+ * and in notebooks. For slices that a field of a custom resource requests, it is info, and warning if another field splits the model over them.
  *
  * ## Sources
  *
@@ -66,6 +69,29 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'mig',
   severity: 'warning',
+  podSet({ accelerators, containers }, { workload, report }) {
+    const [only, ...others] = accelerators;
+    if (
+      !workload.byShape ||
+      workload.podSets.length > 1 ||
+      isExempt(workload) ||
+      only?.form !== 'mig' ||
+      others.length > 0
+    )
+      return;
+    const { at, perPod, requested } = only;
+    if (at === undefined || perPod === null || perPod < 2 || containers.some(namesAccelerators)) return;
+    const tensor = tensorParallel(workload.manifest.root, 0);
+    // Any program may run there.
+    report({
+      severity: tensor === undefined ? 'info' : 'warning',
+      message:
+        tensor === undefined
+          ? `${formatNumber(perPod)} × ${requested.name}: one process uses one MIG slice and leaves ${formatNumber(perPod - 1)} idle`
+          : `${shorten(keyOf(tensor), 40)} ${asText(tensor)} splits the model across MIG slices, which have no interconnect: the server does not start`,
+      span: spanOf(at),
+    });
+  },
   container(container, context) {
     if (container.type === 'init' || isExempt(context.workload)) return;
     const [only, ...others] = knownRequests(container);
@@ -92,6 +118,20 @@ export default defineRule({
     });
   },
 });
+
+/** A field of a custom resource that splits a model over devices: `tensorParallelSize: 2`. */
+function tensorParallel(above: Cursor, depth: number): Cursor | undefined {
+  if (depth > 5) return undefined;
+  for (const entry of entries(above)) {
+    const name = wordsOf(keyOf(entry)).join('-').replace('parallelism', 'parallel');
+    const isSize = entry.node.kind === 'scalar' && Number(asText(entry)) > 1;
+    const found = isSize
+      ? meaningOf({ name, written: name }, 'tensor-parallel', 'vllm') && entry
+      : tensorParallel(entry, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /** Whether a launcher starts several processes, or a script assigns each process its slice. */
 function dividesSlices(container: Container): boolean {

@@ -3,6 +3,7 @@ import { findLocalProcesses } from '../command/processes.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
+import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -194,12 +195,6 @@ const test =
 
 function numberOf({ value, dynamic }: Flag): number {
   return value !== undefined && !dynamic && /^\d{1,3}$/.test(value) ? Number(value) : Number.NaN;
-}
-
-/** Whether the processes communicate or compute on the CPU, so that several of them can share a GPU or do without. */
-function runsOnCpu({ command, args }: Container): boolean {
-  const words = /(?:^|[\s=])(?:gloo|--cpu|--?no[-_]cuda|--?use[-_]cpu|cpu)(?:$|[\s=])|tokeni[sz]e|preprocess/;
-  return [...command, ...args].some(({ value }) => words.test(value));
 }
 
 /** Whether a variable assigns GPUs to processes by hand. */

@@ -8,6 +8,7 @@ import { once } from '../once.ts';
 import { imageOfParts, lowerContainer, text } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
+import { partOfCard } from './shape-parts.ts';
 import { singularsOf } from './shape-words.ts';
 
 // The devices of a mapping that is not a pod spec, in an object of an unknown kind.
@@ -154,14 +155,21 @@ function devicesIn(count: Cursor, entry: Cursor, owner: Cursor | undefined): Imp
       : types.some((type) => /\bamd\b/i.test(type))
         ? 'amd'
         : null);
+  const part = known === undefined || known.form === 'whole' ? partOfCard(entry, owner) : undefined;
   const isShare = !isCount(count);
   const resource = types.find((type) => acceleratorResource(type) !== undefined);
+  const isSlice = part?.profile !== undefined && (vendor === null || vendor === 'nvidia');
   return {
-    requested: resource === undefined ? { kind: 'field', system: 'field', name: keyOf(entry) } : byName(resource),
+    requested: isSlice
+      ? byName(`nvidia.com/mig-${part.profile}`)
+      : resource === undefined
+        ? { kind: 'field', system: 'field', name: keyOf(entry) }
+        : byName(resource),
     at: count,
-    form: known?.form ?? (isShare ? 'shared' : 'whole'),
-    vendor,
+    form: part?.form ?? known?.form ?? (isShare ? 'shared' : 'whole'),
+    vendor: isSlice ? 'nvidia' : vendor,
     perPod: isTemplated(count) ? null : isShare ? Number(asText(count)) : countIn(asText(count)),
-    each: 1,
+    each: part === undefined ? 1 : null,
+    ...(isSlice && { profile: part.profile }),
   };
 }

@@ -79,7 +79,7 @@ export function countsElsewhere(cursor: Cursor, taken: ReadonlySet<YamlNode>, de
     if (
       taken.has(child.node) ||
       depth > 3 ||
-      /^(?:status|metadata|resources)$/.test(keyOf(child)) ||
+      /^(?:status|metadata|resources|gpus?|accelerators?)$/i.test(keyOf(child)) ||
       isStorage(keyOf(child))
     )
       return false;
