@@ -9,6 +9,7 @@ export const planters: Planters = {
   'efa-impossible': efaImpossible,
   'image-invalid': imageInvalid,
   'mig-many-slices': migManySlices,
+  'server-too-old': serverTooOld,
   'shared-request-many': sharedMany,
 };
 
@@ -65,6 +66,18 @@ function commandSingleString(analysis: DocumentAnalysis): readonly Mistake[] {
         }),
       ),
     );
+}
+
+function serverTooOld(analysis: DocumentAnalysis): readonly Mistake[] {
+  // A volume for models would be without use.
+  if (/persistentVolumeClaim/i.test(analysis.text)) return [];
+  return judged(analysis).flatMap(({ path, workload, count }): readonly Mistake[] => {
+    if (workload.byShape || workload.role !== 'serving') return [];
+    const { name, steps, place } = imageOf(path)('vllm/vllm-openai:v0.9.2');
+    const command = ['vllm', 'serve', 'openai/gpt-oss-20b', `--tensor-parallel-size=${count}`];
+    const start = [...put(path, 'command', command), ...put(path, 'args', [])];
+    return [{ name: `gpt-oss on ${name}`, steps: [...steps, ...start], place }];
+  });
 }
 
 function migManySlices(analysis: DocumentAnalysis): readonly Mistake[] {

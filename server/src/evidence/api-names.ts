@@ -13,7 +13,9 @@ export type MeantField =
   /** A mapping of the same name has it: a container's securityContext, not the pod's. */
   | { readonly as: 'elsewhere'; readonly words: string }
   /** A mapping below the same one has the field. */
-  | { readonly as: 'below'; readonly path: readonly string[] };
+  | { readonly as: 'below'; readonly path: readonly string[] }
+  /** Docker Compose has it; what Kubernetes uses instead, in words. */
+  | { readonly as: 'compose'; readonly instead: string };
 
 /**
  * Whether the API server certainly does not know the field: the types of custom resources may have more fields in another version, but not
@@ -35,6 +37,8 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
     onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field))) ??
     onlyOne(free.filter((one) => hasFieldsOf(at, one)));
   if (certain !== undefined) return { as: 'name', name: certain.name, certain: true };
+  const instead = composeFields[holder.type]?.[field];
+  if (instead !== undefined) return { as: 'compose', instead };
   const above = holderAbove(holder, field);
   if (above !== undefined) return { as: 'above', holder: above };
   const twin = namesakes[holder.type];
@@ -46,6 +50,23 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   const name = missingName(field, free) ?? nearest(field, long)[0];
   return name === undefined ? undefined : { as: 'name', name, certain: false };
 }
+
+/**
+ * What people copy from a service of Docker Compose, by the type that it is copied into.
+ * https://docs.docker.com/reference/compose-file/services/
+ */
+const composeFields = table({
+  Container: table({
+    container_name: 'name',
+    deploy: 'resources.limits',
+    devices: 'resources.limits',
+    environment: 'env',
+    restart: 'restartPolicy of the pod',
+    runtime: 'runtimeClassName of the pod',
+    shm_size: 'a Memory emptyDir at /dev/shm',
+  }),
+  ResourceRequirements: table({ reservations: 'requests and limits' }),
+});
 
 /** Types of fields with one name, which are mistaken for each other. */
 const namesakes = table<{ readonly type: string; readonly words: string }>({

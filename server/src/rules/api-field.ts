@@ -171,6 +171,8 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
     }
     case 'elsewhere':
       return { message: `${field} belongs in ${meant.words}, not in ${someHolder(holder)}: ${then}`, span };
+    case 'compose':
+      return { message: `${field} is a field of Docker Compose; Kubernetes uses ${meant.instead}: ${then}`, span };
     default:
       return { message: `${field} is not a field of ${someHolder(holder)}: ${then}`, span };
   }

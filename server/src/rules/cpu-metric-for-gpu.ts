@@ -1,5 +1,5 @@
 import { isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
-import { targetOf } from '../evidence/scaler-target.ts';
+import { nameOfGpuTarget, targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
@@ -94,9 +94,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the autoscaler also uses another metric that can have a value, and if its target is not in the same project or trains. If the use of
- * the target is unknown, the finding is information only. For InferenceServices whose
- * deployment mode is unknown.
+ * If the autoscaler also uses another metric that can have a value, and if its target trains. If the use of the target is unknown, or only its
+ * name says that it holds GPUs (`vllm-server`), the finding is information only. For InferenceServices whose deployment mode is unknown.
  *
  * ## Sources
  *
@@ -111,6 +110,11 @@ export default defineRule({
     const scaler = cpuMetric(manifest);
     if (scaler === undefined) return;
     const target = targetOf(manifest, context.crossReferences);
+    const named = target === undefined ? nameOfGpuTarget(manifest) : undefined;
+    if (named !== undefined) {
+      const message = `${shorten(named, 60)} autoscales on ${scaler.metric}, but by its name its load is on the GPU: it likely scales late or never`;
+      context.report({ severity: 'info', message, span: scaler.place });
+    }
     if (target === undefined || !runsOnGpus(target)) return;
     const source = target.file === null ? '' : ` (${shorten(target.file)})`;
     const name = `${shorten(target.name)}${source}`;

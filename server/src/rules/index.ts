@@ -118,6 +118,7 @@ import securityContextInvalid from './security-context-invalid.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
 import serverNotRunning from './server-not-running.ts';
+import serverTooOld from './server-too-old.ts';
 import servingUnbatched from './serving-unbatched.ts';
 import sharedMemoryUnguarded from './shared-memory-unguarded.ts';
 import sharedRequestMany from './shared-request-many.ts';
@@ -269,6 +270,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
   ['server-not-running', serverNotRunning],
+  ['server-too-old', serverTooOld],
   ['serving-unbatched', servingUnbatched],
   ['shared-memory-unguarded', sharedMemoryUnguarded],
   ['shared-request-many', sharedRequestMany],

@@ -1,0 +1,73 @@
+/** A release of a server, as [major, minor, patch]. */
+export type Release = readonly [number, number, number];
+
+/** The first release of a server that serves a family of models. */
+export interface ServerSupport {
+  /** Matches the names of the family's shapes. */
+  readonly family: RegExp;
+  readonly since: Release;
+  /** The first release that may load the family in another way, if that is older than `since`. */
+  readonly possible?: Release;
+  readonly source: string;
+  readonly date: string;
+}
+
+/** The architecture of each family was new, so no older release knows it. */
+export const vllmSupport: readonly ServerSupport[] = [
+  {
+    family: /^deepseek-ai\/DeepSeek-V3$/,
+    since: [0, 6, 6],
+    source: 'https://github.com/vllm-project/vllm/issues/11559',
+    date: '2026-11-23',
+  },
+  {
+    family: /^deepseek-ai\/DeepSeek-V3\.2$/,
+    since: [0, 11, 0],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.11.0',
+    date: '2026-11-23',
+  },
+  {
+    family: /^google\/gemma-3-/,
+    since: [0, 8, 0],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.8.0',
+    date: '2026-11-23',
+  },
+  {
+    family: /^google\/gemma-4-/,
+    since: [0, 19, 0],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.19.0',
+    date: '2026-11-23',
+  },
+  {
+    family: /^meta-llama\/Llama-4-/,
+    since: [0, 8, 3],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.8.3',
+    date: '2026-11-23',
+  },
+  {
+    family: /^MiniMaxAI\/MiniMax-Text-01$/,
+    since: [0, 8, 3],
+    source: 'https://platform.minimax.io/docs/guides/text-vllm-deployment',
+    date: '2026-11-23',
+  },
+  {
+    family: /^openai\/gpt-oss-/,
+    since: [0, 10, 1],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.10.1',
+    date: '2026-11-23',
+  },
+  {
+    // Earlier patches of 0.8 may fall back to the code of the Transformers library.
+    family: /^Qwen\/Qwen3-(?!VL|Next|Omni|Coder-Next)/,
+    since: [0, 8, 5],
+    possible: [0, 8, 0],
+    source: 'https://qwen.readthedocs.io/en/v3.0/deployment/vllm.html',
+    date: '2026-11-23',
+  },
+  {
+    family: /^Qwen\/Qwen3-VL-/,
+    since: [0, 11, 0],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.11.0',
+    date: '2026-11-23',
+  },
+];

@@ -1,0 +1,97 @@
+import { imageParts } from '../catalog/images.ts';
+import { type Release, vllmSupport } from '../catalog/server-support.ts';
+import { knownModel, servedModel } from '../model/served-model.ts';
+import type { Container } from '../model/workload.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A model server is older than the model that it loads.
+ *
+ * ## Why
+ *
+ * A server has code for each architecture. If its version predates the model, it stops at startup ("Model architectures are not supported"),
+ * and the pod restarts again and again while it holds its GPUs.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.9.1
+ *       args: ["--model", "openai/gpt-oss-20b"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "openai/gpt-oss-20b"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For models whose first release is not known from a source, for other servers and images, for tags that are not a release, and if the
+ * container installs something before it starts the server or its command is part of a template.
+ *
+ * ## Sources
+ *
+ * - [vLLM: release notes](https://github.com/vllm-project/vllm/releases)
+ * - [vLLM: the first release with DeepSeek-V3](https://github.com/vllm-project/vllm/issues/11559)
+ * - [Qwen: deployment with vLLM](https://qwen.readthedocs.io/en/v3.0/deployment/vllm.html)
+ * - [MiniMax: deployment with vLLM](https://platform.minimax.io/docs/guides/text-vllm-deployment)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, { workload, report }) {
+    const { image, command, args } = container;
+    if (image === undefined || isTemplated(image.at)) return;
+    const release = releaseOf(image.value);
+    if (release === undefined || [...command, ...args].some(mayInstall)) return;
+    const { model } = servedModel(container, workload);
+    const shape = model?.engine === 'vllm' ? knownModel(model)?.shape : undefined;
+    if (model === null || shape === undefined) return;
+    const support = vllmSupport.find(({ family }) => family.test(shape.name));
+    if (support === undefined || !isBefore(release, support.possible ?? support.since)) return;
+    const name = shorten(model.name.replace(/^.*\/(?=.)/, ''), 50);
+    const since = support.since.join('.');
+    report({
+      message: `vLLM ${release.join('.')} is older than ${name}, which needs ${since} or later: the server stops at startup`,
+      span: spanOf(image.at),
+    });
+  },
+});
+
+/** Whether the words may replace the image's own server by another release. */
+function mayInstall({ at, value }: Container['command'][number]): boolean {
+  return isTemplated(at) || /\b(?:install|uvx|uv run)\b/.test(value);
+}
+
+/** The release of vLLM in an image with the name of vLLM's own. Other images have their own versions, and other tags may be special builds. */
+function releaseOf(image: string): Release | undefined {
+  const { repository, tag = '' } = imageParts(image);
+  if (!/(?:^|\/)vllm-openai$/.test(repository)) return undefined;
+  const parts = /^v(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64))*$/.exec(tag);
+  return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+}
+
+function isBefore(release: Release, other: Release): boolean {
+  const [major, minor, patch] = release;
+  return (major - other[0] || minor - other[1] || patch - other[2]) < 0;
+}
