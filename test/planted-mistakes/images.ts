@@ -69,13 +69,12 @@ function commandSingleString(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function serverTooOld(analysis: DocumentAnalysis): readonly Mistake[] {
-  // A volume for models would be without use.
-  if (/persistentVolumeClaim/i.test(analysis.text)) return [];
-  return judged(analysis).flatMap(({ path, workload, count }): readonly Mistake[] => {
-    if (workload.byShape || workload.role !== 'serving') return [];
+  return judged(analysis).flatMap(({ path, workload, count, container, podSet }): readonly Mistake[] => {
+    // Volumes and variables may be for another model.
+    const isBare = podSet.volumes.length === 0 && container.env.length === 0;
+    if (workload.byShape || workload.role !== 'serving' || !isBare || count !== 1) return [];
     const { name, steps, place } = imageOf(path)('vllm/vllm-openai:v0.9.2');
-    const command = ['vllm', 'serve', 'openai/gpt-oss-20b', `--tensor-parallel-size=${count}`];
-    const start = [...put(path, 'command', command), ...put(path, 'args', [])];
+    const start = [...put(path, 'command', ['vllm', 'serve', 'openai/gpt-oss-20b']), ...put(path, 'args', [])];
     return [{ name: `gpt-oss on ${name}`, steps: [...steps, ...start], place }];
   });
 }
