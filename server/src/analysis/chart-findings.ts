@@ -1,3 +1,4 @@
+import { mayRunMore } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerDocument } from '../model/lower.ts';
 import { type ChartValues, filledTemplates } from '../model/related-files.ts';
@@ -33,8 +34,11 @@ export function withChartValues(
 }
 
 /** Values are what a chart starts with, and people set their own: advice about them would be about a choice that nobody has made yet. */
-function isCertain({ severity, workload }: Finding): boolean {
-  return (severity === 'error' || severity === 'warning') && workload !== null && namesAccelerators(workload);
+function isCertain({ severity, workload, container }: Finding): boolean {
+  if (workload === null || !namesAccelerators(workload)) return false;
+  // What a helper adds to the command line may be what is missing.
+  const found = workload.podSets.flatMap(({ containers }) => containers).find(({ name }) => name === container);
+  return (severity === 'error' || severity === 'warning') && (found === undefined || !mayRunMore(found));
 }
 
 function runOn(document: YamlDocument, settings: Settings): readonly Finding[] {

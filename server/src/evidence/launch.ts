@@ -5,12 +5,18 @@ import { isRequested } from '../model/accelerators.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, MountedScript, PodAccelerator, PodSet } from '../model/workload.ts';
+import { getIn, isUnseen } from '../yaml/cursor.ts';
 
 export { processInput };
 
 /** The input for a script from a ConfigMap that the container runs. Its positions are not in this document. */
 export function scriptInput({ text }: MountedScript, container: Container): ProcessInput {
   return { command: ['bash', '-c', text], args: [], env: processInput(container).env };
+}
+
+/** Whether a template may add words to the command line or variables, or write all of them. */
+export function mayRunMore({ at }: Container): boolean {
+  return ['command', 'args', 'env', 'envFrom'].some((key) => isUnseen(getIn(at, key)));
 }
 
 /** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */

@@ -32,4 +32,4 @@ const gpuWords: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'trtllm'
 
 /** What runs next to such a server, without a GPU of its own. */
 const otherWords =
-  /^(?:cpu|cpus|no|non|without|router|routing|gateway|gw|proxy|lb|balancer|front|frontend|back|backend|ui|webui|web|app|client|bench.*|load.*|test.*|sim.*|mock|fake|operator|controller|manager|scheduler|monitor.*|metrics?|exporter|dashboard|queue|cache|redis|adapter|plugin|agent|tpu|neuron)$/;
+  /^(?:cpu|cpus|no|non|without|router|routing|gateway|gw|proxy|lb|balancer|front|frontend|back|backend|ui|webui|web|app|client|bench.*|load.*|test.*|sim.*|mock|fake|operator|controller|manager|scheduler|monitor.*|metrics?|exporter|dashboard|queue|cache|redis|adapter|plugin|agent|apis?|services?|billing|catalog|portal|site|docs|quotas?|usage|pric(?:e|es|ing)|costs?|tokeniz.*|tpu|neuron)$/;

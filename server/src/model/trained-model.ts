@@ -31,12 +31,16 @@ export function trainedModel(written: TrainerSettings, container: Container): Tr
   }
   const shape = writtenShape(written);
   if (shape !== undefined) return { name: 'the model of its flags', shape };
-  const unknown = candidates.find((value) => /^\w[\w.-]*\/[\w.-]+$/.test(value) || sizedName.test(value));
+  const unknown = candidates.find((value) => /^\w[\w.-]*\/[\w.-]+$/.test(value) || isSizedName(value));
   return { name: unknown ?? '', shape: null };
 }
 
 /** A name without its organization that states a size: `atom-7b-chat`. */
-const sizedName = /^[a-z][\w.]*(?:-[\w.]+)*-\d+(?:\.\d+)?b(?:-[\w.]+)*$/i;
+function isSizedName(value: string): boolean {
+  if (value.length > 100 || !/^[a-z][\w.-]*$/i.test(value)) return false;
+  const [, ...rest] = value.split('-');
+  return rest.some((part) => /^\d+(?:\.\d+)?b$/i.test(part)) && !rest.includes('');
+}
 
 function bitsOf(format: NamedModel['format']): { readonly bits?: number } {
   return format === null || format === 'unknown' ? {} : { bits: format.layerBits };

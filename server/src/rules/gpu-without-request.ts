@@ -1,5 +1,6 @@
 import { wordsOf } from '../command/name-words.ts';
 import { isForAllPods } from '../evidence/chart-pods.ts';
+import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import {
@@ -124,6 +125,8 @@ export default defineRule({
       const parts = [podSet.pod, container.at, resources, getIn(resources, 'limits'), getIn(resources, 'requests')];
       if (type === 'init' || parts.some(isTemplatedOrIncomplete)) return false;
       const privileged = isPrivileged(container);
+      // The runtime gives it GPUs that it does not request.
+      if (!privileged && mayUseOtherGpus(container)) return false;
       const launch = privileged || !seesDevicesOfNode(podSet) ? gpuLaunch(container, document) : undefined;
       if (launch === undefined) return false;
       report({

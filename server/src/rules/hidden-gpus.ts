@@ -1,6 +1,7 @@
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
+import { placesAt } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -112,7 +113,9 @@ const uuid = /^\s*(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?
 
 /** Whether the pod names its node: the GPU may be the only one there. */
 function isPinned({ pod, selectors }: PodSet): boolean {
-  return getIn(pod, 'nodeName') !== undefined || selectors.some(({ key }) => /(?:^|[./-])host-?name$/i.test(key));
+  const fields = 'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchFields';
+  if (getIn(pod, 'nodeName') !== undefined || placesAt(pod, fields).length > 0) return true;
+  return selectors.some(({ key }) => /(?:^|[./-])host-?name$/i.test(key));
 }
 
 const lists = /^(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$/;

@@ -1,6 +1,7 @@
 import { readFlags } from '../command/flags.ts';
-import { recognizeProgram } from '../command/programs.ts';
-import { allCommands, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import { programWords, recognizeProgram } from '../command/programs.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import { mayRunMore } from '../evidence/launch.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
@@ -8,7 +9,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -83,12 +84,13 @@ export default defineRule({
   container(container, context) {
     const { podSet, workload, document, report } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
-    if (!isServed(container, workload) || !isAlone(container, podSet, workload)) return;
+    if (!isAlone(container, podSet, workload)) return;
     const lines = [...container.command, ...container.args];
-    if (lines.some(({ at }) => isTemplated(at)) || items(getIn(container.at, 'envFrom')).length > 0) return;
+    if (mayRunMore(container) || lines.some(({ at }) => isTemplated(at))) return;
+    if (items(getIn(container.at, 'envFrom')).length > 0) return;
     const found = listenerOf(container);
     const span = found && spanOfWords(document, lines, found.words);
-    if (found === undefined || span === undefined) return;
+    if (found === undefined || span === undefined || !isServed(container, found.port, workload)) return;
     const { program, host } = found;
     report({
       message:
@@ -101,15 +103,21 @@ export default defineRule({
   },
 });
 
-/** Whether something connects to the container: a probe, or clients of a port that a controller keeps open. */
-function isServed(container: Container, workload: Workload): boolean {
+/** Whether something connects to the server: a probe, or clients of a port that a controller keeps open. */
+function isServed(container: Container, port: string | undefined, workload: Workload): boolean {
+  const ports = items(getIn(container.at, 'ports'));
+  const isOfServer = (at: Cursor | undefined) =>
+    port === undefined || !/^\d+$/.test(asText(at) ?? '') || asText(at) === port;
   const { startup, readiness, liveness } = probesOf(container, workload);
   const isProbed = [startup, readiness, liveness].some((probe) =>
     ['httpGet', 'tcpSocket', 'grpc'].some(
-      (action) => getIn(probe, action) !== undefined && getIn(probe, action, 'host') === undefined,
+      (action) =>
+        getIn(probe, action) !== undefined &&
+        getIn(probe, action, 'host') === undefined &&
+        isOfServer(getIn(probe, action, 'port')),
     ),
   );
-  return isProbed || (workload.kind !== 'Pod' && items(getIn(container.at, 'ports')).length > 0);
+  return isProbed || (workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort'))));
 }
 
 /** Another container may forward requests. On the network of the node, programs of the node may be meant. */
@@ -124,6 +132,8 @@ interface Listener {
   /** The flag with its value; undefined for the default of the program. */
   readonly host: string | undefined;
   readonly words: readonly [Word, Word];
+  /** The port of its flag; undefined if that is not known. */
+  readonly port: string | undefined;
 }
 
 /** The one server of a container, if it listens only on the loopback address. */
@@ -135,6 +145,8 @@ function listenerOf(container: Container): Listener | undefined {
     return found?.use === 'serving' && found.program !== null ? [{ program: found.program, command: one }] : [];
   });
   const [server, ...others] = servers;
+  // A proxy or a client next to the server is what connects to it.
+  if (commands.some((one) => one.background || !(one === server?.command || isHarmless(one)))) return undefined;
   const variables = env.map(({ name }) => name);
   if (server !== undefined) return others.length > 0 ? undefined : ofCommand(server.program, server.command, variables);
   // The entrypoint of the image is the server, whose default address the image may change.
@@ -153,17 +165,32 @@ function ofCommand(
   const flags = readFlags(words);
   const host = flags.find(({ name, written }) => name === 'host' || (name.length === 1 && /^H$/.test(written)));
   if (first === undefined || last === undefined) return undefined;
+  // Of several nodes, only the first one serves requests.
+  if (flags.some(({ name, value }) => /^(?:node-)?rank$/.test(name) && value !== '0')) return undefined;
+  const port = flags.find(({ name, dynamic }) => name === 'port' && !dynamic)?.value;
   if (host !== undefined) {
     if (host.dynamic || host.valueWord === undefined || !loopback.test(host.value ?? '')) return undefined;
-    return { program, host: `--host ${host.value}`, words: [host.word, host.valueWord] };
+    return { program, host: `--host ${host.value}`, words: [host.word, host.valueWord], port };
   }
   const isOpen =
-    flags.some(({ name }) => /^(?:config|env-file|uds|fd|h|bind)$/.test(name)) ||
+    flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|h|bind)$/.test(name)) ||
+    words.some(({ text }) => text.startsWith('disaggregated')) ||
     // `"$@"` and `$EXTRA_ARGS` may hold the flag.
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
     [...env, ...assignments.map(({ text }) => text)].some((text) => /^\w*HOST(?:=|$)/.test(text));
-  return isOpen || !loopbackByDefault.has(program) ? undefined : { program, host: undefined, words: [first, last] };
+  return isOpen || !loopbackByDefault.has(program)
+    ? undefined
+    : { program, host: undefined, words: [first, last], port };
 }
+
+/** A command that prepares the server, and neither serves nor asks it. */
+function isHarmless(command: SimpleCommand): boolean {
+  const [name = ''] = programWords(command);
+  return name === '' || preparing.test(baseName(name));
+}
+
+const preparing =
+  /^(?:cd|export|set|source|\.|echo|mkdir|ln|cp|mv|rm|ls|cat|chmod|chown|ulimit|sleep|test|\[|true|wait|pip3?|uv|apt|apt-get|apk|git|hf|huggingface-cli|nvidia-smi|ldconfig|env|date|conda|mamba)$/;
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 

@@ -82,6 +82,7 @@ export default defineRule({
     const { at, perPod, requested } = only;
     if (at === undefined || perPod === null || perPod < 2 || containers.some(namesAccelerators)) return;
     const tensor = tensorParallel(workload.manifest.root, 0);
+    if (tensor === undefined && countsProcesses(workload.manifest.root, 0)) return;
     // Any program may run there.
     report({
       severity: tensor === undefined ? 'info' : 'warning',
@@ -118,6 +119,15 @@ export default defineRule({
     });
   },
 });
+
+/** Whether a field starts several processes or workers, one of which may use each slice. */
+function countsProcesses(above: Cursor, depth: number): boolean {
+  if (depth > 5) return false;
+  return entries(above).some((entry) => {
+    const isSeveral = entry.node.kind === 'scalar' && Number(asText(entry)) > 1;
+    return (isSeveral && /worker|proc(?:ess)?e?s/i.test(keyOf(entry))) || countsProcesses(entry, depth + 1);
+  });
+}
 
 /** A field of a custom resource that splits a model over devices: `tensorParallelSize: 2`. */
 function tensorParallel(above: Cursor, depth: number): Cursor | undefined {

@@ -87,13 +87,13 @@ export default defineRule({
       inBenchmark(container, context) ??
       inCommand(container, context, true);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
-    const { count, text, span, value } = launch;
+    const { count, text, span, value, verb = `starts ${processes(count)}` } = launch;
     const over = count > gpus;
     if (over && (mayUseOtherGpus(container) || runsOnCpu(container))) return;
     // accelerate's flag has the number of all nodes.
     const perNode = text.includes(String(count)) ? '' : ' per node';
     const mismatch = over
-      ? `starts ${processes(count)}${perNode}, but the container has only ${plural(gpus, 'GPU')}: the start fails`
+      ? `${verb}${perNode}, but the container has only ${plural(gpus, 'GPU')}: the start fails`
       : `uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
     context.report({
       severity: over ? 'error' : 'warning',
@@ -116,6 +116,8 @@ interface Launch {
   readonly span: Span;
   /** The scalar that holds only the number. */
   readonly value: Cursor | undefined;
+  /** What it does with the number, if it starts no processes. */
+  readonly verb?: string;
   /** The words of the command line that hold the number. */
   readonly words?: readonly [Word, Word];
 }
@@ -181,13 +183,19 @@ function inBenchmark(container: Container, { document }: PodSetContext): Launch 
   // Behind a launcher, each of its processes has its own GPUs.
   if (first === undefined || !complete || others.length > 0 || !test.test(baseName(first.text))) return undefined;
   const flags = readFlags([first, ...rest]);
-  const [threads, gpus] = [/^(?:t|nthreads)$/, /^(?:g|ngpus)$/].map((name) => flags.find((one) => name.test(one.name)));
+  // Variables may hold flags, `-g8` is written without a space, and `-T` and `-G` are others than `-t` and `-g`.
+  const isUnseen = rest.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word));
+  if (isUnseen || rest.some(({ text }) => /^(?:-[tg]\d+|-h|--help)$/.test(text))) return undefined;
+  const [threads, gpus] = [/^(?:t|nthreads)$/, /^(?:g|ngpus)$/].map((name) =>
+    flags.find((one) => name.test(one.written)),
+  );
   const count = [threads, gpus].reduce((product, flag) => product * (flag === undefined ? 1 : numberOf(flag)), 1);
   const word = gpus?.word ?? first;
   const words = [word, gpus?.valueWord ?? word] as const;
   const span = spanOfWords(document, [...container.command, ...container.args], words);
   const text = `${baseName(first.text)}${gpus === undefined ? '' : ` -g ${gpus.value ?? ''}`}`;
-  return span && count > 0 ? { count, text, span, value: undefined } : undefined;
+  const verb = `needs ${plural(count, 'GPU')}`;
+  return span && count > 0 ? { count, text, span, value: undefined, verb } : undefined;
 }
 
 const test =

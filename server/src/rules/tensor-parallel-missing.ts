@@ -2,7 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
-import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
+import { mayRunMore, processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
@@ -88,7 +88,7 @@ export default defineRule({
     if (gpus === null || gpus < 2 || container.type !== 'app' || !isJudged(workload)) return;
     if (items(getIn(container.at, 'envFrom')).length > 0 || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
-    if (lines.some(({ at }) => isTemplated(at))) return;
+    if (lines.some(({ at }) => isTemplated(at)) || mayRunMore(container)) return;
     const server = findSingleDevice(processInput(container), serverOfImage(container));
     const bare = lines.length === 0 ? container.image?.at : undefined;
     const span = server?.words === undefined ? bare && spanOf(bare) : spanOfWords(document, lines, server.words);

@@ -1,3 +1,4 @@
+import { countWhere } from './document-marks.ts';
 import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
 import type { Span } from './span.ts';
@@ -25,7 +26,11 @@ export interface Loop {
 /** Reads the actions of a template, in order, with the values of its chart. */
 export function readTemplate(actions: readonly TemplateAction[], values: YamlNode): TemplateReading {
   const read = actions.map((action) => ({ action, ...wordsOf(action) }));
-  const template = { actions: read, ends: endsOfLoops(read), left: maxEvaluated };
+  const assigned = read.flatMap(({ expression }, index) => {
+    const name = assignment.exec(expression)?.[1];
+    return name === undefined ? [] : [{ index, name }];
+  });
+  const template = { actions: read, ends: endsOfLoops(read), assigned, left: maxEvaluated };
   return readPart(template, { from: 0, to: read.length, depth: 0 }, { dot: 'root', values, variables: new Map() });
 }
 
@@ -47,7 +52,9 @@ interface Template {
   readonly actions: readonly ReadAction[];
   /** The index of the action that ends each loop, by that of the loop. */
   readonly ends: ReadonlyMap<number, number>;
-  /** How many more actions may be evaluated. */
+  /** The assignments, with their indexes. */
+  readonly assigned: readonly { readonly index: number; readonly name: string }[];
+  /** How many more actions may be evaluated, and variables copied. */
   left: number;
 }
 
@@ -87,7 +94,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
       if (word === 'with') dot = value;
     } else if (word === 'range' || word === 'define' || word === 'block') {
       const end = depth < maxDepth ? template.ends.get(index) : undefined;
-      const rounds = end === undefined ? undefined : roundsOf(rest, here);
+      const rounds = end === undefined ? undefined : roundsOf(rest, here, template);
       if (end !== undefined && rounds !== undefined) {
         const part = { from: index + 1, to: end, depth: depth + 1 };
         loops.push({
@@ -95,9 +102,10 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
           rounds: rounds.map((round) => readPart(template, part, round)),
         });
         // An assignment in a loop holds only if that runs.
-        for (const { expression: inLoop } of actions.slice(index + 1, end)) {
-          const name = assignment.exec(inLoop)?.[1];
-          if (name !== undefined) variables.set(name, undefined);
+        const { assigned } = template;
+        for (let at = countWhere(assigned, (one) => one.index <= index); (assigned[at]?.index ?? end) < end; at += 1) {
+          variables.set(assigned[at]?.name ?? '', undefined);
+          template.left -= 1;
         }
         index = end;
         continue;
@@ -143,19 +151,22 @@ function wordsOf(action: TemplateAction) {
   return { expression, word, rest };
 }
 
-/** The number of actions for a loop that goes on in the next document; nothing for one with an `else`. */
+/** The number of actions for a loop that goes on in the next document; nothing for one with an `else`, or whose rounds can end early. */
 function endsOfLoops(actions: readonly ReadAction[]): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
-  const open: { readonly index: number; readonly word: string; hasElse: boolean }[] = [];
+  const open: { readonly index: number; readonly word: string; isUnsure: boolean }[] = [];
   const close = (end: number): void => {
     const block = open.pop();
-    if (block?.word === 'range' && !block.hasElse) ends.set(block.index, end);
+    if (block?.word === 'range' && !block.isUnsure) ends.set(block.index, end);
   };
   for (const [index, { action, word }] of actions.entries()) {
+    if (word === 'break' || word === 'continue') {
+      for (const block of open) if (block.word === 'range') block.isUnsure = true;
+    }
     if (!isControl(action)) continue;
     const block = open.at(-1);
-    if (/^(?:if|with|range|define|block)$/.test(word)) open.push({ index, word, hasElse: false });
-    else if (word === 'else' && block !== undefined) block.hasElse = true;
+    if (/^(?:if|with|range|define|block)$/.test(word)) open.push({ index, word, isUnsure: false });
+    else if (word === 'else' && block !== undefined) block.isUnsure = true;
     else if (word === 'end') close(index);
   }
   while (open.length > 0) close(actions.length);
@@ -163,7 +174,7 @@ function endsOfLoops(actions: readonly ReadAction[]): ReadonlyMap<number, number
 }
 
 /** The scope of each round of a loop; undefined if it is unknown over what it runs. */
-function roundsOf(over: string, scope: Scope): readonly Scope[] | undefined {
+function roundsOf(over: string, scope: Scope, template: Template): readonly Scope[] | undefined {
   const [, first, second, list = over] = /^(\$\w+)\s*(?:,\s*(\$\w+)\s*)?:=\s*([\s\S]*)$/.exec(over) ?? [];
   const value = evaluate(list, scope);
   if (value === null) return [];
@@ -172,7 +183,8 @@ function roundsOf(over: string, scope: Scope): readonly Scope[] | undefined {
     value.kind === 'seq'
       ? value.items.map((item, index) => ({ key: String(index), value: item.value }))
       : [...value.entries].sort((a, b) => (a.key < b.key ? -1 : 1));
-  if (elements.length > maxRounds) return undefined;
+  template.left -= elements.length * (1 + scope.variables.size);
+  if (elements.length > maxRounds || template.left < 0) return undefined;
   return elements.map(({ key, value: element }) => {
     const dot = element.kind === 'scalar' && element.templated ? undefined : element;
     const variables = new Map(scope.variables);

@@ -40,14 +40,17 @@ export function fillFromValues(document: YamlDocument, values: YamlNode): readon
     if (below !== undefined) hide(below, { action, place, repeats, takes: ['seq'] });
   }
   const room = { left: maxCopied };
-  const filledBy = (readings: readonly TemplateReading[], places: Span[]): readonly Filled[] => {
-    const filled = fill(root, { mask, hidden, readings, places, room });
+  const filledBy = (readings: readonly TemplateReading[]): readonly Filled[] => {
+    const loop = readings.at(-1)?.loops.find(({ body }) => isWithin(root.span, body));
+    if (loop !== undefined) return loop.rounds.flatMap((round) => filledBy([...readings, round]));
+    room.left -= readings.length > 1 ? sizeOf(root) : 0;
+    const places: Span[] = readings.length > 1 ? [root.span] : [];
+    const filled = room.left < 0 ? root : fill(root, { mask, hidden, readings, places, room });
     return places.length === 0 || room.left < 0 ? [] : [{ root: filled, places }];
   };
-  const loop = reading.loops.find(({ body }) => isWithin(root.span, body));
-  if (loop === undefined) return filledBy([reading], []);
-  room.left -= loop.rounds.length * sizeOf(root);
-  return room.left < 0 ? [] : loop.rounds.flatMap((round) => filledBy([reading, round], [root.span]));
+  const all = filledBy([reading]);
+  // With a part of the objects, their number would be wrong.
+  return room.left < 0 ? [] : all;
 }
 
 /** Unseen lines of a node. */
