@@ -123,6 +123,38 @@ describe('rules judge a template', () => {
   });
 });
 
+describe('an object in loops', () => {
+  const values = chartValues('values.yaml', 'groups:\n  - models: [{gpus: 1}, {gpus: 8}]\n  - models: [{gpus: 2}]\n');
+  const gpusIn = (before: string, after: string) => {
+    const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+    - name: main
+      image: registry.example/serve:1
+      resources: {limits: {nvidia.com/gpu: {{ .gpus }}}}
+`;
+    const related = values === undefined ? {} : { chart: values };
+    const file = new Analysis({ strict: true }).setFile('file:///t.yaml', before + pod + after, 0, undefined, related);
+    return file.documents.flatMap(({ costed }) => costed.map((one) => gpusOf(one).min));
+  };
+  const loops = '{{- range .Values.groups }}\n{{- range .models }}\n';
+  const ends = '{{- end }}\n{{- end }}\n';
+
+  test('is one for each round of the innermost', () => {
+    expect(gpusIn(loops, ends)).toEqual([1, 8, 2]);
+  });
+
+  test.each(['break', 'continue'])('is unknown if a round can end with %s', (word) => {
+    expect(gpusIn(`${loops}{{- if eq (int .gpus) 8 }}{{ ${word} }}{{- end }}\n`, ends)).toEqual([null]);
+  });
+
+  test('is unknown if there are too many rounds', () => {
+    expect(gpusIn(`${'{{- $a := 1 }}\n'.repeat(30_000)}${loops}`, ends)).toEqual([null]);
+  });
+});
+
 describe('what an expression gives', () => {
   const { root } = parseDocument('a: {b: 2, text: x, none: ~, zero: 0, list: [1], on: true}\nopen: {{ x }}\n', 0);
   const cases: readonly (readonly [expression: string, given: string])[] = [

@@ -146,7 +146,8 @@ function listenerOf(container: Container): Listener | undefined {
   });
   const [server, ...others] = servers;
   // A proxy or a client next to the server is what connects to it.
-  if (commands.some((one) => one.background || !(one === server?.command || isHarmless(one)))) return undefined;
+  const started = server?.command ?? (command.length === 0 ? commands[0] : undefined);
+  if (commands.some((one) => one.background || !(one === started || isHarmless(one)))) return undefined;
   const variables = env.map(({ name }) => name);
   if (server !== undefined) return others.length > 0 ? undefined : ofCommand(server.program, server.command, variables);
   // The entrypoint of the image is the server, whose default address the image may change.
