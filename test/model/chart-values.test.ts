@@ -123,6 +123,32 @@ describe('rules judge a template', () => {
   });
 });
 
+test('a script that begins with an action is text, also in front of what the values insert last', () => {
+  const text = `apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+    - name: main
+      image: registry.example/train:1
+      command: [bash, -c]
+      args:
+        - |
+          {{- if .Values.debug }}
+          set -x
+          {{- end }}
+          python train.py
+      resources:
+        {{- toYaml .Values.resources | nindent 8 }}
+`;
+  const values = chartValues('values.yaml', 'resources: {limits: {nvidia.com/gpu: 4}}\n');
+  const related = values === undefined ? {} : { chart: values };
+  const [document] = new Analysis({ strict: true }).setFile('file:///t.yaml', text, 0, undefined, related).documents;
+  expect(document?.findings).toEqual([]);
+  expect(document?.costed.map((one) => gpusOf(one).min)).toEqual([4]);
+  expect(document?.costed[0]?.podSets[0]?.containers[0]?.args[0]?.value).toContain('python train.py');
+});
+
 describe('an object in loops', () => {
   const values = chartValues('values.yaml', 'groups:\n  - models: [{gpus: 1}, {gpus: 8}]\n  - models: [{gpus: 2}]\n');
   const gpusIn = (before: string, after: string) => {

@@ -46,6 +46,9 @@ export function fillFromValues(document: YamlDocument, values: YamlNode): readon
     room.left -= readings.length > 1 ? sizeOf(root) : 0;
     const places: Span[] = readings.length > 1 ? [root.span] : [];
     const filled = room.left < 0 ? root : fill(root, { mask, hidden, readings, places, room });
+    // What is inserted after the last visible line belongs to it.
+    if (places.some(({ start }) => start >= root.span.end))
+      places.push({ start: root.span.end - 1, end: root.span.end });
     return places.length === 0 || room.left < 0 ? [] : [{ root: filled, places }];
   };
   const all = filledBy([reading]);

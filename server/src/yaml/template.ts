@@ -52,7 +52,16 @@ export function maskTemplates(text: string): Mask | undefined {
     const alone = before.trim() === '';
     const last = /^(?:\s*|\s+#.*)$/.test(after);
     if (alone && last) {
-      put(span, ' ');
+      const column = opensBlock.test(text.slice(Math.max(0, span.start - before.length - LONGEST_PREFIX), span.start))
+        ? textColumn(text, span.end)
+        : -1;
+      if (column === -1 || /[\r\n]/.test(text.slice(span.start, span.end))) put(span, ' ');
+      else {
+        // A blank first line with more spaces than the text of a block would end it: the rest of this line is text.
+        const edge = Math.min(Math.max(span.start, span.start - before.length + column), span.end);
+        put({ start: span.start, end: edge }, ' ');
+        put({ start: edge, end: span.end }, FILL);
+      }
       for (const part of outputs) {
         hiddenLines.push({ offset: span.start, column: outputIndent(part) ?? before.length, action: part });
       }
@@ -301,6 +310,16 @@ function indentOf(before: string): number {
 function insideQuotes(before: string): boolean {
   const quotes = before.replace(/\\./g, '').match(/"/g)?.length ?? 0;
   return quotes % 2 === 1 || /[:[,-]\s*'[^']*$/.test(before);
+}
+
+/** The end of a line that begins a block of text, and the white space after it. */
+const opensBlock = /[:-][ \t]+[|>][-+\d]{0,2}[ \t]*\r?\n[ \t]*$/;
+
+/** The column of the next line that is not only an action, or -1. */
+function textColumn(text: string, from: number): number {
+  const next = /\n([ \t]*)(?!\{[{%#])(?=[^\s])/g;
+  next.lastIndex = from;
+  return next.exec(text)?.[1]?.length ?? -1;
 }
 
 /** The column of the next line with content, or -1. */
