@@ -25,11 +25,43 @@ export function nameOfGpuTarget({ root, kind }: Manifest): string | undefined {
   const at = nameOf(root, kind);
   const name = at === undefined || isTemplated(at) ? '' : (asText(at) ?? '');
   const words = name.toLowerCase().split(/[^a-z]+/);
-  return words.some((word) => gpuWords.has(word)) && !words.some((word) => otherWords.test(word)) ? name : undefined;
+  return words.some((word) => gpuWords.has(word)) && !words.some((word) => otherWords.has(word)) ? name : undefined;
 }
 
 const gpuWords: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'trtllm', 'lmdeploy', 'gpu', 'gpus', 'cuda']);
 
 /** What runs next to such a server, without a GPU of its own. */
-const otherWords =
-  /^(?:cpu|cpus|no|non|without|router|routing|gateway|gw|proxy|lb|balancer|front|frontend|back|backend|ui|webui|web|app|client|bench.*|load.*|test.*|sim.*|mock|fake|operator|controller|manager|scheduler|monitor.*|metrics?|exporter|dashboard|queue|cache|redis|adapter|plugin|agent|apis?|services?|billing|catalog|portal|site|docs|quotas?|usage|pric(?:e|es|ing)|costs?|tokeniz.*|tpu|neuron)$/;
+const otherWords: ReadonlySet<string> = new Set([
+  ...['cpu', 'cpus', 'no', 'non', 'without', 'tpu', 'neuron'],
+  ...['router', 'routing', 'gateway', 'gw', 'proxy', 'lb', 'balancer', 'queue', 'cache', 'redis', 'tokenizer'],
+  ...['front', 'frontend', 'back', 'backend', 'ui', 'webui', 'web', 'app', 'client', 'api', 'apis', 'portal', 'site'],
+  ...['operator', 'controller', 'manager', 'scheduler', 'monitor', 'monitoring', 'metric', 'metrics', 'exporter'],
+  ...[
+    'adapter',
+    'plugin',
+    'agent',
+    'dashboard',
+    'docs',
+    'service',
+    'services',
+    'catalog',
+    'billing',
+    'quota',
+    'quotas',
+  ],
+  ...['usage', 'price', 'prices', 'pricing', 'cost', 'costs'],
+  ...[
+    'bench',
+    'benchmark',
+    'load',
+    'loadgen',
+    'loadtest',
+    'locust',
+    'test',
+    'tester',
+    'sim',
+    'simulator',
+    'mock',
+    'fake',
+  ],
+]);

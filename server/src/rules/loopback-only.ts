@@ -187,11 +187,15 @@ function ofCommand(
 /** A command that prepares the server, and neither serves nor asks it. */
 function isHarmless(command: SimpleCommand): boolean {
   const [name = ''] = programWords(command);
-  return name === '' || preparing.test(baseName(name));
+  return name === '' || preparing.has(baseName(name));
 }
 
-const preparing =
-  /^(?:cd|export|set|source|\.|echo|mkdir|ln|cp|mv|rm|ls|cat|chmod|chown|ulimit|sleep|test|\[|true|wait|pip3?|uv|apt|apt-get|apk|git|hf|huggingface-cli|nvidia-smi|ldconfig|env|date|conda|mamba)$/;
+const preparing: ReadonlySet<string> = new Set([
+  ...['cd', 'export', 'set', 'source', '.', 'env', 'ulimit', 'sleep', 'wait', 'test', '[', 'true', 'echo', 'date'],
+  ...['mkdir', 'ln', 'cp', 'mv', 'rm', 'ls', 'cat', 'chmod', 'chown', 'nvidia-smi', 'ldconfig'],
+  // They install programs or download models.
+  ...['pip', 'pip3', 'uv', 'conda', 'mamba', 'apt', 'apt-get', 'apk', 'git', 'hf', 'huggingface-cli'],
+]);
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
