@@ -7,8 +7,8 @@ import { excludedFolderNames, isExcluded } from '../../server/src/lsp/protocol.t
 export const excludedFolders = `**/{${excludedFolderNames}}/**`;
 
 /**
- * Forwards only events of manifests, configs, JSON patches and folders that may contain them. Otherwise, a package installation or a build would delay all
- * other events: the client waits for a pause before it sends any.
+ * Forwards only events of manifests, configs, JSON patches, helpers of charts, Terraform's files and folders that may contain them. Otherwise, a
+ * package installation or a build would delay all other events: the client waits for a pause before it sends any.
  */
 export const watchedFiles: NonNullable<Middleware['workspace']> = {
   didChangeWatchedFile: async (event, next) => {
@@ -18,7 +18,7 @@ export const watchedFiles: NonNullable<Middleware['workspace']> = {
 
 function matters({ uri, type }: FileEvent): boolean {
   if (isExcluded(vscode.workspace.asRelativePath(vscode.Uri.parse(uri)))) return false;
-  if (/\.(?:ya?ml|json|tf)$|\/Kustomization$/.test(uri)) return true;
+  if (/\.(?:ya?ml|json|tf|tfvars)$|\/(?:Kustomization|_helpers\.tpl)$/.test(uri)) return true;
   // A name with an extension is a file. Deleted paths could be folders, so all of them pass; they are few.
   return type === FileChangeType.Deleted || !/\.[a-z]\w*$/i.test(uri);
 }

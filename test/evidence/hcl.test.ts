@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readHcl } from '../../server/src/evidence/hcl.ts';
-import { terraformPools } from '../../server/src/evidence/terraform-pools.ts';
+import { regionBy, terraformBlocks, terraformRegions } from '../../server/src/evidence/terraform-pools.ts';
+import { terraformStatements, valuesOfFolder } from '../../server/src/evidence/terraform-values.ts';
 
 function bodyOf(text: string): unknown {
   return plain(readHcl(`locals {\n${text}\n}\n`)[0]?.body);
@@ -20,13 +21,20 @@ test.each([
   ['labels = { "a/b" = "c", d : "e" }', { labels: { 'a/b': 'c', d: 'e' } }],
   ['/* name = "x" */ name = "y"', { name: 'y' }],
   ['config {\n  size = 2\n}\nconfig {\n  size = 3\n}', { config: [{ size: '2' }, { size: '3' }] }],
-  // What must be computed is unknown.
-  ['name = var.name', { name: null }],
+  // Variables and local values are for the other files of the folder to say.
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
-  ['name = "gpu-${var.name}"', { name: null }],
+  ['name = var.name', { name: { template: '${var.name}' } }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['name = "gpu-${local.name}"', { name: { template: 'gpu-${local.name}' } }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['types = [var.a, "b"]', { types: [{ template: '${var.a}' }, 'b'] }],
+  // What must be computed is unknown.
+  ['name = var.names[0]\nnext = "c"', { name: null, next: 'c' }],
+  ['name = var.pool.name', { name: null }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['name = "gpu-${upper(var.name)}"', { name: null }],
   ['name = var.spot ? "a" : "b"\nnext = "c"', { name: null, next: 'c' }],
   ['types = concat(["a"], var.more)\nnext = "c"', { types: null, next: 'c' }],
-  ['types = [var.a, "b"]', { types: [null, 'b'] }],
   ['text = <<-EOT\n  machine_type = "x"\n  EOT\nnext = "c"', { text: null, next: 'c' }],
 ])('%j', (text, expected) => {
   expect(bodyOf(text)).toEqual(expected);
@@ -43,11 +51,77 @@ test.each([
   '}}}}]]]]))))',
 ])('a broken file %# is read without an error', (text) => {
   expect(() => readHcl(`${text}\nmachine_type = "g2-standard-4"`)).not.toThrow();
-  expect(() => terraformPools(`${text}\nmachine_type = "g2-standard-4"`)).not.toThrow();
+  expect(() => terraformBlocks(`${text}\nmachine_type = "g2-standard-4"`)).not.toThrow();
 });
 
 test('a long file takes one pass', () => {
   const block =
     'resource "google_container_node_pool" "p" {\n  node_config {\n    machine_type = "g2-standard-4"\n  }\n}\n';
-  expect(terraformPools(block.repeat(300))).toHaveLength(200);
+  expect(terraformBlocks(block.repeat(300))).toHaveLength(200);
+});
+
+test.each([
+  ['provider "aws" {\n  region = "eu-west-3"\n}', 'aws', 'eu-west-3'],
+  ['provider "google-beta" {\n  zone = "us-west1-b"\n}', 'gcp', 'us-west1'],
+  ['resource "azurerm_kubernetes_cluster" "a" {\n  location = "North Europe"\n}', 'azure', 'northeurope'],
+  // The cluster takes precedence, also if its place is computed.
+  [
+    'provider "google" {\n  region = "us-west1"\n}\nresource "google_container_cluster" "a" {\n  location = "us-east4-a"\n}',
+    'gcp',
+    'us-east4',
+  ],
+  [
+    'provider "google" {\n  region = "us-west1"\n}\nresource "google_container_cluster" "a" {\n  location = var.zone\n}',
+    'gcp',
+    null,
+  ],
+  ['provider "aws" {\n  alias = "b"\n  region = "eu-west-3"\n}', 'aws', null],
+  ['provider "aws" {\n  region = var.region\n}', 'aws', null],
+  ['provider "aws" {\n  region = "eu-west-3"\n}', 'gcp', null],
+  ['resource "aws_ecs_cluster" "a" {\n  region = "eu-west-3"\n}', 'aws', null],
+] as const)('the region in %j', (text, cloud, region) => {
+  expect(regionBy(terraformRegions(text), cloud)).toBe(region);
+});
+
+test.each([
+  // A default.
+  [{ 'a.tf': 'variable "r" {\n  default = "us-west-2"\n}' }, [], 'us-west-2'],
+  [{ 'a.tf': 'variable "r" {\n  type = string\n}' }, [], undefined],
+  // What a file of variables sets replaces it, if it always applies.
+  [{ 'a.tf': 'variable "r" {\n  default = "us-west-2"\n}', 'terraform.tfvars': 'r = "eu-west-1"\n' }, [], 'eu-west-1'],
+  [{ 'a.tf': 'variable "r" {}', 'x.auto.tfvars': 'r = "eu-west-1"\nother = ["a"]' }, [], 'eu-west-1'],
+  [{ 'a.tf': 'variable "r" {\n  default = "us-west-2"\n}', 'prod.tfvars': 'r = "eu-west-1"' }, [], undefined],
+  [{ 'a.tf': 'variable "r" {\n  default = "us-west-2"\n}', 'prod.tfvars': 'other = "a"' }, [], 'us-west-2'],
+  [{ 'a.tf': 'variable "r" {}', 'prod.tfvars': 'r = "eu-west-1"', 'dev.tfvars': 'r = "us-west-2"' }, [], undefined],
+  [{ 'a.tf': 'variable "r" {}', 'terraform.tfvars.json': '{"r": "eu-west-1", "n": [1]}' }, [], 'eu-west-1'],
+  [{ 'a.tf': 'variable "r" {}', 'terraform.tfvars.json': '{"r": ' }, [], undefined],
+  // Another module sets it.
+  [{ 'a.tf': 'variable "r" {\n  default = "us-west-2"\n}' }, ['eu-west-1'], 'eu-west-1'],
+  [{ 'a.tf': 'variable "r" {\n  default = "us-west-2"\n}' }, ['eu-west-1', 'us-east-1'], undefined],
+  [{ 'a.tf': 'variable "r" {\n  default = "us-west-2"\n}' }, [null], undefined],
+] as const)('the variable of %j', (files, passed, value) => {
+  const statements = Object.entries(files).map(([fileName, text]) => ({
+    fileName,
+    facts: terraformStatements(text, fileName),
+  }));
+  const others = passed.map((text) => new Map([['var.r', text]]));
+  expect(valuesOfFolder(statements, others).get('var.r') ?? undefined).toBe(value);
+});
+
+test('local values may refer to others', () => {
+  const text = `locals {
+    zone = "\${local.region}-b"
+    region = var.r
+    loop = local.loop
+  }
+  variable "r" {
+    default = "us-east4"
+  }`;
+  const values = valuesOfFolder([{ fileName: 'a.tf', facts: terraformStatements(text, 'a.tf') }]);
+  expect(Object.fromEntries(values)).toEqual({
+    'var.r': 'us-east4',
+    'local.loop': null,
+    'local.region': 'us-east4',
+    'local.zone': 'us-east4-b',
+  });
 });

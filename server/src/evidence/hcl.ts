@@ -1,7 +1,8 @@
 import { type Field, type Fields, maxDepth } from './fields.ts';
 
 // A small reader of HCL, the language of Terraform, for plain values. https://github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md
-// Nothing is evaluated: references, functions and templates are unknown. It reads each character a bounded number of times and never fails.
+// Nothing is evaluated: functions and conditions are unknown, and a text that consists of variables and local values is a template. It reads each
+// character a bounded number of times and never fails.
 
 /** `resource "aws_eks_node_group" "gpu" {…}`. */
 export interface HclBlock {
@@ -100,11 +101,30 @@ function readValue(reader: Reader, depth: number): Field {
     value = readBody(reader, depth + 1, () => undefined);
   } else if (first?.kind === 'text' || first?.kind === 'word') {
     reader.at += 1;
+    const named = first.kind === 'word' ? referenceAt(reader, first.text) : undefined;
+    if (named !== undefined) {
+      reader.at += 2;
+      value = { template: `\${${named}}` };
+      return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
+    }
+    if (first.kind === 'text' && first.text.includes('${') && onlyReferences.test(first.text)) {
+      return isEnd(reader.tokens[reader.at]) ? { template: first.text } : skipRest(reader);
+    }
     const isPlain = first.kind === 'text' || /^(?:true|false|-?\d[\d.]*)$/.test(first.text);
     value = first.known && isPlain ? first.text : null;
   }
   return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
 }
+
+/** The variable or local value that begins before a place: `var.region`. */
+function referenceAt({ tokens, at }: Reader, first: string): string | undefined {
+  const name = tokens[at + 1];
+  const isReference = (first === 'var' || first === 'local') && isMark(tokens[at], '.') && name?.kind === 'word';
+  return isReference ? `${first}.${name.text}` : undefined;
+}
+
+/** A text of a few known words around variables and local values, without escapes. */
+const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local)\.[\w-]+\})*$/;
 
 function readList(reader: Reader, depth: number): Field {
   const list: Field[] = [];

@@ -278,4 +278,11 @@ export function createIndexing(
 }
 
 /** Globs of the files that the client watches. `Kustomization` is a valid name without an extension. */
-export const watchedFiles = ['**/*.yaml', '**/*.yml', '**/Kustomization', '**/*.tf'] as const;
+export const watchedFiles = [
+  '**/*.yaml',
+  '**/*.yml',
+  '**/Kustomization',
+  '**/*.tf',
+  '**/*.tfvars',
+  '**/*.tfvars.json',
+] as const;

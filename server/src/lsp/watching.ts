@@ -17,8 +17,10 @@ export function watchFiles(connection: Connection, log: Log): void {
   void guarded(log, 'registerCapability', () =>
     connection.client.register(DidChangeWatchedFilesNotification.type, {
       watchers: [
-        // Kustomizations can name JSON files.
-        ...[`**/${configName}`, ...watchedFiles, '**/*.json'].map((globPattern) => ({ globPattern })),
+        // Kustomizations can name JSON files, and charts have named templates.
+        ...[`**/${configName}`, ...watchedFiles, '**/*.json', '**/_helpers.tpl'].map((globPattern) => ({
+          globPattern,
+        })),
         // If a folder is created or deleted, some clients report only the folder.
         { globPattern: '**', kind: WatchKind.Create | WatchKind.Delete },
       ],

@@ -1,4 +1,6 @@
-import { namesMachines, terraformPools } from '../evidence/terraform-pools.ts';
+import { namesMachines, statesRegions, terraformBlocks, terraformRegions } from '../evidence/terraform-pools.ts';
+import { isVariables, statesValues, terraformStatements } from '../evidence/terraform-values.ts';
+import type { Facts } from './facts.ts';
 import { kindsIn, namesIn } from './kinds.ts';
 import { describesModel, isModelConfig, modelConfigKind, summarizeModelConfig } from './model-configs.ts';
 import { type DocumentSummary, type FileSummary, type ObjectSummary, summarizeText } from './summary.ts';
@@ -8,9 +10,15 @@ type Options = Parameters<typeof summarizeText>[1];
 /** A pseudo-kind for pools of nodes in files of Terraform. */
 export const terraformKind = 'Terraform';
 
-/** Whether a file is in the language of Terraform. Such files describe pools; they are never checked. */
+/** A pseudo-kind for what files of Terraform state about regions. */
+export const terraformRegionKind = 'TerraformRegion';
+
+/** A pseudo-kind for what files of Terraform state about variables. */
+export const terraformValuesKind = 'TerraformValues';
+
+/** Whether a file is in the language of Terraform, or sets its variables. Such files describe pools; they are never checked. */
 export function isTerraform(name: string): boolean {
-  return name.endsWith('.tf');
+  return name.endsWith('.tf') || isVariables(name);
 }
 
 /** The relevant kinds in a file, found without parsing, and its names. */
@@ -20,26 +28,37 @@ export function kindsOfFile(
 ): { readonly kinds: ReadonlySet<string>; readonly names: ReadonlySet<string> | undefined } {
   if (isModelConfig(name)) return { kinds: new Set(describesModel(text) ? [modelConfigKind] : []), names: undefined };
   if (!isTerraform(name)) return { kinds: kindsIn(text), names: namesIn(text) };
-  return { kinds: new Set(namesMachines(text) ? [terraformKind] : []), names: undefined };
+  return { kinds: terraformKinds(name, text), names: undefined };
+}
+
+function terraformKinds(name: string, text: string): ReadonlySet<string> {
+  if (isVariables(name)) return new Set([terraformValuesKind]);
+  return new Set([
+    ...(namesMachines(text) ? [terraformKind] : []),
+    ...(statesRegions(text) ? [terraformRegionKind] : []),
+    ...(statesValues(text) ? [terraformValuesKind] : []),
+  ]);
 }
 
 /** The summary of a file that is not open. */
 export function summarizeFile(name: string, text: string, options: Options): FileSummary {
   if (isModelConfig(name)) return summarizeModelConfig(name, text);
-  return isTerraform(name) ? summarizeTerraform(text) : summarizeText(text, options);
+  return isTerraform(name) ? summarizeTerraform(name, text) : summarizeText(text, options);
 }
 
-function summarizeTerraform(text: string): FileSummary & DocumentSummary {
-  const objects = terraformPools(text).map(({ block, pool }): ObjectSummary => {
-    const facts = { type: 'pools', facts: [pool] } as const;
-    return {
-      group: '',
-      kind: terraformKind,
-      namespace: null,
-      name: block,
-      span: { start: 0, end: 0 },
-      facts: () => facts,
-    };
+function summarizeTerraform(file: string, text: string): FileSummary & DocumentSummary {
+  const object = (kind: string, name: string, facts: Facts): ObjectSummary => ({
+    ...{ group: '', kind, namespace: null, name, span: { start: 0, end: 0 } },
+    facts: () => facts,
   });
-  return { kinds: new Set([terraformKind]), objects: () => objects, references: () => [] };
+  const kinds = terraformKinds(file, text);
+  const regions = kinds.has(terraformRegionKind) ? terraformRegions(text) : [];
+  const blocks = kinds.has(terraformKind) ? terraformBlocks(text) : [];
+  const values = kinds.has(terraformValuesKind) ? [terraformStatements(text, file)] : [];
+  const objects = [
+    ...blocks.map((facts) => object(terraformKind, facts.block, { type: 'terraform', facts })),
+    ...(regions.length === 0 ? [] : [object(terraformRegionKind, '', { type: 'regions', facts: regions })]),
+    ...values.map((facts) => object(terraformValuesKind, '', { type: 'values', facts })),
+  ];
+  return { kinds, objects: () => objects, references: () => [] };
 }

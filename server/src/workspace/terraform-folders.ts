@@ -1,0 +1,130 @@
+import type { Provider } from '../catalog/index.ts';
+import { regionBy, type TerraformRegion, terraformPool } from '../evidence/terraform-pools.ts';
+import {
+  commonValues,
+  type FolderStatement,
+  filledWith,
+  isVariables,
+  noValues,
+  type TerraformModule,
+  type TerraformStatements,
+  type TerraformValues,
+  valuesOfFolder,
+} from '../evidence/terraform-values.ts';
+import type { NodePool } from '../model/node-pool.ts';
+import { regionKey } from '../model/placement.ts';
+import { factsAs } from './named.ts';
+import { terraformKind, terraformRegionKind, terraformValuesKind } from './terraform.ts';
+import { anyObject, type Found, type Workspace } from './workspace.ts';
+
+// The files of a folder of Terraform are one module: they share its values and the regions of its clusters and providers.
+
+export const terraformKinds = [terraformKind, terraformRegionKind, terraformValuesKind] as const;
+
+/** What the files of each folder state. */
+export interface TerraformFolders {
+  valuesOf(folder: string): TerraformValues;
+  /** The region of a cloud's clusters; null if it is unknown. */
+  regionOf(folder: string, cloud: Provider): string | null;
+}
+
+/** The pool that a block of Terraform describes, if it has GPUs, with the values and in the region that the files of its folder state. */
+export function terraformPools({ key, object }: Found, folders: TerraformFolders): readonly NodePool[] {
+  const block = factsAs(object, 'terraform');
+  const folder = folderOf(key);
+  const pool = block && terraformPool(block, folders.valuesOf(folder));
+  if (!pool) return [];
+  if (pool.placedBy === undefined || pool.terms === undefined) return [pool];
+  const region = folders.regionOf(folder, pool.placedBy);
+  const label = { key: regionKey, operator: 'In' as const, values: [region ?? ''] };
+  return [region === null ? pool : { ...pool, terms: pool.terms.map((term) => [...term, label]) }];
+}
+
+/** Modules that use modules, and so on: more levels are a circle. */
+const maxLevels = 5;
+
+/** A module that more folders use has no single region, and no values from them. */
+const maxUses = 4;
+
+/** What files of Terraform state about regions and values. */
+export function terraformFolders(workspace: Workspace): TerraformFolders {
+  const regions = new Map<string, TerraformRegion[]>();
+  for (const { key, object } of workspace.objects(terraformRegionKind, anyObject, '').all)
+    for (const one of factsAs(object, 'regions') ?? []) addTo(regions, folderOf(key), one);
+  const files = terraformKinds.flatMap((kind) => workspace.objects(kind, anyObject, '').all);
+  const folders = new Set(files.filter(({ fileName }) => !isVariables(fileName)).map(({ key }) => folderOf(key)));
+  const elsewhere: TerraformStatements[] = [];
+  const stated = new Map<string, FolderStatement[]>();
+  const uses = new Map<string, { readonly from: string; readonly variables: TerraformModule['variables'] }[]>();
+  for (const { key, fileName, object } of workspace.objects(terraformValuesKind, anyObject, '').all) {
+    const facts = factsAs(object, 'values');
+    if (!facts) continue;
+    const from = folderOf(key);
+    if (isVariables(fileName) && !folders.has(from)) {
+      elsewhere.push(facts);
+      continue;
+    }
+    addTo(stated, from, { fileName, facts });
+    for (const { source, variables } of facts.modules) addTo(uses, folderAt(from, source), { from, variables });
+  }
+  const loose = commonValues(elsewhere);
+  const known = new Map<string, TerraformValues>();
+  const valuesOf = (folder: string, level = 0): TerraformValues => {
+    const before = known.get(folder);
+    if (before !== undefined) return before;
+    // A folder in a circle of modules has no values.
+    known.set(folder, noValues);
+    const users = uses.get(folder) ?? [];
+    const passed =
+      users.length > maxUses
+        ? [new Map(users.flatMap(({ variables }) => variables.map(([name]) => [name, null] as const)))]
+        : users.map(({ from, variables }) => {
+            const own = level < maxLevels ? valuesOf(from, level + 1) : noValues;
+            return new Map(variables.map(([name, value]) => [name, filledWith(value, own)]));
+          });
+    const values = valuesOfFolder(stated.get(folder) ?? [], passed, loose);
+    known.set(folder, values);
+    return values;
+  };
+  // A module without a provider has that of the folder that uses it.
+  const regionsKnown = new Map<string, string | null>();
+  const regionOf = (folder: string, cloud: Provider, level = 0): string | null => {
+    const place = `${cloud} ${folder}`;
+    const before = regionsKnown.get(place);
+    if (before !== undefined) return before;
+    // A circle of modules has no region.
+    regionsKnown.set(place, null);
+    const region = regionIn(folder, cloud, level);
+    regionsKnown.set(place, region);
+    return region;
+  };
+  const regionIn = (folder: string, cloud: Provider, level: number): string | null => {
+    const own = (regions.get(folder) ?? []).filter((one) => one.cloud === cloud);
+    if (own.length > 0 || level >= maxLevels) return regionBy(own, cloud, valuesOf(folder));
+    const users = uses.get(folder) ?? [];
+    if (users.length > maxUses) return null;
+    const [region = null, ...others] = new Set(users.map(({ from }) => regionOf(from, cloud, level + 1)));
+    return others.length > 0 ? null : region;
+  };
+  return { valuesOf: (folder) => valuesOf(folder), regionOf: (folder, cloud) => regionOf(folder, cloud) };
+}
+
+function addTo<T>(found: Map<string, T[]>, folder: string, one: T): void {
+  const before = found.get(folder);
+  if (before === undefined) found.set(folder, [one]);
+  else before.push(one);
+}
+
+function folderOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
+}
+
+/** The folder of a relative path. */
+function folderAt(folder: string, path: string): string {
+  const parts = folder.split('/');
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
