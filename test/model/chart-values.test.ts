@@ -172,8 +172,54 @@ spec:
     expect(gpusIn(loops, ends)).toEqual([1, 8, 2]);
   });
 
+  test('is one for each round also if the loop begins in an earlier document', () => {
+    expect(gpusIn(`${loops}---\n`, ends)).toEqual([1, 8, 2]);
+    expect(gpusIn(`{{- range .Values.groups }}\n---\n{{- range .models }}\n---\n`, ends)).toEqual([1, 8, 2]);
+    const loop = '{{- range $index, $group := .Values.groups }}\n{{- $models := $group.models }}\n';
+    expect(gpusIn(`${loop}kind: Namespace\n---\n{{- range $models }}\n`, ends)).toEqual([1, 8, 2]);
+  });
+
+  test('is read again if the loop in an earlier document changes', () => {
+    const related = values === undefined ? {} : { chart: values };
+    const analysis = new Analysis({ strict: true });
+    const gpus = (loop: string) => {
+      const pod = 'spec: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: {{ .gpus }}}}}]}';
+      const text = `${loop}\n---\napiVersion: v1\nkind: Pod\n${pod}\n`;
+      const { documents } = analysis.setFile('file:///t.yaml', text, 0, undefined, related);
+      return documents.flatMap(({ costed }) => costed.map((one) => gpusOf(one).min));
+    };
+    expect(gpus('{{- range .Values.groups }}{{- range .models }}')).toEqual([1, 8, 2]);
+    expect(gpus('{{- range .Values.others }}{{- range .models }}')).toEqual([null]);
+  });
+
+  test('is unknown after a loop that has ended', () => {
+    expect(gpusIn(`${loops}kind: Namespace\n${ends}---\n`, '')).toEqual([null]);
+  });
+
+  test('stays as written if an earlier document disables it', () => {
+    expect(gpusIn(`${loops}{{- if .never }}\n---\n`, `{{- end }}\n${ends}`)).toEqual([null]);
+    expect(gpusIn(`{{- if .Values.never }}\n${loops}---\n`, `${ends}{{- end }}`)).toEqual([null]);
+  });
+
   test.each(['break', 'continue'])('is unknown if a round can end with %s', (word) => {
     expect(gpusIn(`${loops}{{- if eq (int .gpus) 8 }}{{ ${word} }}{{- end }}\n`, ends)).toEqual([null]);
+  });
+
+  test('is unknown if an earlier block may have changed a variable', () => {
+    const pod = (before: string) => {
+      const spec = 'spec: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: {{ $gpus }}}}}]}';
+      const text = `${before}\n---\napiVersion: v1\nkind: Pod\n${spec}\n`;
+      const related = { chart };
+      const { documents } = new Analysis({ strict: true }).setFile('file:///t.yaml', text, 0, undefined, related);
+      return documents.flatMap(({ costed }) => costed.map((one) => gpusOf(one).min));
+    };
+    const set = '{{- $gpus := .Values.trainer.gpus }}';
+    expect(pod(set)).toEqual([4]);
+    expect(pod(`${set}{{ if .Values.more }}{{ $gpus = 8 }}{{ end }}`)).toEqual([null]);
+    expect(pod(`${set}{{ range .Values.more }}{{ if .x }}{{ $gpus = 8 }}{{ end }}{{ end }}`)).toEqual([null]);
+    expect(pod(`${set}{{ if .Values.more }}{{ $gpus := 8 }}{{ end }}`)).toEqual([4]);
+    const more = '{{ $gpus = 8 }}'.repeat(400);
+    expect(pod(`${set}{{ if .Values.more }}${more}{{ end }}`)).toEqual([null]);
   });
 
   test('is unknown if there are too many rounds', () => {
@@ -242,6 +288,11 @@ defaultPodOptions:
 `;
   const [document] = new Analysis({ strict: true }).setFile('file:///values.yaml', text).documents;
   expect(document?.workloads[0]?.podSets[0]?.accelerators).toMatchObject([{ model: 'p100-16gb' }]);
+});
+
+test('values with an error are unknown', () => {
+  expect(chartValues('values.yaml', 'gpus: 2\nnodes: [\n')).toBeUndefined();
+  expect(chartValues('values.yaml', 'gpus: 2\ngpus: 4\n')).toBeDefined();
 });
 
 test('the settings of a chart are not pods of their own', () => {

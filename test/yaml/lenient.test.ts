@@ -44,6 +44,24 @@ test.each<[string, unknown]>([
   expect(read(text)).toEqual({ models: [model], problems: [] });
 });
 
+test.each<[string, unknown]>([
+  ['a: [kubectl, -f, -]\n', { a: ['kubectl', '-f', '-'] }],
+  ['a: [-, b]\n', { a: ['-', 'b'] }],
+  ['a: {b: -, c: [-]}\n', { a: { b: '-', c: ['-'] } }],
+  ['a: [!!str -, &b -]\n', { a: ['-', '-'] }],
+  [`a: "it\\'s"\n`, { a: "it's" }],
+  [`a: ["it\\'s \\\\'", b]\n`, { a: ["it's \\'", 'b'] }],
+])('a dash before a comma or a bracket is text, and a backslash may precede a single quote: %j', (text, model) => {
+  expect(read(text)).toEqual({ models: [model], problems: [] });
+});
+
+test.each(['a: [- , b]\n', 'a: [ - ]\n', 'a: [-[b]]\n', 'a: [-\n]\n', 'a: "\\d"\n'])(
+  'others are errors: %j',
+  (text) => {
+    expect(read(text).problems).toHaveLength(1);
+  },
+);
+
 test.each([
   ['a: [1\nb: 2\n', 'Unclosed bracket; add the closing ]'],
   ['a: "x\nb: 2\n', 'Unclosed quote; add the closing quote'],
@@ -75,7 +93,7 @@ describe('a tab at the start of a line, which libyaml rejects and YAML 1.2 allow
     ]);
   });
 
-  test.each(['a: 1\t\nb: 2\n', 'a: [\n\t1\n]\n', 'a: "x\n\ty"\n', 'a: |\n  x\n  \ty\n', 'a:\t1\n'])(
+  test.each(['a: 1\t\nb: 2\n', 'a: [\n\t1\n]\n', 'a: "x\n\ty"\n', 'a: |\n  x\n  \ty\n', 'a:\t1\n', '{"a": 1}\n\t'])(
     'others are silent: %j',
     (text) => {
       expect(read(text).problems).toEqual([]);

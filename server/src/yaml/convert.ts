@@ -1,9 +1,10 @@
-import { isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
+import { CST, isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type DraftMap, type DraftScalar, type DraftSeq, emptyScalar } from './draft.ts';
 import { aliasReason, MAX_ALIASED } from './limits.ts';
 import type { YamlEntry, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
 import { keyProblem } from './problems.ts';
+import { watchKeys } from './repeated-keys.ts';
 import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
 import { type Mask, restoreMasked, touchesAction } from './template.ts';
@@ -61,7 +62,7 @@ function convertPlain(walk: Walk, node: unknown, fallback: number): Built {
     const scalar = convertScalar(walk, node, fallback);
     return { node: scalar, shared: false, weight: 1, end: scalar.span.end };
   }
-  if (isMap(node)) return convertMap(walk, node, fallback);
+  if (isMap(node)) return endingInColon(walk, node) ?? convertMap(walk, node, fallback);
   if (isSeq(node)) return convertSeq(walk, node, fallback);
   return { node: emptyScalar(fallback), shared: false, weight: 1, end: fallback };
 }
@@ -82,9 +83,10 @@ function followAlias(walk: Walk, name: string, span: Span): Built {
 }
 
 function convertScalar(walk: Walk, node: Scalar, fallback: number): DraftScalar {
-  const source = node.source ?? (typeof node.value === 'string' ? node.value : '');
+  const read = node.source ?? (typeof node.value === 'string' ? node.value : '');
   const style = styleOf(node.type);
   const start = node.range?.[0] ?? fallback;
+  const source = style === 'double' && read.includes("\\'") ? withQuotes(walk, node, read) : read;
   if (source === '' && style === 'plain') {
     const at = node.anchor === undefined && node.tag === undefined ? fallback : start;
     return { ...emptyScalar(at), value: node.tag === STR ? '' : null };
@@ -93,6 +95,20 @@ function convertScalar(walk: Walk, node: Scalar, fallback: number): DraftScalar 
   let end = rawEnd;
   if (isBlock(style)) while (end > start && isBlank(walk.text, walk.mask, end - 1)) end--;
   return scalarNode(walk, { source, style, start, end, rawEnd, tag: node.tag });
+}
+
+/** The value of double-quoted text with \\', which Kubernetes' parser reads as a quote and YAML does not allow. */
+function withQuotes({ text, mask }: Walk, { range }: Scalar, read: string): string {
+  const [start = 0, end = 0] = range ?? [];
+  if (mask !== undefined && touchesAction(mask, { start, end })) return read;
+  const source = text.slice(start, end).replace(/\\[\s\S]/g, (pair) => (pair === "\\'" ? "'" : pair));
+  // Other escapes have their own errors.
+  const resolved = CST.resolveAsScalar(
+    { type: 'double-quoted-scalar', offset: 0, indent: 0, source },
+    false,
+    () => undefined,
+  );
+  return resolved?.value ?? read;
 }
 
 /** A scalar as it appears in the text; `source` has quotes, escapes and folding resolved. */
@@ -130,6 +146,20 @@ function isBlock(style: YamlScalar['style']): boolean {
   return style === 'literal' || style === 'folded';
 }
 
+/** An item such as `[--host=::]`: before a bracket or a comma, Kubernetes' parser reads the colon as part of the text. */
+function endingInColon(walk: Walk, { flow, items }: YAMLMap): Built | undefined {
+  const [only] = items as Pair<unknown, unknown>[];
+  const key = only?.key;
+  if (flow !== true || items.length !== 1 || !isScalar(key) || key.type !== 'PLAIN') return undefined;
+  const { source = '', anchor, tag } = key;
+  const [start = 0, end = 0] = key.range ?? [];
+  const isItem = /[[,]\s*$/.test(walk.text.slice(Math.max(0, start - 100), start));
+  const endsItem = /^:[\],]/.test(walk.text.slice(end, end + 2));
+  if (!isItem || !endsItem || anchor !== undefined || tag !== undefined) return undefined;
+  const found = { source: `${source}:`, style: 'plain', start, end: end + 1, rawEnd: end + 1 } as const;
+  return { node: scalarNode(walk, found), shared: false, weight: 1, end: end + 1 };
+}
+
 function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   const flow = map.flow === true;
   const start = map.range?.[0] ?? fallback;
@@ -138,7 +168,7 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   const merges: { at: number; built: Built }[] = [];
   let weight = 1;
   let end = start;
-  let hasDuplicate = false;
+  const noteKey = watchKeys(walk.problems, walk.mask !== undefined);
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = convertKey(walk, pair.key, end);
     const wrong = walk.mask === undefined ? keyProblem(walk.text, key, flow) : undefined;
@@ -153,25 +183,13 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
       continue;
     }
     if (key.templated) draft.incomplete = true;
-    else if (own.has(key.text) && !walk.mask && !hasDuplicate) {
-      // Two documents run together repeat many keys: report only the first.
-      hasDuplicate = true;
-      walk.problems.push(duplicateKey(key.text, key.span));
-    }
+    else noteKey(key.text, key.span);
     own.set(key.text, draft.entries.length);
     draft.entries.push({ key: key.text, keySpan: key.span, value: built.node, shared: built.shared });
   }
   if (merges.length > 0) draft.entries = merge(walk, draft.entries, own, merges);
   draft.span = { start, end: flow ? (map.range?.[1] ?? end) : end };
   return { node: draft, shared: false, weight, end: draft.span.end };
-}
-
-export function duplicateKey(key: string, span: Span): YamlProblem {
-  return {
-    message: `The key ${key} appears more than once in this mapping: only the last value counts`,
-    span,
-    readable: true,
-  };
 }
 
 interface Key {

@@ -155,6 +155,8 @@ function insertFlow(doc: YamlDocument, holder: Cursor, end: number, writer: Writ
   const comma = skipForward(doc, end);
   const hasComma = text.charAt(comma) === ',';
   const behind = hasComma ? comma + 1 : end;
+  // Kubernetes' parser takes a colon before a comma for a part of the key.
+  const gap = text.charAt(end - 1) === ':' ? ' ' : '';
   const line = lineStart(text, end);
   const ownLine =
     line > holder.node.span.start && /^\s*$/.test(text.slice(line, firstOnLine(doc, holder.node, line, end)));
@@ -163,13 +165,13 @@ function insertFlow(doc: YamlDocument, holder: Cursor, end: number, writer: Writ
     const at = lineEnd(text, behind);
     const added = writer.style.eol + pad + written;
     if (hasComma) return [{ span: { start: at, end: at }, newText: `${added},` }];
-    if (at === end) return [{ span: { start: at, end: at }, newText: `,${added}` }];
+    if (at === end) return [{ span: { start: at, end: at }, newText: `${gap},${added}` }];
     return [
-      { span: { start: end, end }, newText: ',' },
+      { span: { start: end, end }, newText: `${gap},` },
       { span: { start: at, end: at }, newText: added },
     ];
   }
-  return [{ span: { start: end, end }, newText: `, ${written}` }];
+  return [{ span: { start: end, end }, newText: `${gap}, ${written}` }];
 }
 
 /** The start of the first element on the line. */

@@ -1,5 +1,6 @@
-import type { Cursor } from './cursor.ts';
-import { placeOf } from './edit-scalar.ts';
+import { type Cursor, getIn } from './cursor.ts';
+import { insertKey } from './edit-insert.ts';
+import { placeOf, replaceScalar } from './edit-scalar.ts';
 import { hidesAnother, isAnchored, isWrittenIn, lineStart } from './layout.ts';
 import type { YamlDocument } from './node.ts';
 import { type PlainValue, renderBlock, renderEntry, renderQuoted, renderScalar, type WritingStyle } from './render.ts';
@@ -15,6 +16,18 @@ export { replacePart } from './edit-part.ts';
 export { removeItem, removeKey } from './edit-remove.ts';
 export { replaceScalar, unquoteScalar } from './edit-scalar.ts';
 export type { PlainValue } from './render.ts';
+
+/** Replaces the value of a key, or inserts the key as `insertKey` does. */
+export function setKey(
+  doc: YamlDocument,
+  map: Cursor | undefined,
+  key: string,
+  value: string | number | boolean,
+  options: { readonly after?: string } = {},
+): readonly TextEdit[] | undefined {
+  const written = getIn(map, key);
+  return written === undefined ? insertKey(doc, map, key, value, options) : replaceScalar(doc, written, value);
+}
 
 /** Renames an entry's key and keeps its quotes. Undefined if the mapping already has the new key. */
 export function renameKey(doc: YamlDocument, entry: Cursor | undefined, key: string): readonly TextEdit[] | undefined {

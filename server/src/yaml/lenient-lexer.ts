@@ -5,13 +5,16 @@ import { SCALAR_LEXEME } from './problems.ts';
 interface LexerState {
   /** The least indentation of the lines of a value. */
   indentNext: number;
+  /** The number of brackets around the text. */
+  readonly flowLevel: number;
+  charAt(ahead: number): string | undefined;
   parseFlowCollection(): Generator<string, unknown>;
   parseQuotedScalar(): Generator<string, unknown>;
 }
 
 /**
  * A lexer that ends quoted text and bracketed values where libyaml does, which Kubernetes reads with: at the closing quote or bracket. YAML 1.2
- * also demands that their lines are indented deeper than their key, without tabs.
+ * also demands that their lines are indented deeper than their key, without tabs. A dash in brackets with a comma or bracket after it is text.
  */
 export function lenientLexer(): Lexer {
   const lexer = new Lexer();
@@ -26,6 +29,13 @@ export function lenientLexer(): Lexer {
       return next;
     };
   }
+  const charAt = state.charAt.bind(lexer);
+  state.charAt = (ahead) => {
+    const next = charAt(ahead);
+    const isText = ahead === 1 && state.flowLevel > 0 && charAt(0) === '-' && /^[,[\]{}]$/.test(next ?? '');
+    // Before a letter, a dash is text.
+    return isText ? 'a' : next;
+  };
   return lexer;
 }
 

@@ -85,6 +85,8 @@ export interface YamlDocument {
   readonly skipped: string | null;
   /** An item of a long `kind: List`, read alone: its root is a sequence of one item, the object. */
   readonly item?: true;
+  /** The template actions of earlier documents that apply in this one: blocks that they leave open, and variables. */
+  readonly opened?: string;
 }
 
 /** A text read as a stream of YAML documents (JSON is a subset of YAML). */

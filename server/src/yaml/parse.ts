@@ -7,12 +7,14 @@ import { checkLimits, intricateReason, isTooIntricate, nestingReason } from './l
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
 import { CONTROL_LEXEMES, FLOW_END_LEXEME, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { quickStop, readQuick } from './quick.ts';
+import { type Scan, startScan } from './scanned.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
 import { lostObject, streamProblems } from './stream-problems.ts';
 import { type Mask, markIncomplete, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
+export { withOpenBlocks } from './open-blocks.ts';
 export { type DocumentText, splitDocuments } from './split.ts';
 export { splitObjects } from './split-list.ts';
 
@@ -37,8 +39,9 @@ function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFi
 }
 
 /** Reads one part from `splitObjects`. */
-export function parsePart({ base, text, item }: DocumentText): YamlDocument {
+export function parsePart({ base, text, item, opened }: DocumentText): YamlDocument {
   const document = parseDocument(text, base);
+  if (opened !== undefined) return { ...document, opened };
   return item ? { ...document, item } : document;
 }
 
@@ -101,18 +104,14 @@ function readPlain(text: string, base: number): YamlDocument {
   if (skipped !== null) return unread(text, base, skipped);
   // Nothing after the dots is read.
   const end = endBeforeObject(text)?.start ?? text.length;
-  const first = firstProblem(
+  const invalid = firstProblem(
     read.errors.filter(({ pos }) => pos[0] <= end),
     text,
   );
+  const rejected = read.rejected && read.rejected.from < end ? read.rejected : undefined;
+  const first = rejected && !(invalid && invalid.span.start <= rejected.from) ? rejected.first : invalid;
   // After a syntax error the library guesses; only problems before it are certain.
-  const kept = first
-    ? [...problemsBefore(first, problems), first]
-    : [
-        ...problems,
-        ...streamProblems(text),
-        ...(read.tab ? [{ message: 'Tab at the start of a line; remove it or use spaces', span: read.tab }] : []),
-      ];
+  const kept = first ? [...problemsBefore(first, problems), first] : [...problems, ...streamProblems(text)];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
 }
 
@@ -143,9 +142,9 @@ interface Composed {
   readonly tree: unknown;
   readonly errors: readonly YAMLError[];
   readonly comments: readonly YamlComment[];
-  /** The first tab at the start of a line outside brackets and quotes. The library skips it on blank lines; libyaml rejects it on all. */
-  readonly tab: Span | undefined;
-  /** A bracket or a quote ended before its closing character. */
+  /** What the library accepts, but not Kubernetes' parser. */
+  readonly rejected: Scan['problem'];
+  /** A bracket or a quote ended before its closing character, or brackets contain a dash. */
   readonly cutShort: boolean;
 }
 
@@ -158,7 +157,7 @@ function compose(text: string): Composed {
   try {
     const strict = composeText(text, new Lexer());
     if (strict.errors.length === 0) return strict;
-    // Only a bracket or quote that ended at its indentation can be read otherwise.
+    // Only a bracket or quote that ended at its indentation, or a dash in brackets, can be read otherwise.
     if (!strict.cutShort || !closesAll(text)) return strict;
     const lenient = composeText(text, lenientLexer());
     return lenient.errors.length === 0 ? lenient : strict;
@@ -189,8 +188,7 @@ function composeText(text: string, lexer: Lexer): Composed {
   let at = 0;
   let scalar = false;
   let ownLine = true;
-  let brackets = 0;
-  let tab: Span | undefined;
+  const scan = startScan(text);
   let cutShort = false;
   for (const lexeme of lexer.lex(text)) {
     if (errorCount > ENOUGH_ERRORS) break;
@@ -201,12 +199,7 @@ function composeText(text: string, lexer: Lexer): Composed {
       if (!scalar && lexeme.charCodeAt(0) === 0x23) {
         comments.push({ text: lexeme, span: { start: at, end: at + lexeme.length }, ownLine });
       }
-      if (!scalar) {
-        if (lexeme === '[' || lexeme === '{') brackets++;
-        else if (lexeme === ']' || lexeme === '}') brackets--;
-        else if (lexeme.charCodeAt(0) === 0x09 && brackets === 0 && (at === 0 || text.charCodeAt(at - 1) === 0x0a))
-          tab ??= { start: at, end: at + 1 };
-      }
+      scan.see(lexeme, at, scalar);
       scalar = false;
       at += lexeme.length;
       ownLine = lexeme.endsWith('\n') || (ownLine && lexeme.trim() === '');
@@ -217,13 +210,15 @@ function composeText(text: string, lexer: Lexer): Composed {
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
   // The text was split at its markers, so more than one document means that the first one ended at a syntax error.
   const errors = documents.flatMap((document) => document.errors).filter(({ message }) => !isAccepted(message));
-  cutShort ||= errors.some(({ message }) => /^Missing closing ['"]quote/.test(message));
-  return { tree: documents[0]?.contents, errors, comments, tab, cutShort };
+  cutShort ||= errors.some(
+    ({ code, message }) => code === 'BLOCK_IN_FLOW' || /^Missing closing ['"]quote/.test(message),
+  );
+  return { tree: documents[0]?.contents, errors, comments, rejected: scan.problem, cutShort };
 }
 
-/** Whether libyaml accepts what the library reports: a comment may follow a quote or a bracket without a space. */
+/** Whether libyaml accepts what the library reports: a comment after a quote or a bracket without a space, and \\' in double quotes. */
 function isAccepted(message: string): boolean {
-  return message.startsWith('Comments must be separated');
+  return message.startsWith('Comments must be separated') || message.startsWith("Invalid escape sequence \\'");
 }
 
 function unread(text: string, base: number, problem: YamlProblem | string, at = 0): YamlDocument {

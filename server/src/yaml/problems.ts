@@ -181,18 +181,27 @@ export function keyProblem(
     const at = text.indexOf(':', span.start);
     return at === -1 ? undefined : { message: 'Missing key before the colon', span: { start: at, end: at + 1 } };
   }
-  if (!flow) return undefined;
   const key = text.slice(span.start, span.end);
-  if (/[\r\n]/.test(key) && !/\?\s*$/.test(text.slice(Math.max(0, span.start - 100), span.start))) {
+  const colon = /^\s*:/.exec(text.slice(span.end, span.end + 1000))?.[0];
+  if (colon?.includes('\n') && !isExplicit(text, span) && !/^\uFEFF?\s*\{\s*"/.test(text))
+    return { message: 'The colon must follow its key on the same line; move it there', span };
+  if (!flow) return undefined;
+  if (/[\r\n]/.test(key) && !isExplicit(text, span)) {
     const [line = ''] = /^[^\r\n]*/.exec(key) ?? [];
     const message = /^\/[/*]/.test(key)
       ? 'YAML has no such comment; start it with #'
       : 'This key continues on the next line; add the missing comma or colon, or write it on one line';
     return { message, span: { start: span.start, end: span.start + line.trimEnd().length } };
   }
-  return plain && /^:[[{]/.test(text.slice(span.end, span.end + 2))
+  return plain && /^:[[{,\]}]/.test(text.slice(span.end, span.end + 2))
     ? { message: 'Missing space after the colon', span: { start: span.end, end: span.end + 1 } }
     : undefined;
+}
+
+/** Whether `? ` precedes a key and its anchor or tag. */
+function isExplicit(text: string, { start }: Span): boolean {
+  const before = text.slice(Math.max(0, start - 100), start).replaceAll(/(?<=\s)#[^\n]*(?=\n)/g, '');
+  return /\?\s*(?:[&!]\S*\s+)*$/.test(before);
 }
 
 /** The library's position, limited to its line and never empty where there is a character to underline. */

@@ -1,7 +1,7 @@
-import { duplicateKey } from './convert.ts';
 import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
 import { comment, enter, giveUp, isBreak, meetVariable, nextLine, type Reader, skipSpaces } from './quick-reader.ts';
 import { checkPlain, plainNode, quoted, quoteEnd } from './quick-scalar.ts';
+import { watchKeys } from './repeated-keys.ts';
 
 /** A mapping or sequence in brackets. Its lines must be deeper than the enclosing block; pairs without a value are left to the library. */
 export function readFlow(reader: Reader, parent: number): YamlNode {
@@ -16,9 +16,8 @@ export function readFlow(reader: Reader, parent: number): YamlNode {
 
 function flowMap(reader: Reader, parent: number, start: number): YamlMap {
   const entries: YamlEntry[] = [];
-  const keys = new Set<string>();
+  const noteKey = watchKeys(reader.problems, reader.mask !== undefined);
   let incomplete = false;
-  let hasDuplicate = false;
   while (!closes(reader, parent, '}')) {
     const key = flowScalar(reader);
     if (key.style === 'plain' && key.source === '<<') giveUp();
@@ -28,11 +27,7 @@ function flowMap(reader: Reader, parent: number, start: number): YamlMap {
     space(reader, parent);
     const value = flowValue(reader, parent);
     if (key.templated) incomplete = true;
-    else if (keys.has(key.source) && reader.mask === undefined && !hasDuplicate) {
-      hasDuplicate = true;
-      reader.problems.push(duplicateKey(key.source, key.span));
-    }
-    keys.add(key.source);
+    else noteKey(key.source, key.span);
     entries.push({ key: key.source, keySpan: key.span, value, shared: false });
     separate(reader, parent, '}');
   }
@@ -59,10 +54,11 @@ function flowScalar(reader: Reader): YamlScalar {
   if (first === '"' || first === "'") return quoted(reader, quoteEnd(source, at));
   const end = plainEnd(source, at);
   checkPlain(source, at, end);
-  // A dash, colon or question mark before a bracket or a comma is not text.
-  if (end === at || /^[-?:](?:$|[,[\]{}])/.test(source.slice(at, Math.min(at + 2, end)))) giveUp();
+  // A dash before a bracket or a comma is not text; neither is a colon at the start for Kubernetes, or a question mark.
+  const text = source.slice(at, end);
+  if (end === at || text === '-' || first === ':' || text.includes('?')) giveUp();
   reader.at = end;
-  return plainNode(reader, source.slice(at, end), at, end);
+  return plainNode(reader, text, at, end);
 }
 
 function plainEnd(source: string, start: number): number {

@@ -16,6 +16,8 @@ export function keyColon({ source, at }: Reader): number {
   if (first === BRACE || first === BRACKET || first === BAR || first === GREATER) return -1;
   for (let here = at; ; here++) {
     const code = source.charCodeAt(here);
+    // Letters: most of the text.
+    if (code > COLON) continue;
     if (code === COLON) {
       if (isGap(source.charCodeAt(here + 1))) return here;
     } else if (isBreak(code) || (code === HASH && source.charCodeAt(here - 1) === SPACE)) return -1;
@@ -48,6 +50,8 @@ export function quoted(reader: Reader, end: number): YamlScalar {
   const raw = source.slice(at, end);
   const inner = raw.slice(1, -1);
   let value = inner;
+  // Kubernetes accepts this escape only in JSON.
+  if (double && inner.includes('\\/') && !/^\uFEFF?\s*\{\s*"/.test(source)) giveUp();
   if (raw.includes('\n') || (double && inner.includes('\\')))
     value = resolved({
       type: double ? 'double-quoted-scalar' : 'single-quoted-scalar',
@@ -125,6 +129,10 @@ function plainEnd(source: string, start: number): number {
   for (let here = start; ; here++) {
     const code = source.charCodeAt(here);
     if (code === SPACE) continue;
+    if (code > COLON) {
+      end = here + 1;
+      continue;
+    }
     if (isBreak(code) || (code === HASH && here > start && source.charCodeAt(here - 1) === SPACE)) return end;
     if (code === COLON && isGap(source.charCodeAt(here + 1))) giveUp();
     end = here + 1;

@@ -1,4 +1,3 @@
-import { duplicateKey } from './convert.ts';
 import { emptyScalar } from './draft.ts';
 import type { YamlComment, YamlEntry, YamlItem, YamlNode, YamlProblem } from './node.ts';
 import { readFlow } from './quick-flow.ts';
@@ -16,6 +15,7 @@ import {
   VARIABLE_MET,
 } from './quick-reader.ts';
 import { blockScalar, keyColon, plainLines, quoted, quoteEnd, readKey } from './quick-scalar.ts';
+import { watchKeys } from './repeated-keys.ts';
 import { type Mask, maskVariables } from './template.ts';
 
 /** The result of `readQuick`: what the library returns for a text without errors. */
@@ -86,9 +86,8 @@ function collection(reader: Reader, parent: number): YamlNode {
 function mapping(reader: Reader, column: number): YamlNode {
   const start = reader.at;
   const entries: YamlEntry[] = [];
-  const keys = new Set<string>();
+  const noteKey = watchKeys(reader.problems, reader.mask !== undefined);
   let incomplete = false;
-  let hasDuplicate = false;
   let end = start;
   enter(reader);
   do {
@@ -98,11 +97,7 @@ function mapping(reader: Reader, column: number): YamlNode {
     const value = valueAfter(reader, column, true);
     end = value.span.end;
     if (key.templated) incomplete = true;
-    else if (keys.has(key.source) && reader.mask === undefined && !hasDuplicate) {
-      hasDuplicate = true;
-      reader.problems.push(duplicateKey(key.source, key.span));
-    }
-    keys.add(key.source);
+    else noteKey(key.source, key.span);
     entries.push({ key: key.source, keySpan: key.span, value, shared: false });
   } while (reader.column === column);
   if (reader.column > column) giveUp();

@@ -8,6 +8,8 @@ export interface DocumentText {
   readonly text: string;
   /** An item of a long `kind: List`, split off with its dash: a document only to us. */
   readonly item?: true;
+  /** The template actions of earlier documents that apply in this one: blocks that they leave open, and variables. */
+  readonly opened?: string;
 }
 
 /**

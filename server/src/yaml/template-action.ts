@@ -52,6 +52,14 @@ export function isControl({ text }: TemplateAction): boolean {
   return CONTROL.test(text);
 }
 
+/** The expression of an action of a Go template; its first word, and what follows that. */
+export function wordsOf({ text }: TemplateAction) {
+  const [, inner = ''] = /^\{\{[-~]?([\s\S]*?)[-~]?\}\}$/.exec(text) ?? [];
+  const expression = inner.trim();
+  const [, word = '', rest = ''] = /^(\w+)\b\s*([\s\S]*)$/.exec(expression) ?? [];
+  return { expression, word, rest };
+}
+
 /** The column of an expression's output lines: the argument of `nindent` or `indent`. */
 export function outputIndent({ text }: TemplateAction): number | undefined {
   const found = /\bn?indent[\s(]+(\d{1,3})\b(?![\s\S]*\bn?indent[\s(]+\d)/.exec(text);

@@ -15,7 +15,11 @@ export interface Scope {
   /** The chart's values: `$.Values` everywhere. */
   readonly values: YamlNode;
   readonly variables: ReadonlyMap<string, Evaluated>;
+  readonly include?: Include | undefined;
 }
+
+/** What a named template of the chart makes in the template's top-level context. */
+export type Include = (name: string) => Evaluated;
 
 /**
  * Evaluates a pipeline without its braces: look-ups of `.Values`, literals, and the few functions that preserve a value. Anything else is
@@ -77,9 +81,18 @@ function call(words: readonly string[], piped: readonly Evaluated[], scope: Scop
   const [name = '', ...rest] = words;
   const isTerm = /^[.$"`(\d-]/.test(name) || literals.has(name);
   if (isTerm) return rest.length === 0 && piped.length === 0 ? term(name, scope) : undefined;
+  if (name === 'include' || name === 'template') return piped.length === 0 ? included(rest, scope) : undefined;
   const values = [...rest.map((word) => term(word, scope)), ...piped];
   if (acceptsUnknown.has(name)) return either(name, values);
   return values.includes(undefined) ? undefined : apply(name, values);
+}
+
+/** Only in the top-level context: in another one, `.Values` is something else. */
+function included([name = '', context, ...others]: readonly string[], { dot, include }: Scope): Evaluated {
+  const isTop = context === '$' || (context === '.' && dot === 'root');
+  const made = isTop && others.length === 0 && /^".*"$/.test(name) ? include?.(unescaped(name)) : undefined;
+  // To Go it is text, which is true unless it is empty: also "false" and "0".
+  return made?.kind === 'scalar' ? { ...made, value: made.source } : made;
 }
 
 const literals: ReadonlyMap<string, string | null> = new Map([

@@ -2,8 +2,8 @@ import { countWhere } from './document-marks.ts';
 import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
 import type { Span } from './span.ts';
-import { isControl, type TemplateAction } from './template-action.ts';
-import { type Evaluated, evaluate, isTrue, type Scope } from './template-expression.ts';
+import { findActions, isControl, type TemplateAction, wordsOf } from './template-action.ts';
+import { type Evaluated, evaluate, type Include, isTrue, type Scope } from './template-expression.ts';
 
 /** What a chart's values make of the actions of a template. */
 export interface TemplateReading {
@@ -13,6 +13,8 @@ export interface TemplateReading {
   readonly dead: readonly Span[];
   /** The loops whose number of rounds is known, without those inside of them. */
   readonly loops: readonly Loop[];
+  /** Whether a condition or a loop is unknown, so that other parts of the text may be disabled or repeated. */
+  readonly isUnsure: boolean;
 }
 
 /** A `range` over known values. */
@@ -23,15 +25,29 @@ export interface Loop {
   readonly rounds: readonly TemplateReading[];
 }
 
-/** Reads the actions of a template, in order, with the values of its chart. */
-export function readTemplate(actions: readonly TemplateAction[], values: YamlNode): TemplateReading {
-  const read = actions.map((action) => ({ action, ...wordsOf(action) }));
+/**
+ * Reads the actions of a template, in order, with the values of its chart.
+ * @param opened the actions of earlier documents that apply in this one
+ * @param include includes the chart's named templates
+ */
+export function readTemplate(
+  actions: readonly TemplateAction[],
+  values: YamlNode,
+  opened = '',
+  include?: Include,
+): TemplateReading {
+  const before = findActions(opened).map(({ text }): TemplateAction => ({ text, span: { start: 0, end: 0 } }));
+  const read = [...before, ...actions].map((action) => ({ action, ...wordsOf(action) }));
   const assigned = read.flatMap(({ expression }, index) => {
     const name = assignment.exec(expression)?.[1];
     return name === undefined ? [] : [{ index, name }];
   });
   const template = { actions: read, ends: endsOfLoops(read), assigned, left: maxEvaluated };
-  return readPart(template, { from: 0, to: read.length, depth: 0 }, { dot: 'root', values, variables: new Map() });
+  return readPart(
+    template,
+    { from: 0, to: read.length, depth: 0 },
+    { dot: 'root', values, variables: new Map(), include },
+  );
 }
 
 /** Nested loops over long lists would otherwise be evaluated millions of times. */
@@ -72,12 +88,13 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
   const variables = new Map(scope.variables);
   const blocks: Block[] = [];
   let { dot } = scope;
+  let isUnsure = false;
   for (let index = from; index < to && template.left > 0; index += 1) {
     const read = actions[index];
     if (read === undefined) break;
     template.left -= 1;
     const { action, word, rest, expression } = read;
-    const here: Scope = { dot, values: scope.values, variables };
+    const here: Scope = { ...scope, dot, variables };
     if (!isControl(action)) {
       const value = evaluate(expression, here);
       if (value !== undefined) results.set(action, value);
@@ -90,7 +107,9 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
       variables.set(assigned[1], blocks.length === 0 ? evaluate(assigned[2] ?? '', here) : undefined);
     } else if (word === 'if' || word === 'with') {
       const value = evaluate(rest, here);
-      blocks.push({ before: dot, truth: isTrue(value), from: action.span.end });
+      const truth = isTrue(value);
+      isUnsure ||= truth === undefined;
+      blocks.push({ before: dot, truth, from: action.span.end });
       if (word === 'with') dot = value;
     } else if (word === 'range' || word === 'define' || word === 'block') {
       const end = depth < maxDepth ? template.ends.get(index) : undefined;
@@ -111,6 +130,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
         continue;
       }
       blocks.push({ before: dot, truth: undefined, from: action.span.end });
+      isUnsure = true;
       dot = undefined;
     } else if (word === 'else' && block !== undefined) {
       if (block.truth === false) dead.push({ start: block.from, end: action.span.start });
@@ -120,6 +140,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
       const taken = block.taken === true || block.truth === true;
       const unsure = block.unsure === true || block.truth === undefined;
       block.truth = taken ? false : unsure && next !== false ? undefined : next;
+      isUnsure ||= block.truth === undefined;
       block.taken = taken;
       block.unsure = unsure;
       block.from = action.span.end;
@@ -129,7 +150,9 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
       blocks.pop();
     }
   }
-  return { results, dead: outermost(dead), loops };
+  // A block that a later document closes.
+  for (const { truth, from } of blocks) if (truth === false) dead.push({ start: from, end: Number.POSITIVE_INFINITY });
+  return { results, dead: outermost(dead), loops, isUnsure: isUnsure || template.left <= 0 };
 }
 
 interface Block {
@@ -143,13 +166,6 @@ interface Block {
 }
 
 const assignment = /^(\$\w+)\s*:?=\s*([\s\S]*)$/;
-
-function wordsOf(action: TemplateAction) {
-  const [, inner = ''] = /^\{\{[-~]?([\s\S]*?)[-~]?\}\}$/.exec(action.text) ?? [];
-  const expression = inner.trim();
-  const [, word = '', rest = ''] = /^(\w+)\b\s*([\s\S]*)$/.exec(expression) ?? [];
-  return { expression, word, rest };
-}
 
 /** The number of actions for a loop that goes on in the next document; nothing for one with an `else`, or whose rounds can end early. */
 function endsOfLoops(actions: readonly ReadAction[]): ReadonlyMap<number, number> {

@@ -6,6 +6,7 @@ import type { Span } from './span.ts';
 import { insertionTargets, type Mask, maskTemplates } from './template.ts';
 import type { TemplateAction } from './template-action.ts';
 import type { Evaluated } from './template-expression.ts';
+import { type Helpers, includeFrom } from './template-helpers.ts';
 import { type Loop, readTemplate, type TemplateReading } from './template-reading.ts';
 
 /** A template's tree with its `.Values` look-ups filled in. */
@@ -19,12 +20,14 @@ export interface Filled {
  * Fills the look-ups of a Helm template with the chart's values, leaves out branches that they disable, and repeats what is in loops over them.
  * A filled-in node has the span of its action and is `shared`, because it is written elsewhere. An object in a loop is one per round. None
  * if the values determine nothing.
+ * @param helpers the chart's named templates
  */
-export function fillFromValues(document: YamlDocument, values: YamlNode): readonly Filled[] {
+export function fillFromValues(document: YamlDocument, values: YamlNode, helpers?: Helpers): readonly Filled[] {
   const { root, template, text } = document;
   const mask = template && root !== null ? maskTemplates(text) : undefined;
   if (root === null || mask === undefined) return [];
-  const reading = readTemplate(mask.actions, values);
+  const include = helpers && includeFrom(helpers, values);
+  const reading = readTemplate(mask.actions, values, document.opened, include);
   if (reading.results.size === 0 && reading.dead.length === 0 && reading.loops.length === 0) return [];
   const hidden = new Map<YamlNode, Hidden[]>();
   const hide = (node: YamlNode, one: Hidden) => {
@@ -249,7 +252,7 @@ function fillScalar(node: YamlScalar, filling: Filling): YamlNode {
   const only = resultOf(actions[0], filling);
   const alone = actions.length === 1 && node.source.trim() === actions[0]?.text;
   if (alone && only !== undefined && only !== null && (node.style === 'plain' || only.kind !== 'scalar')) {
-    return copied(only, node.span, filling) ?? node;
+    return copied(asPrinted(only), node.span, filling) ?? node;
   }
   const source = textFilled(node.source, node.span, filling);
   if (source === undefined) return node;
@@ -260,6 +263,13 @@ function fillScalar(node: YamlScalar, filling: Filling): YamlNode {
     value: node.style === 'plain' ? resolvePlain(source) : source,
     templated: isPlaceholder(source),
   };
+}
+
+/** A result as it is read where it is printed: the text of a named template may be a number. */
+function asPrinted(node: YamlNode): YamlNode {
+  return node.kind === 'scalar' && node.style === 'plain' && typeof node.value === 'string'
+    ? { ...node, value: resolvePlain(node.source) }
+    : node;
 }
 
 /** A text with the output of its actions; undefined if an output is unknown, or is not a text. */

@@ -1,0 +1,23 @@
+import type { YamlProblem } from './node.ts';
+import type { Span } from './span.ts';
+
+/**
+ * Notes the keys of one mapping, and adds a problem for each that it already has. Two mappings that run together repeat many keys in a row:
+ * only the first of a row is a problem.
+ * @param isTemplate whether the text is a template, whose branches may repeat keys
+ */
+export function watchKeys(problems: YamlProblem[], isTemplate: boolean): (key: string, span: Span) => void {
+  const seen = new Set<string>();
+  let inRow = false;
+  return (key, span) => {
+    const isRepeated = seen.has(key);
+    if (isRepeated && !inRow && !isTemplate)
+      problems.push({
+        message: `The key ${key} appears more than once in this mapping: only the last value counts`,
+        span,
+        readable: true,
+      });
+    inRow = isRepeated;
+    seen.add(key);
+  };
+}
