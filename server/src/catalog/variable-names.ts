@@ -1,0 +1,69 @@
+import { isExchange, isSlip } from './spelling.ts';
+
+// Names of environment variables that GPU libraries and launchers read, long or peculiar enough to be recognized when misspelled.
+//
+// Sources, read 2026-11-23: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, docs.nvidia.com/cuda/cuda-c-programming-guide,
+// docs.pytorch.org/docs/stable/distributed.html, huggingface.co/docs/huggingface_hub/package_reference/environment_variables, docs.jax.dev.
+
+/** By their first words: `NCCL` with `IB_HCA DEBUG` means NCCL_IB_HCA and NCCL_DEBUG. */
+const families: readonly (readonly [string, string])[] = [
+  [
+    'NCCL',
+    'SOCKET_IFNAME SOCKET_FAMILY SOCKET_NTHREADS NSOCKS_PERTHREAD DEBUG DEBUG_FILE DEBUG_SUBSYS IB_HCA IB_DISABLE IB_TIMEOUT IB_RETRY_CNT ' +
+      'IB_GID_INDEX IB_QPS_PER_CONNECTION IB_SPLIT_DATA_ON_QPS IB_PCI_RELAXED_ORDERING IB_ADAPTIVE_ROUTING IB_TC IB_SL P2P_DISABLE P2P_LEVEL ' +
+      'SHM_DISABLE NET_GDR_LEVEL NET_GDR_READ NET_PLUGIN CROSS_NIC ALGO PROTO BUFFSIZE MIN_NCHANNELS MAX_NCHANNELS MIN_CTAS MAX_CTAS ' +
+      'TOPO_FILE NVLS_ENABLE CUMEM_ENABLE LAUNCH_MODE BLOCKING_WAIT ASYNC_ERROR_HANDLING',
+  ],
+  ['TORCH_NCCL', 'BLOCKING_WAIT ASYNC_ERROR_HANDLING TRACE_BUFFER_SIZE DUMP_ON_TIMEOUT HEARTBEAT_TIMEOUT_SEC'],
+  ['CUDA', 'VISIBLE_DEVICES DEVICE_ORDER LAUNCH_BLOCKING DEVICE_MAX_CONNECTIONS'],
+  // NVIDIA_VISIBLE_DEVICES is better not set at all.
+  ['NVIDIA', 'DRIVER_CAPABILITIES'],
+  ['PYTORCH_CUDA', 'ALLOC_CONF'],
+  ['HF', 'TOKEN HOME HUB_CACHE HUB_OFFLINE HUB_ENABLE_HF_TRANSFER DATASETS_CACHE'],
+  ['TRANSFORMERS', 'CACHE OFFLINE'],
+  ['FI', 'PROVIDER EFA_USE_DEVICE_RDMA EFA_FORK_SAFE'],
+  ['XLA_PYTHON_CLIENT', 'MEM_FRACTION PREALLOCATE'],
+];
+
+const known: readonly string[] = [
+  ...families.flatMap(([first, rest]) => rest.split(' ').map((word) => `${first}_${word}`)),
+  ...(
+    'GLOO_SOCKET_IFNAME UCX_NET_DEVICES TORCH_DISTRIBUTED_DEBUG HUGGING_FACE_HUB_TOKEN HUGGINGFACE_HUB_TOKEN HUGGINGFACE_HUB_CACHE ' +
+    'TOKENIZERS_PARALLELISM OMP_NUM_THREADS MASTER_ADDR MASTER_PORT WORLD_SIZE LD_LIBRARY_PATH PYTHONUNBUFFERED ' +
+    'TF_FORCE_GPU_ALLOW_GROWTH WANDB_API_KEY NGC_API_KEY LIBTPU_INIT_ARGS TPU_WORKER_HOSTNAMES'
+  ).split(' '),
+];
+const names: ReadonlySet<string> = new Set(known);
+
+/** Names that only one program reads: whatever is almost one of them is not the name of another setting. */
+const owned = /^(?:(?:TORCH_)?NCCL|CUDA|NVIDIA|PYTORCH_CUDA|FI_EFA|TRANSFORMERS|TOKENIZERS|XLA_PYTHON_CLIENT|GLOO)_/;
+
+/**
+ * The variable that a misspelled name stands for: a slip of the fingers, a missing or surplus underscore, or the words in another
+ * order. Undefined for names of variables, and for names that a program of the author's may have for something else (HF_TOKENS).
+ */
+export function meantVariable(name: string): string | undefined {
+  if (!/^[A-Z][A-Z0-9_]{6,60}$/.test(name) || names.has(name)) return undefined;
+  const meant = known.filter((one) => isMisspelled(name, one));
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+function isMisspelled(name: string, one: string): boolean {
+  if (isExchange(name, one)) return true;
+  const isOwned = owned.test(one);
+  const [words, meant] = [name.split('_'), one.split('_')];
+  // In a short name, another letter may be another name: WORD_SIZE, NLC_API_KEY. So may a plural: MASTER_PORTS.
+  if (isSlip(name, one)) {
+    if (name[0] !== one[0]) return false;
+    if (isOwned) return one.length > 9;
+    const isShortWord = words.length === meant.length && words[0] !== meant[0] && (meant[0]?.length ?? 0) < 5;
+    return one.length > 10 && !isPlural(name, one) && !isShortWord;
+  }
+  if (words.length === 1 || meant.length < 3) return false;
+  if (words.join('') === meant.join('')) return true;
+  return isOwned && words[0] === meant[0] && words.sort().join() === meant.sort().join();
+}
+
+function isPlural(name: string, one: string): boolean {
+  return name === `${one}S` || one === `${name}S`;
+}

@@ -1,0 +1,57 @@
+import { programWords, recognizeProgram } from '../command/programs.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { once } from '../model/once.ts';
+import { imageUseOf, processInput } from '../model/process-input.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asBoolean, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+
+/** The one server that a container runs. */
+export interface SoleServer {
+  readonly program: string;
+  /** Its command, or the arguments for the entrypoint of the image; undefined for an entrypoint without arguments. */
+  readonly command: SimpleCommand | undefined;
+  /** The entrypoint of the image starts it, and may set flags of its own. */
+  readonly byImage: boolean;
+}
+
+/** The server of a container that runs one, and nothing that could forward requests to it or ask it. */
+export const soleServer = once((container: Container): SoleServer | undefined => {
+  const { command, args, env } = processInput(container);
+  const commands = allCommands(readCommandLine(command, args, env).statements);
+  const servers = commands.flatMap((one) => {
+    const found = recognizeProgram([one]);
+    return found?.use === 'serving' && found.program !== null ? [{ program: found.program, command: one }] : [];
+  });
+  const [server, ...others] = servers;
+  // A proxy or a client next to the server is what connects to it.
+  const started = server?.command ?? (command.length === 0 ? commands[0] : undefined);
+  if (commands.some((one) => one.background || !(one === started || isHarmless(one)))) return undefined;
+  if (server !== undefined) return others.length > 0 ? undefined : { ...server, byImage: false };
+  // The entrypoint of the image is the server.
+  const { use, program } = imageUseOf(container);
+  if (command.length > 0 || use !== 'serving' || program === null) return undefined;
+  return { program, command: commands[0], byImage: true };
+});
+
+/**
+ * Whether nothing else in a pod can be what its probes and Services reach: no other container, and not the network of the node, where programs
+ * of the node may be meant.
+ */
+export function isAlone(container: Container, { containers, pod }: PodSet, { partial, role }: Workload): boolean {
+  const isSeen = !partial && role !== 'definition' && !isIncomplete(pod) && !isUnseen(getIn(pod, 'containers'));
+  const hasOthers = containers.some((one) => one !== container && one.type !== 'init');
+  return isSeen && !isIncomplete(container.at) && !hasOthers && asBoolean(getIn(pod, 'hostNetwork')) !== true;
+}
+
+/** A command that prepares the server, and neither serves nor asks it. */
+function isHarmless(command: SimpleCommand): boolean {
+  const [name = ''] = programWords(command);
+  return name === '' || preparing.has(baseName(name));
+}
+
+const preparing: ReadonlySet<string> = new Set([
+  ...['cd', 'export', 'set', 'source', '.', 'env', 'ulimit', 'sleep', 'wait', 'test', '[', 'true', 'echo', 'date'],
+  ...['mkdir', 'ln', 'cp', 'mv', 'rm', 'ls', 'cat', 'chmod', 'chown', 'nvidia-smi', 'ldconfig'],
+  // They install programs or download models.
+  ...['pip', 'pip3', 'uv', 'conda', 'mamba', 'apt', 'apt-get', 'apk', 'git', 'hf', 'huggingface-cli'],
+]);

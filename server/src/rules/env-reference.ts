@@ -1,0 +1,138 @@
+import { baseName } from '../command/shell.ts';
+import { isShell } from '../command/wrappers.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
+import { isWholePod } from '../evidence/rejection.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Container } from '../model/workload.ts';
+import { spanInScalar } from '../rewrite/word-span.ts';
+import { getIn, isIncomplete, isTemplated, items, type Located } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * `$(NAME)` names a variable that is defined later or not at all.
+ *
+ * ## Why
+ *
+ * The kubelet replaces `$(NAME)` in `value`, `command` and `args` with the value of the variable. In `value`, this works only for variables
+ * that are defined before it in the list. Anything else stays as it is written: the program gets the text `$(NAME)` as an address, a path
+ * or a number.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: server
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       env:
+ *         - name: NCCL_SOCKET_ADDRESS
+ *           value: $(POD_IP):29500
+ *         - name: POD_IP
+ *           valueFrom:
+ *             fieldRef:
+ *               fieldPath: status.podIP
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: server
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       env:
+ *         - name: POD_IP
+ *           valueFrom:
+ *             fieldRef:
+ *               fieldPath: status.podIP
+ *         - name: NCCL_SOCKET_ADDRESS
+ *           value: $(POD_IP):29500
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
+ * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
+ * because operators define variables of their own.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: dependent environment variables](https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, context) {
+    const { workload, podSet } = context;
+    if (workload.role === 'infrastructure' || !usesAccelerators(container, podSet)) return;
+    const { env } = container;
+    const last = new Map(env.map(({ name }, index) => [name, index]));
+    const isAll = hasAllVariables(container, context);
+    const before = new Set<string>();
+    for (const [index, { name, value }] of env.entries()) {
+      const owner = shorten(name, 40);
+      if (value !== undefined)
+        reportIn(value, context, (used) => {
+          if (before.has(used)) return undefined;
+          if ((last.get(used) ?? -1) > index)
+            return `is defined after ${owner}, which keeps the text $(${used}): move it up`;
+          return isAll ? `is not defined: ${owner} keeps the text $(${used})` : undefined;
+        });
+      before.add(name);
+    }
+    if (!isAll) return;
+    const words = [...container.command, ...container.args];
+    // A shell reads $(NAME) as a command.
+    if (isShell(baseName(words[0]?.value ?? ''))) return;
+    for (const word of words)
+      reportIn(word, context, (used) =>
+        last.has(used) ? undefined : `is not defined: the program gets the text $(${used})`,
+      );
+  },
+});
+
+/** Reports each reference for which there is a problem. */
+function reportIn(
+  text: Located<string>,
+  { document, report }: PodSetContext,
+  problemOf: (name: string) => string | undefined,
+): void {
+  if (isTemplated(text.at)) return;
+  const { value } = text;
+  for (const { 0: written, 1: name = '', index } of value.matchAll(/(?<!\$)(?:\$\$)*\$\(([A-Z_][A-Z0-9_]{0,60})\)/g)) {
+    const problem = comesFromElsewhere(name) ? undefined : problemOf(name);
+    if (problem === undefined) continue;
+    const span = spanInScalar(document, text, { start: index, end: index + written.length });
+    report({ message: `${name} ${problem}`, span });
+  }
+}
+
+/** Names of Services, and what clouds and telemetry add to the pods of service accounts. */
+function comesFromElsewhere(name: string): boolean {
+  const isOfService = /_SERVICE_(?:HOST|PORT)|_PORT_\d+_/.test(name);
+  return isOfService || addedPrefixes.has(name.replace(/_.*/, '')) || name === 'JOB_COMPLETION_INDEX';
+}
+
+/** The first words of variables that webhooks, clouds and Kubernetes add. */
+const addedPrefixes: ReadonlySet<string> = new Set(['KUBERNETES', 'AWS', 'AZURE', 'GOOGLE', 'OTEL', 'ISTIO', 'VAULT']);
+
+/** Whether the pod has only the variables that are written: no operator adds others, and none come from a ConfigMap. */
+function hasAllVariables({ at, env }: Container, { podSet, workload }: PodSetContext): boolean {
+  if (!isWholePod(podSet, workload) || !/^(?:|apps|batch)$/.test(groupOf(workload.apiVersion)) || isIncomplete(at))
+    return false;
+  const list = getIn(at, 'env');
+  if (getIn(at, 'envFrom') !== undefined || (list !== undefined && (isTemplated(list) || isIncomplete(list))))
+    return false;
+  return items(list).length === env.length && env.every((one) => one.name !== '' && !isTemplated(one.at));
+}

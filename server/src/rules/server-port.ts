@@ -1,0 +1,129 @@
+import { type ListeningPort, listeningPort, mentionsPort, portNumber } from '../evidence/listening-port.ts';
+import { probesOf } from '../evidence/probes.ts';
+import { isAlone } from '../evidence/sole-server.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asNumber, asText, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { tableOf } from '../yaml/table.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A probe or a Service uses a port on which the server does not listen.
+ *
+ * ## Why
+ *
+ * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. `containerPort` does not change it. A probe of
+ * another port fails: the pod never becomes ready, or is restarted again and again while it holds its GPUs. Requests through a Service to
+ * another port are refused.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "Qwen/Qwen3-4B"]
+ *       readinessProbe:
+ *         httpGet:
+ *           path: /health
+ *           port: 8080
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "Qwen/Qwen3-4B"]
+ *       readinessProbe:
+ *         httpGet:
+ *           path: /health
+ *           port: 8000
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the probe then decides about the pod.
+ *
+ * ## When it is silent
+ *
+ * If a variable, a config file, a template or another image may set the port, if the command line mentions the other port as well, if another
+ * container of the pod may listen there, on the network of the node, and for Services with another port that is right.
+ *
+ * ## Sources
+ *
+ * - [vLLM: vllm serve](https://docs.vllm.ai/en/latest/cli/serve/)
+ * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
+ * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
+ * - [Kubernetes: configure probes](https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/)
+ */
+export default defineRule({
+  topic: 'network',
+  severity: 'warning',
+  container(container, context) {
+    const { podSet, workload } = context;
+    if (container.type !== 'app' || !requestsAccelerators(podSet) || !isAlone(container, podSet, workload)) return;
+    const server = listeningPort(container);
+    if (server === undefined) return;
+    checkProbes(server, container, context);
+    checkServices(server, container, context);
+  },
+});
+
+function checkProbes(server: ListeningPort, container: Container, { workload, document, report }: PodSetContext) {
+  for (const [type, probe] of Object.entries(probesOf(container, workload))) {
+    for (const action of ['httpGet', 'tcpSocket', 'grpc']) {
+      const request = getIn(probe, action);
+      const place = getIn(request, 'port');
+      const port = portNumber(place, container);
+      if (place === undefined || port === undefined || port === server.port) continue;
+      if (isIncomplete(request) || getIn(request, 'host') !== undefined || mentionsPort(port, container)) continue;
+      const effect = type === 'readiness' ? 'the pod is never ready' : 'the pod is restarted again and again';
+      report({
+        message: `The ${type} probe uses port ${port}, but ${server.program} listens on ${server.port}: ${effect}`,
+        span: spanOf(place),
+        fixes: () =>
+          asNumber(place) === undefined
+            ? []
+            : [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(document, place, server.port))],
+      });
+    }
+  }
+}
+
+function checkServices(server: ListeningPort, container: Container, context: PodSetContext): void {
+  const { podSet, workload, crossReferences, report } = context;
+  const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
+  if (labels.length === 0 || container.image === undefined) return;
+  for (const { name, file, siblingFolder, facts } of crossReferences.servicesOf(workload.namespace, tableOf(labels))) {
+    const ports = facts.targets?.map((target) => portNumber(target, container)) ?? [];
+    // Clients of a headless Service choose the port themselves.
+    if (siblingFolder || ports.length === 0 || !facts.hasAddress) continue;
+    if (ports.some((port) => port === undefined || port === server.port || mentionsPort(port, container))) continue;
+    const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));
+    const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
+    const source = file === null ? '' : ` (${shorten(file, 30)})`;
+    report({
+      message: `Service ${shorten(name, 30)}${source} sends requests to port ${ports.join(' and ')}, but ${server.program} listens on ${server.port}: none arrives`,
+      span: spanOf(place ?? container.image.at),
+    });
+    // Hundreds of Services may select the same pods.
+    return;
+  }
+}
