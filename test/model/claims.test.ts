@@ -134,8 +134,7 @@ function devices(analysis: Analysis, documents: readonly string[]): readonly (nu
 
 test('a claim that no file defines is one of accelerators if its name says so, and its name suggests the model', () => {
   const analysis = new Analysis({ strict: true });
-  const text =
-    pod('a', 'resourceClaimTemplateName: xl-trn2') + '---\n' + pod('b', 'resourceClaimTemplateName: nic-fast');
+  const text = `${pod('a', 'resourceClaimTemplateName: xl-trn2')}---\n${pod('b', 'resourceClaimTemplateName: nic-fast')}`;
   const { documents } = analysis.setFile('file:///a.yaml', text);
   const sets = documents.flatMap(({ workloads }) => workloads.flatMap(({ podSets }) => podSets));
   expect(

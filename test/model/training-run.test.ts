@@ -214,3 +214,23 @@ describe('command lines', () => {
     ).toBeNull();
   });
 });
+
+test.each([
+  ['', 'chunked'],
+  ['loss=torch.nn.CrossEntropyLoss', 'whole'],
+  ['loss._component_=torch.nn.CrossEntropyLoss', 'whole'],
+  ['loss=torchtune.modules.loss.CEWithChunkedOutputLoss', 'chunked'],
+])("torchtune's own losses divide the tokens: %s", (option, loss) => {
+  const command = 'tune run full_finetune_single_device --config llama3_2/3B_full_single_device dtype=bf16';
+  expect(runOf(`${command} ${option}`).run?.settings.loss).toBe(loss);
+});
+
+test.each([
+  ['--gradient_accumulation_steps=1 --optim=adamw_torch_fused', { onePass: true, optimizer: 'adamw-fused' }],
+  ['--gradient_accumulation_steps=8 --optim=adamw_torch', { optimizer: 'adamw' }],
+  ['--optim=adamw_bnb_8bit', { optimizer: 'adamw-8bit' }],
+])('passes of a step, and its optimizer: %s', (options, expected) => {
+  const settings = runOf(`python train.py --model_name_or_path=Qwen/Qwen3-8B --bf16 ${options}`).run?.settings;
+  expect(settings).toMatchObject(expected);
+  expect(settings?.onePass).toBe('onePass' in expected ? true : undefined);
+});

@@ -96,11 +96,15 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     expert: size('expert-split'),
     devices: devices ?? 1,
     attention: attentionOf(text('attention-kernel')),
-    loss: fusesLoss(written) || hints.has('tune') || hints.has('unsloth') ? 'chunked' : 'whole',
+    loss:
+      fusesLoss(written) || (hints.has('tune') && !namesWholeLoss(written)) || hints.has('unsloth')
+        ? 'chunked'
+        : 'whole',
     stepInBackward: written.settings.some(
       ({ name, value }) => name === 'optimizer-in-bwd' && isOn(value?.toLowerCase()),
     ),
     ...(upcasts(hints, model) ? { upcast: true } : {}),
+    ...(count('gradient-accumulation') === 1 ? { onePass: true } : {}),
     ...goalOf(written),
   };
   const known = { name: model.name, shape, settings };
@@ -178,6 +182,13 @@ function fusesLoss(written: TrainerSettings): boolean {
   if (set !== undefined) return isOn(set);
   return written.settings.some(
     ({ name, value }) => /(?:^|\.)plugins$/.test(name) && /cut_?cross_?entropy/i.test(value ?? ''),
+  );
+}
+
+/** torchtune's losses divide the tokens, PyTorch's do not: `loss=torch.nn.CrossEntropyLoss`. */
+function namesWholeLoss(written: TrainerSettings): boolean {
+  return written.settings.some(
+    ({ name, value }) => /^loss(?:\.[-_]component[-_])?$/.test(name) && /^torch\.nn\.\w+$/.test(value ?? ''),
   );
 }
 

@@ -2,7 +2,9 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { groupOf } from '../manifest.ts';
 import { aibrixKinds } from './aibrix.ts';
 import { coreKinds } from './core.ts';
+import { determinedKinds } from './determined.ts';
 import { draKinds } from './dra.ts';
+import { dstackKinds } from './dstack.ts';
 import { groupKinds } from './groups.ts';
 import { kaitoKinds } from './kaito.ts';
 import type { KindEntry } from './kind.ts';
@@ -39,26 +41,37 @@ const kinds: readonly KindEntry[] = [
   ...pipelineSpecKinds,
   ...polyaxonKinds,
   ...skypilotKinds,
+  ...dstackKinds,
+  ...determinedKinds,
   ...operatorKinds,
   ...draKinds,
 ];
 
-const byName = new Map(kinds.flatMap((entry) => entry.kinds.map((kind) => [`${entry.group}/${kind}`, entry] as const)));
+/** By the name of the kind alone: the rules look up every workload's kind many times, and names are seldom shared. */
+const byName: ReadonlyMap<string, readonly KindEntry[]> = (() => {
+  const found = new Map<string, KindEntry[]>();
+  for (const entry of kinds) {
+    for (const kind of entry.kinds) found.set(kind, [...(found.get(kind) ?? []), entry]);
+  }
+  return found;
+})();
 
 /** Every kind in the table, as `group/kind`. */
 export function knownKinds(): readonly string[] {
-  return [...byName.keys()];
+  return [...new Set(kinds.flatMap((entry) => entry.kinds.map((kind) => `${entry.group}/${kind}`)))];
 }
 
 /** The table's entry for a kind in an API group, for any version. */
 export function kindEntry(group: string, kind: string): KindEntry | undefined {
-  return byName.get(`${group}/${kind}`);
+  return sameNamedKinds(kind).find((entry) => entry.group === group);
 }
 
 /** The entries of all groups for kinds with a name. */
 export function sameNamedKinds(kind: string): readonly KindEntry[] {
-  return kinds.filter((entry) => entry.kinds.includes(kind));
+  return byName.get(kind) ?? none;
 }
+
+const none: readonly KindEntry[] = [];
 
 /** The same, but for an unknown group, the entry of a kind with the same name: forks and old groups have the same shape. */
 export function likeKind(group: string, kind: string): KindEntry | undefined {

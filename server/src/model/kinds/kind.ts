@@ -56,6 +56,8 @@ export interface KindEntry {
   readonly mountsShm?: true;
   /** Lost pods do not lose progress: the others hold the state. */
   readonly keepsState?: true;
+  /** For kinds whose objects name all storage of their machines: whether this one names any, or what may give access to some. */
+  readonly keepsFiles?: (root: Cursor) => boolean;
   /** The hostnames of the pods of an object with a name, if the controller gives them any. */
   readonly addresses?: (root: Cursor, name: string) => readonly PodHosts[];
   /** Whether the controller copies the object's annotations to its pods. Missing: unknown. */
@@ -118,6 +120,8 @@ export interface PodSetSource {
   readonly nodeSelector?: Cursor;
   /** The same for the terms of required node affinity. */
   readonly nodeSelectorTerms?: Cursor;
+  /** For kinds with tolerations outside the pod: the mapping that has them. */
+  readonly tolerated?: Cursor;
   /** For kinds that reference another object, which supplies what this one omits. */
   readonly inheritedPods?: InheritedPods;
   /** The facts that another object states. */

@@ -19,6 +19,8 @@ export const servingKinds: readonly KindEntry[] = [
     group: 'kubeai.org',
     kinds: ['Model'],
     role: 'serving',
+    // Its definition has this rule. https://github.com/kubeai-project/kubeai/blob/main/api/k8s/v1/model_types.go
+    bounds: (root) => [getIn(root, 'spec')],
     lower: ({ root }) => {
       const spec = getIn(root, 'spec');
       return spec === undefined ? { ...rest, podSets: [], partial: true } : { ...rest, podSets: [kubeAiServer(spec)] };

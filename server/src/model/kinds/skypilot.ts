@@ -1,10 +1,12 @@
-import { gpusNamed } from '../../catalog/index.ts';
-import { asBoolean, asText, type Cursor, getIn, isTemplated, items } from '../../yaml/cursor.ts';
+import { type GpuModel, gpusNamed } from '../../catalog/index.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
 import { cardChoices } from '../card-choices.ts';
+import { product } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
-import { lowerCount, text } from '../pod.ts';
-import type { Placement } from '../workload.ts';
+import { lowerContainer, lowerCount, text } from '../pod.ts';
+import { chipsInName } from '../tpu-slice-name.ts';
+import type { Container, Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, times } from './pod-sets.ts';
 
@@ -14,9 +16,29 @@ export const skypilotKinds: readonly KindEntry[] = [
     group: 'skypilot',
     kinds: ['Task'],
     words: [],
+    // Of its pods; machines have their own.
+    mountsShm: true,
+    spansPodsIf: (root) => lowerCount(getIn(root, 'num_nodes'), 1) !== 1,
+    keepsFiles: (root) =>
+      ['volumes', 'storage_mounts', 'secrets', 'config', 'experimental'].some(
+        (key) => getIn(root, key) !== undefined,
+      ) ||
+      entries(getIn(root, 'file_mounts')).some((entry) => !isLocal(entry)) ||
+      entries(getIn(root, 'envs')).some((entry) => namesAccess(keyOf(entry))),
     lower: ({ root }) => lowerTask(root),
   },
 ];
+
+/** Whether files are copied from the user's machine. */
+function isLocal(source: Cursor): boolean {
+  const path = isTemplated(source) ? undefined : asText(source);
+  return path !== undefined && !path.includes('://');
+}
+
+/** Whether a variable may give access to storage, by its name. */
+export function namesAccess(name: string): boolean {
+  return /token|key|secret|credential|password|bucket|s3|gcs|ur[il]|path|dir/i.test(name);
+}
 
 /** The devices belong to each node. Options may be given on the command line instead. */
 function lowerTask(root: Cursor): KindLowering {
@@ -32,10 +54,10 @@ function lowerTask(root: Cursor): KindLowering {
       {
         ...{ name: 'node', pod: resources, metadata: undefined, replicas: nodes },
         pods: times(replicasOf(service), lowerCount(nodes, 1)),
-        containers: [],
+        containers: scriptsOf(root),
         ...(devices && { implicitDevices: [devices] }),
         ...(instanceType && !isTemplated(instanceType.at) && { instanceType }),
-        placement: alternatives.length > 0 ? {} : { ...capacityOf(resources), ...cloudOf(resources) },
+        placement: placementOf(resources, alternatives),
       },
     ],
     retries: null,
@@ -54,35 +76,74 @@ function replicasOf(service: Cursor | undefined): PodCount {
 
 function devicesOf(blocks: readonly Cursor[]): ImplicitDevices | undefined {
   const choices = blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators')));
-  const [first, ...others] = choices;
+  const [first] = choices;
   if (first === undefined) return undefined;
-  const named = choices.map(({ name }) => gpusNamed(name));
+  const named = choices.map(({ name }) => cardsNamed(name));
   const models = named.some((one) => one.length === 0) ? [] : [...new Set(named.flat())];
   const [vendor = null, ...vendors] = new Set(models.map((model) => model.vendor));
+  const counts = choices.map(({ name, count }) => product(count, chipsOf(name)));
   return {
     requested: { kind: 'field', system: 'field', name: 'accelerators' },
     at: first.at,
     form: 'whole',
     vendor: vendors.length > 0 ? null : vendor,
-    perPod: others.every(({ count }) => count === first.count) ? first.count : null,
-    // The name of a TPU has the number of its cores or chips.
-    each: /^tpu/i.test(first.name) ? null : 1,
+    perPod: counts.every((one) => one === counts[0]) ? (counts[0] ?? null) : null,
+    each: 1,
     // SkyPilot chooses the machine by its card.
     ...(models.length > 0 && { models, modelFrom: 'instance-type' as const }),
   };
 }
 
-function capacityOf(resources: Cursor): Partial<Placement> {
-  const spot = getIn(resources, 'use_spot');
+/**
+ * The cards of a name. Of cards that differ in their memory, only the larger ones have it in their names: `A100`, `A100-80GB`.
+ * https://github.com/skypilot-org/skypilot-catalog
+ */
+function cardsNamed(name: string): readonly GpuModel[] {
+  const models = gpusNamed(name);
+  const least = Math.min(...models.map(({ memoryGiB }) => memoryGiB ?? 0));
+  return /\d+ ?GB/i.test(name) ? models : models.filter(({ memoryGiB }) => (memoryGiB ?? 0) === least);
+}
+
+/** The chips of a TPU slice, null if the size in its name is unknown; one of any other card. */
+function chipsOf(name: string): number | null {
+  return chipsInName(name) ?? (/^tpu.*-\d+$/i.test(name) ? null : 1);
+}
+
+/** The script that each node runs, as the container that it would be. */
+function scriptsOf(root: Cursor): readonly Container[] {
+  const script = text(getIn(root, 'run'));
+  if (script === undefined) return [];
+  const shell = ['bash', '-c'].map((value) => ({ value, at: script.at }));
+  const env = entries(getIn(root, 'envs')).map((entry) => ({ name: keyOf(entry), value: text(entry), at: entry }));
+  return [{ ...lowerContainer(script.at, 'app', 'run'), command: shell, args: [script], env }];
+}
+
+/** What all alternatives agree on. Their fields replace those of the resources around them. */
+function placementOf(resources: Cursor, alternatives: readonly Cursor[]): Partial<Placement> {
+  const blocks = alternatives.length > 0 ? alternatives : [resources];
+  const capacities = blocks.map((block) => capacityOf(getIn(block, 'use_spot') ?? getIn(resources, 'use_spot')));
+  const places = blocks.map((block) => cloudOf(cloudFields.some((key) => getIn(block, key)) ? block : resources));
+  const [capacity, cloud] = [capacities[0], places[0]];
+  const sameCloud = places.every(({ provider }) => provider === cloud?.provider);
+  const sameRegion = places.every(({ region }) => region === cloud?.region);
+  return {
+    ...(capacities.every((one) => one.capacity === capacity?.capacity) && capacity),
+    ...(sameCloud && { ...cloud, ...(!sameRegion && { region: null }) }),
+  };
+}
+
+function capacityOf(spot: Cursor | undefined): Partial<Placement> {
   const isSpot = spot === undefined || isTemplated(spot) ? undefined : asBoolean(spot);
   return isSpot === undefined ? {} : { capacity: isSpot ? 'spot' : 'on-demand', capacityAt: spot };
 }
 
+const cloudFields = ['infra', 'cloud', 'region'];
+
 /** `infra: aws/us-east-1`, or `cloud` and `region`. A Kubernetes cluster may be anywhere. */
 function cloudOf(resources: Cursor): Partial<Placement> {
   const [infra, inRegion] = (writtenIn(resources, 'infra') ?? '').split('/');
-  const cloud = (infra || writtenIn(resources, 'cloud') || '').toLowerCase();
-  const known = clouds[cloud];
+  const cloud = infra || writtenIn(resources, 'cloud');
+  const known = cloudNamed(cloud);
   if (known === undefined) return {};
   const region = inRegion || writtenIn(resources, 'region');
   const isName = region !== undefined && /^[\w-]+$/.test(region);
@@ -92,6 +153,11 @@ function cloudOf(resources: Cursor): Partial<Placement> {
 function writtenIn(block: Cursor, key: string): string | undefined {
   const at = getIn(block, key);
   return at === undefined || isTemplated(at) ? undefined : asText(at);
+}
+
+/** The provider by the name of a cloud, which tools that rent machines have in common. */
+export function cloudNamed(name: string | undefined): string | undefined {
+  return clouds[(name ?? '').toLowerCase()];
 }
 
 const clouds = table<string>({

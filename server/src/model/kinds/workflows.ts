@@ -11,7 +11,14 @@ import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, retriesAt, written } from './pod-sets.ts';
-import { argoSteps, devicesPerPod, podsOfSteps, templatesOfOthers, usesOfOthers } from './step-references.ts';
+import {
+  argoSteps,
+  devicesPerPod,
+  type OtherSteps,
+  podsOfSteps,
+  templatesOfOthers,
+  usesOfOthers,
+} from './step-references.ts';
 import { concurrentRuns } from './workflow-runs.ts';
 
 /** Engines that create pods step by step: Argo Workflows and Spark. */
@@ -72,10 +79,10 @@ function lowerWorkflow(spec: Cursor | undefined, object: KindInput): KindLowerin
   const started = whole && argoSteps(whole, asText(getIn(spec, 'entrypoint')) ?? '', object);
   if (started !== undefined) {
     const isLimited = getIn(spec, 'parallelism') !== undefined;
-    const podSets = podsOfSteps(started).map((set) =>
+    const podSets = onNodesOfTemplate(spec, started, podsOfSteps(started)).map((set) =>
       isLimited ? { ...set, pods: between(null, set.pods.max) } : set,
     );
-    return { podSets, retries: null, scaling: null, partial: true };
+    return { podSets: onNodesOf(spec, object, podSets), retries: null, scaling: null, partial: true };
   }
   const sources = templateSources(spec);
   const others = templatesOfOthers(spec, object);
@@ -85,7 +92,7 @@ function lowerWorkflow(spec: Cursor | undefined, object: KindInput): KindLowerin
   const podSets = all.flatMap((source, index) => (source ? [{ ...source, pods: runs[index] ?? exactly(null) }] : []));
   const limits = items(getIn(spec, 'templates')).map((template) => getIn(template, 'retryStrategy', 'limit'));
   return {
-    podSets,
+    podSets: onNodesOf(spec, object, podSets),
     retries: retriesAt(
       limits.find((limit) => limit !== undefined),
       0,
@@ -94,6 +101,53 @@ function lowerWorkflow(spec: Cursor | undefined, object: KindInput): KindLowerin
     partial: false,
   };
 }
+
+/**
+ * The pods on the nodes of the whole workflow: each field applies to templates without it. That of a definition applies only if it is started as a
+ * whole, which is unknown. https://argo-workflows.readthedocs.io/en/latest/fields/#workflowspec
+ */
+function onNodesOf(
+  spec: Cursor | undefined,
+  { kind }: KindInput,
+  podSets: readonly PodSetSource[],
+): readonly PodSetSource[] {
+  if (kind !== 'Workflow' && kind !== 'CronWorkflow') return podSets;
+  // The field of a template of steps applies to what they run.
+  const templates = items(getIn(spec, 'templates')).filter((template) => templateContainers(template).length === 0);
+  const whole = (field: string) => templates.every((template) => getIn(template, field) === undefined);
+  return podSets.map((set) => {
+    const isOther = (set.inheritedPods?.pods.selectors ?? []).length > 0;
+    const outer = (field: string) =>
+      isOther || getIn(set.pod, field) !== undefined || !whole(field) ? undefined : getIn(spec, field);
+    const nodeSelector = outer('nodeSelector');
+    const nodeSelectorTerms = getIn(outer('affinity'), ...requiredTerms);
+    const tolerated = outer('tolerations') && spec;
+    return {
+      ...set,
+      ...(nodeSelector && { nodeSelector }),
+      ...(nodeSelectorTerms && { nodeSelectorTerms }),
+      ...(tolerated && { tolerated }),
+    };
+  });
+}
+
+/** The pods on the nodes of the definition that a workflow starts as a whole: for templates without nodes, unless the workflow has its own. */
+function onNodesOfTemplate(
+  spec: Cursor | undefined,
+  { from }: OtherSteps,
+  podSets: readonly PodSetSource[],
+): readonly PodSetSource[] {
+  const { whole } = from.facts;
+  if (whole === undefined || getIn(spec, 'nodeSelector') !== undefined || getIn(spec, 'affinity') !== undefined)
+    return podSets;
+  return podSets.map((set) => {
+    const { inheritedPods } = set;
+    if (inheritedPods === undefined || inheritedPods.pods.selectors.length > 0) return set;
+    return { ...set, inheritedPods: { ...inheritedPods, pods: { ...inheritedPods.pods, selectors: whole } } };
+  });
+}
+
+const requiredTerms = ['nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'] as const;
 
 /** The pods of each template; undefined for templates of steps. */
 function templateSources(spec: Cursor | undefined): readonly (PodSetSource | undefined)[] {
