@@ -200,3 +200,24 @@ test('a server for text alone loads no parts for pictures', () => {
   const weights = (given: Partial<Given>) => need({ name: 'Qwen/Qwen3.5-4B', engine: 'vllm', ...given }).weightsGiB;
   expect(weights({}) - weights({ textOnly: true })).toBeCloseTo((towerParameters * 2) / 2 ** 30, 6);
 });
+
+// vllm#12126 measured 36.6 GiB of activations and a cache of 160 KiB per token: that of 40 layers.
+test('the first engine of vLLM computes the pictures of all sequences of Llama 3.2 Vision', () => {
+  const given = { name: 'meta-llama/Llama-3.2-11B-Vision', engine: 'vllm', context: 65_536, sequences: 128 } as const;
+  const first = need({ ...given, version: [0, 7] });
+  expect(first.activationsGiB).toBeCloseTo(36, 0);
+  expect(first.cacheGiB).toBeCloseTo(10, 1);
+  expect(need({ ...given, version: [0, 7], sequences: 16 }).activationsGiB).toBeLessThan(6);
+  expect(need(given).activationsGiB).toBeLessThan(2);
+  const text = { ...given, name: 'meta-llama/Llama-3.1-8B', version: [0, 7] } as const;
+  expect(need(text).activationsGiB).toBeLessThan(2);
+});
+
+test('a server that reads large pictures is called fitting only with room for one', () => {
+  const given = { engine: 'vllm', version: [0, 8], tensor: 4, sequences: 2, context: 4096, fraction: 0.95 } as const;
+  const fits = (name: string, more: Partial<Given> = {}) => fitOnCard(need({ ...given, name, ...more }), 39.5).fits;
+  expect(fits('Qwen/Qwen2.5-VL-72B-Instruct')).toBeNull();
+  expect(fits('Qwen/Qwen2.5-VL-72B-Instruct', { textOnly: true })).toBe(true);
+  expect(fits('Qwen/Qwen2.5-VL-7B-Instruct')).toBe(true);
+  expect(fits('Qwen/Qwen2.5-72B-Instruct')).toBe(true);
+});

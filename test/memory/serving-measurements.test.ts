@@ -12,6 +12,7 @@ const fourth = evaluate('fourth');
 const fifth = evaluate('fifth');
 const sixth = evaluate('sixth');
 const seventh = evaluate('seventh');
+const eighth = evaluate('eighth');
 const listOf = new Map([
   ...second.map(({ row }) => [row, 'second'] as const),
   ...third.map(({ row }) => [row, 'third'] as const),
@@ -19,6 +20,7 @@ const listOf = new Map([
   ...fifth.map(({ row }) => [row, 'fifth'] as const),
   ...sixth.map(({ row }) => [row, 'sixth'] as const),
   ...seventh.map(({ row }) => [row, 'seventh'] as const),
+  ...eighth.map(({ row }) => [row, 'eighth'] as const),
 ]);
 const halves = [
   'tuned',
@@ -29,6 +31,7 @@ const halves = [
   'fifth list',
   'sixth list',
   'seventh list',
+  'eighth list',
 ] as const;
 type Half = (typeof halves)[number];
 
@@ -52,6 +55,7 @@ function errorsIn(half: Half, part: Part): readonly number[] {
     'fifth list': fifth,
     'sixth list': sixth,
     'seventh list': seventh,
+    'eighth list': eighth,
   };
   const rows = lists[half] ?? evaluated.filter((one) => one.half === half);
   return rows.flatMap(({ errors }) => errors[part] ?? []);
@@ -83,6 +87,7 @@ function summary(): string {
     coverage('Fifth list', fifth),
     coverage('Sixth list', sixth),
     coverage('Seventh list', seventh),
+    coverage('Eighth list', eighth),
   ].join('\n');
 }
 
@@ -124,7 +129,7 @@ if (process.env.UPDATE === '1') {
   const blocks = {
     errors: summary(),
     measurements: table(evaluated),
-    'second list': table([...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh]),
+    'second list': table([...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth]),
   };
   const replaced = Object.entries(blocks).reduce(
     (text, [name, written]) =>
@@ -160,7 +165,7 @@ test('enough measurements have an estimate', () => {
 });
 
 test('no verdict is contradicted by a measurement', () => {
-  const judged = [...evaluated, ...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh].filter(
+  const judged = [...evaluated, ...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth].filter(
     ({ verdict }) => verdict !== undefined && verdict !== null,
   );
   expect(judged.length).toBeGreaterThan(4);
@@ -169,7 +174,7 @@ test('no verdict is contradicted by a measurement', () => {
 
 test('servers that started are not said to need too much', () => {
   // Ollama starts on any card: it leaves layers to the CPU.
-  const started = [...evaluated, ...second, ...fourth, ...fifth, ...sixth, ...seventh].filter(
+  const started = [...evaluated, ...second, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth].filter(
     ({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama',
   );
   expect(started.length).toBeGreaterThan(80);

@@ -87,6 +87,46 @@ test.each([
   expect(estimateServing(servedModel(container, workload)).estimate).not.toBeNull();
 });
 
+test.each([
+  ['a pull', '[ollama, pull, "qwen3:14b"]', 'qwen3:14b'],
+  ['a loop', '[sh, -c, "until ollama list; do sleep 1; done; ollama pull qwen3:14b"]', 'qwen3:14b'],
+  ['no tag', '[sh, -c, "ollama pull mistral"]', 'mistral:latest'],
+  ['two models', '[sh, -c, "ollama pull qwen3:14b && ollama pull bge-m3"]', undefined],
+  ['no model', '[sh, -c, "touch /tmp/ready"]', undefined],
+])('a hook that pulls one model into Ollama names it: %s', (_what, command, name) => {
+  const hook = (image: string) => `apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  containers:
+    - name: main
+      image: ${image}
+      lifecycle: {postStart: {exec: {command: ${command}}}}
+      resources: {limits: {nvidia.com/gpu: 1}}
+`;
+  const servedBy = (image: string) => {
+    const workload = analyse(hook(image)).documents[0]!.workloads[0]!;
+    return servedModel(workload.podSets[0]!.containers[0]!, workload).model?.name;
+  };
+  expect(servedBy('ollama/ollama:0.12.0')).toBe(name);
+  expect(servedBy('vllm/vllm-openai:v0.19.0')).toBeUndefined();
+});
+
+test.each([
+  ['deepseek-ai/DeepSeek-V4-Flash', null, 'FP8, experts in MXFP4'],
+  ['deepseek-ai/DeepSeek-V4-Flash', 'fp8', 'FP8, experts in MXFP4'],
+  ['sgl-project/DeepSeek-V4-Flash-FP8', null, 'FP8'],
+  ['acme/DeepSeek-V4-Flash-Tuned-FP8', null, undefined],
+  ['Qwen/Qwen3-8B-FP8', null, 'FP8'],
+])('a copy that names one of two formats leaves the other open: %s %s', (name, quantization, format) => {
+  const { estimate, unknown } = estimateServing({
+    model: servedWith({ name, quantization, engine: 'vllm' }),
+    unknown: null,
+  });
+  expect(estimate?.format).toBe(format);
+  if (format === undefined) expect(unknown).toEqual({ kind: 'format', name });
+});
+
 test('TGI reads variables, and variables of ConfigMaps count', () => {
   const [document] = analyse(`apiVersion: v1
 kind: ConfigMap

@@ -34,7 +34,8 @@ const fourth = listed('training-measurements-fourth.jsonl');
 const fifth = listed('training-measurements-fifth.jsonl');
 const sixth = listed('training-measurements-sixth.jsonl');
 const seventh = listed('training-measurements-seventh.jsonl');
-const measurements = [...first, ...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh];
+const eighth = listed('training-measurements-eighth.jsonl');
+const measurements = [...first, ...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth];
 
 function settingsOf({ adapter, gpus, ...given }: Measurement): TrainingSettings {
   return {
@@ -112,10 +113,11 @@ describe('docs/memory-training.md states the errors', () => {
     ['fifth list', compare(fifth)],
     ['sixth list', compare(sixth)],
     ['seventh list', compare(seventh)],
+    ['eighth list', compare(eighth)],
   ])('%s', (half, rows) => {
     const { rows: count, estimated, median, ninth } = summary(rows);
     expect(stated(half)).toEqual([count, estimated, median, ninth]);
-    expect(median).toBeLessThanOrEqual(half === 'seventh list' ? 20 : 15);
+    expect(median).toBeLessThanOrEqual(['seventh list', 'eighth list'].includes(half) ? 20 : 15);
     expect(estimated / count).toBeGreaterThanOrEqual(0.65);
   });
 });

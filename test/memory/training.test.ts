@@ -70,6 +70,26 @@ describe('quantized models that PEFT prepares', () => {
   });
 });
 
+describe('gradients that do not exist before the backward pass', () => {
+  const total = (more: Partial<TrainingSettings>) => need({ recomputation: 'none', batch: 4, ...more }).totalGiB ?? 0;
+
+  test('take the place of activations', () => {
+    expect(total({}) - total({ onePass: true })).toBeCloseTo(need({}).gradientsGiB, 3);
+  });
+
+  test('count in full if they are larger than the activations, or if several devices reduce them', () => {
+    const short = { batch: 1, sequence: 16, recomputation: 'full', optimizer: 'adamw-fused' } as const;
+    const { fixedGiB, overheadGiB, totalGiB } = need({ ...short, onePass: true });
+    expect(totalGiB).toBeCloseTo(fixedGiB + overheadGiB, 3);
+    expect(total({ onePass: true, devices: 2 })).toBe(total({ devices: 2 }));
+  });
+
+  test('a fused step holds no copy of the weights', () => {
+    const short = { batch: 1, sequence: 16, recomputation: 'full' } as const;
+    expect(need(short).totalGiB! - need({ ...short, optimizer: 'adamw-fused' }).totalGiB!).toBeGreaterThan(10);
+  });
+});
+
 test('selective recomputation of Megatron keeps all that counts, that of others a third', () => {
   const megatron = { engine: 'megatron', precision: 'mixed' } as const;
   const kept = (more: Partial<TrainingSettings>) => need({ ...more, loss: 'chunked' }).activationsGiB ?? 0;

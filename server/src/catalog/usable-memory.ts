@@ -41,8 +41,11 @@ const measured: ReadonlyMap<string, number> = new Map([
   ['l40', 44.42], // the same chip
   ['a100-80gb-sxm', 79.22], // https://github.com/vllm-project/vllm/pull/10511, 2024-12-14
   ['a100-80gb-pcie', 79.22], // the same chip
+  ['a800-80gb', 79.22], // the same chip with slower links
+  ['a800-40gb', 39.5], // the same
   ['h100-80gb-sxm', 79.18], // https://github.com/llm-d/llm-d-benchmark, config_explorer/empirical-vllm-memory-results.md, 2026-02-26
   ['h100-80gb-pcie', 79.18], // the same chip
+  ['h800-80gb', 79.18], // the same chip with slower links
   ['rtx-pro-6000-blackwell-server', 94.97], // a log of llama.cpp in a public repository, address not kept: 97,247 MiB
   ['h200-141gb-sxm', 139.8], // https://github.com/sgl-project/sglang/issues/3196, 2025-01-30: 143,771 MiB with 0.6 GiB for the driver
 ]);

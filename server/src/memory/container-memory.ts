@@ -1,5 +1,6 @@
 import { gpus, usableCardGiB } from '../catalog/index.ts';
 import { parametersStated, type StatedSizes } from '../model/model-params.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import { type CardFit, type Devices, fitOnCard, requestedDevices } from './fit.ts';
@@ -23,7 +24,10 @@ export function containerMemory(
   request: AcceleratorRequest | undefined,
   options: StatedSizes,
 ): ContainerMemory {
-  const devices = request === undefined ? devicesOfPod(podSet) : requestedDevices(podSet, request);
+  const devices =
+    request === undefined
+      ? devicesOfPod(podSet)
+      : requestedDevices(acceleratorByName(podSet.accelerators, request.resource), request);
   const served = servedModel(container, workload);
   const parameters = parametersStated(workload.manifest, podSet, options, served.model?.name);
   const hardware = {

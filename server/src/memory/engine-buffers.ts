@@ -153,8 +153,9 @@ export function buffersOf(
   const forward = forwardBytes(shape, settings);
   const activations = isLanguage ? Math.max(forward, samplingBytes(served, shape, settings)) : forward;
   const eager = served.eager || !graphEngines.has(engine) || !isLanguage;
+  const pictures = crossesPictures(served, shape) ? pictureBytes(shape, settings.sequences) : 0;
   return {
-    activationsGiB: (activations + expertBytes(shape, settings)) / gibibyte,
+    activationsGiB: (activations + expertBytes(shape, settings) + pictures) / gibibyte,
     graphsGiB: eager ? 0 : graphsGiB(served, shape),
     runtimeGiB: runtimeGiB(served, settings.tensor),
   };
@@ -170,6 +171,20 @@ function graphsGiB(served: ServedModel, { layers, experts }: ModelShape): number
 }
 
 const graphEngines: ReadonlySet<Engine> = new Set(['vllm', 'nim', 'sglang', 'tgi', 'tensorrt-llm']);
+
+/**
+ * Whether a server computes the pictures of all its sequences in one step, and has places for them in the cache of all layers: the first engine of
+ * vLLM, which ran Llama 3.2 Vision. https://github.com/vllm-project/vllm/blob/v0.8.5/vllm/model_executor/models/mllama.py
+ */
+export function crossesPictures({ engine, version }: ServedModel, { name }: ModelShape): boolean {
+  const isFirst = engine === 'vllm' && version !== null && version[0] === 0 && version[1] < 11;
+  return isFirst && /\/Llama-3\.2-\d+B-Vision/i.test(name);
+}
+
+/** Per sequence 6,404 places: the outputs of five layers, kept and joined to the last one, a feed-forward part of four widths, and the result. */
+function pictureBytes({ hidden }: ModelShape, sequences: number): number {
+  return sequences * 6404 * 2 * ((5 + 6 + 4) * 1280 + hidden);
+}
 
 /** The feed-forward part with its input and output, and the hidden states around it, in 16 bits. */
 function forwardBytes(

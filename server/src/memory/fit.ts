@@ -1,8 +1,7 @@
 import { type GpuModel, gpus, migByResource, sliceGiB, usableCardGiB } from '../catalog/index.ts';
 import type { Engine } from '../command/engines.ts';
-import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Served, ServedModel } from '../model/served-model.ts';
-import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
+import type { AcceleratorRequest, PodAccelerator } from '../model/workload.ts';
 import { cacheBytes, longestIn } from './cache-size.ts';
 import { type Hardware, reservesGraphs, tuned } from './engine-buffers.ts';
 import { type OwnChoice, ownChoiceOf } from './own-choices.ts';
@@ -101,13 +100,23 @@ export function fitOnCard(estimate: MemoryEstimate, haveGiB: number): CardFit {
   // A server that chooses the request length itself fails only if nothing is left for the cache.
   const lacking = own === null ? margin : margin + cacheGiB;
   const isCertain = served.open.length === 0 && served.extras.length === 0;
-  const fits = margin > band ? true : lacking < -band && !adapts(own, estimate, haveGiB) ? false : null;
+  const fits =
+    margin > band + picturesGiB(estimate) ? true : lacking < -band && !adapts(own, estimate, haveGiB) ? false : null;
   const known = { haveGiB, limitGiB, leftGiB: margin + cacheGiB };
   // Of a model of a stated size, only the weights are known; a size in a name leaves their format open.
   if (estimate.basis === 'size')
     return { ...known, fits: weightsGiB > haveGiB * 1.05 && own !== 'layers' ? false : null };
   if (estimate.basis === 'sizeInName') return { ...known, fits: adapts('format', estimate, haveGiB) ? null : false };
   return { ...known, fits: isCertain ? fits : null };
+}
+
+/**
+ * What vLLM can take for the largest picture in addition, by measurements of three models: these accept 16,384 tokens in one.
+ * https://huggingface.co/Qwen/Qwen2.5-VL-7B-Instruct/blob/main/preprocessor_config.json
+ */
+function picturesGiB({ served, shape }: MemoryEstimate): number {
+  const reads = served.engine === 'vllm' && served.textOnly !== true;
+  return reads && /\/Qwen2(?:\.5)?-VL-/i.test(shape.name) ? 2 : 0;
 }
 
 /** Whether a server whose weights do not fit may load less: layers stay in the node's memory, or 4 bits per parameter are enough. */
@@ -130,10 +139,9 @@ export function sequences(estimate: MemoryEstimate, haveGiB: number, tokens: num
 
 /** The memory of each device or slice that a container requests, in GiB, and their number; null if the device is unknown. */
 export function requestedDevices(
-  { accelerators }: PodSet,
+  inPod: PodAccelerator | undefined,
   { resource, form, count }: AcceleratorRequest,
 ): Devices | null {
-  const inPod = acceleratorByName(accelerators, resource);
   if (form === 'mig') {
     const [size, ...others] = new Set(migByResource(resource).map(({ profile }) => sliceGiB(profile)));
     return others.length === 0 && size !== undefined && count !== null ? { eachGiB: size, count } : null;

@@ -10,7 +10,7 @@ import {
 import { type Engine, reservingEngines } from '../command/engines.ts';
 import { knownModel, type NoServedModel, type Served, type ServedModel } from '../model/served-model.ts';
 import { bytesOfCacheType, type CacheLayout, cacheBytes } from './cache-size.ts';
-import { buffersOf, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
+import { buffersOf, crossesPictures, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
 import { paddingOfExperts } from './expert-padding.ts';
 import { absorbedGiB, replicatedGiB, weightParts } from './model-weights.ts';
 import { shapeOfSize } from './sized-shape.ts';
@@ -195,6 +195,8 @@ function formatOf(
   // Transformers does not quantize the scales, unless its code says so.
   if (engine === 'transformers' && flag === 'bitsandbytes') return weightFormat('bnb-nf4');
   const id = quantizations.find(([pattern]) => pattern.test(flag))?.[1];
+  // The flag names the loader of a checkpoint that is published with two formats.
+  if (id !== undefined && shape.format.split('-').includes(id)) return null;
   return id === undefined ? ggufFormat(flag) : weightFormat(id);
 }
 
@@ -253,7 +255,10 @@ function keepsFp8({ name, engine, version }: ServedModel, format: WeightFormat |
  * https://nvidia.github.io/TensorRT-LLM/features/kvcache.html. llama.cpp, Ollama and SGLang free the tokens beyond a window only in models that also
  * have layers without one (Gemma 3, gpt-oss), not in Phi-3 or the first Mistral 7B.
  */
-function keepsWindows({ engine, version }: ServedModel, { chunked, cache }: ModelShape): boolean {
+function keepsWindows(served: ServedModel, shape: ModelShape): boolean {
+  const { engine, version } = served;
+  const { chunked, cache } = shape;
+  if (crossesPictures(served, shape)) return true;
   if (chunked && engine === 'vllm' && version !== null && version[0] === 0 && version[1] < 13) return true;
   if (engine === 'tensorrt-llm') return true;
   const windowsOnly = cache.every((part) => part.kind === 'attention' && part.window !== null);

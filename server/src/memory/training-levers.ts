@@ -43,7 +43,9 @@ function changes(settings: TrainingSettings): readonly Change[] {
     sharded !== 'parameters' &&
       group > 1 &&
       engine !== 'megatron' && ['shard', { sharded: 'parameters', engine: engine === 'torch' ? 'fsdp' : engine }],
-    adapter === null && optimizer === 'adamw' && engine !== 'megatron' && ['small-states', { optimizer: 'adamw-8bit' }],
+    adapter === null &&
+      /^adamw(?:-fused)?$/.test(optimizer) &&
+      engine !== 'megatron' && ['small-states', { optimizer: 'adamw-8bit' }],
     adapter === null && ['lora', { adapter: { ...usualAdapter, bits: 16 } }],
     adapter === null && ['qlora', { adapter: { ...usualAdapter, bits: 4 } }],
     adapter !== null && adapter.bits > 4 && ['quantize', { adapter: { ...adapter, bits: 4 } }],

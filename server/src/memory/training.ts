@@ -9,7 +9,10 @@ export interface TrainingEstimate {
   readonly optimizerGiB: number;
   /** What the backward pass needs of the forward pass, with the logits; null: batch or sequence is unknown. */
   readonly activationsGiB: number | null;
-  /** Gathered weights and buffers of collectives, or the copies of the optimizer's step if those are larger than all activations. */
+  /**
+   * Gathered weights and buffers of collectives, less the gradients that do not exist yet; or the copies of the optimizer's step if those are larger
+   * than all activations.
+   */
   readonly buffersGiB: number;
   /** CUDA, NCCL, and the work space of quantized weights. */
   readonly overheadGiB: number;
@@ -32,8 +35,10 @@ export function estimateTraining(shape: ModelShape, settings: TrainingSettings):
     constants.contextGiB +
     (settings.devices > 1 ? constants.communicationGiB : 0) +
     (isQuantized ? constants.quantizedGiB : 0);
-  // The optimizer's step begins when the activations are gone.
-  const peak = Math.max((activationsGiB ?? 0) * constants.fragmented + bytes.buffers / gibibyte, bytes.step / gibibyte);
+  // The optimizer's step begins when the activations are gone, and gradients grow while they go.
+  const later = settings.onePass === true && settings.devices === 1 ? gradientsGiB : 0;
+  const passing = (activationsGiB ?? 0) * constants.fragmented + bytes.buffers / gibibyte - later;
+  const peak = Math.max(passing, bytes.step / gibibyte, 0);
   const fixedGiB = weightsGiB + gradientsGiB + optimizerGiB;
   return {
     weightsGiB,
@@ -165,6 +170,7 @@ function states(held: (state: number) => number, copies: boolean, saved = held) 
 
 const statesOf = {
   adamw: states((state) => 2 * state, true),
+  'adamw-fused': states((state) => 2 * state, false),
   'adamw-8bit': states(() => 2, false),
   'adamw-4bit': states(() => 1, false),
   // Paged states move to the host under pressure.
