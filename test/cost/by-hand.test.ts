@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
@@ -14,8 +14,9 @@ const root = 'test/fixtures/cost-by-hand';
 
 const projects = readdirSync(root, { withFileTypes: true }).map((entry) => ({
   name: entry.name,
-  files: (entry.isDirectory() ? readdirSync(join(root, entry.name)) : [''])
+  files: (entry.isDirectory() ? readdirSync(join(root, entry.name), { recursive: true, encoding: 'utf8' }) : [''])
     .map((file) => join(root, entry.name, file))
+    .filter((file) => statSync(file).isFile())
     .sort(),
 }));
 

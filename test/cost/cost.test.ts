@@ -68,6 +68,26 @@ spec:
   expect(cards({ ...listPrices, rates })).toContain('gtx-1650');
 });
 
+test('a card that ROCm does not support has no price for rent', () => {
+  const range = (value: string, gpus: OwnPrices['gpus'] = listPrices.gpus) => {
+    const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: desktop}
+spec:
+  containers:
+    - name: main
+      image: registry.example.com/app:1
+      env: [{name: HSA_OVERRIDE_GFX_VERSION, value: ${value}}]
+      resources: {limits: {amd.com/gpu: 1}}
+`;
+    const [workload] = parseYaml(pod).documents.flatMap((document) => lowerDocument(document, configOf('')).workloads);
+    return workload && possibleCost(workload, { ...listPrices, gpus })?.cards.map(({ gpu }) => gpu.id);
+  };
+  expect(range('10.3.0')).toBeUndefined();
+  expect(range('11.0.0', table({ 'radeon-rx-7600': 0.05 }))).toEqual(['radeon-rx-7600']);
+  expect(range('9.0.10')).toContain('mi300x');
+});
+
 test('amounts match the platform formatter for en-US, which is slow to start', () => {
   const amounts = [
     0, 1, 1.005, 0.125, 12, 100, 1000, 1234.5, 999.995, 999999.9995, 1e6, 1e-7, 0.0005, 0.3, 12345678.905,

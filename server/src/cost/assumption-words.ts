@@ -63,6 +63,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
         return `The selector matches ${names.length} models, such as ${names[0]}: the range covers all of them`;
       return `The selector matches ${names.join(' and ')}: the range covers ${all}`;
     }
+    case 'unpriced':
+      return `No price known for ${assumption.models.map(modelName).join(' and ')}: price for the other models`;
     case 'provider':
       return `Provider ${providerName(assumption.provider)} from ${source('provider')}`;
     case 'providers':
@@ -81,8 +83,12 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return assumption.from === 'config'
         ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
         : `Capacity type unknown: ${assumption.capacity} price${byDefault}`;
-    case 'spotFirst':
-      return `Spot first: ${formatHourly(assumption.spot)} per pod; on demand otherwise: ${formatHourly(assumption.onDemand)}`;
+    case 'spotFirst': {
+      const [spot, onDemand] = [formatHourly(assumption.spot), formatHourly(assumption.onDemand)];
+      return assumption.isFirst
+        ? `Spot first: ${spot} per pod; on demand otherwise: ${onDemand}`
+        : `Nodes on spot: ${spot} per pod; on demand: ${onDemand}`;
+    }
     case 'premium':
       return "Without the premium that GKE Autopilot adds to the machine's price";
     case 'onDemand':

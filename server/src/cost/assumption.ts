@@ -24,6 +24,8 @@ export type Assumption =
   | { readonly kind: 'hint'; readonly models: readonly string[]; readonly hint: ModelHint }
   /** A selector matches several models; the range covers each. */
   | { readonly kind: 'models'; readonly models: readonly string[] }
+  /** Alternatives that the object names, but that have no price where it runs. */
+  | { readonly kind: 'unpriced'; readonly models: readonly string[] }
   | { readonly kind: 'provider'; readonly provider: string; readonly from: 'config' }
   /** The provider is unknown; the range covers each. */
   | { readonly kind: 'providers' }
@@ -41,7 +43,7 @@ export type Assumption =
   | { readonly kind: 'storage' }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly from: 'default' | 'config' }
   /** Spot nodes come first. US dollars per hour and pod. */
-  | { readonly kind: 'spotFirst'; readonly spot: Amount; readonly onDemand: Amount }
+  | { readonly kind: 'spotFirst'; readonly spot: Amount; readonly onDemand: Amount; readonly isFirst: boolean }
   /** The price of the machines is without Autopilot's premium. */
   | { readonly kind: 'premium' }
   /** No price for the capacity type; the on-demand price applies. */

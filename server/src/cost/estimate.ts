@@ -244,7 +244,17 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ),
       ...(preferred === undefined
         ? []
-        : [{ kind: 'spotFirst', spot: preferred.spot, onDemand: preferred.onDemand } as const]),
+        : [
+            {
+              kind: 'spotFirst',
+              spot: preferred.spot,
+              onDemand: preferred.onDemand,
+              isFirst: preferred.isFirst,
+            } as const,
+          ]),
+      ...(accelerator.requested.kind === 'field' && unpriced.length > 0
+        ? [{ kind: 'unpriced', models: unpriced } as const]
+        : []),
       ...selected.flatMap((one) => one.assumptions),
       ...selected.flatMap(({ prices }) => ends(prices).flatMap((price) => stranded(price, devices))),
       // A better spot price of one model is not that of the others.

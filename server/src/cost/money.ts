@@ -57,6 +57,8 @@ export function formatCount(count: { readonly min: number | null; readonly max: 
 
 /** A number with at most three decimals and no trailing zeros. */
 export function formatNumber(value: number): string {
+  // Nearly all are counts.
+  if (Number.isInteger(value) && value >= 0 && value < 1000) return String(value);
   return decimal(value, 3)
     .replace(/(\.\d*?)0+$/, '$1')
     .replace(/\.$/, '');

@@ -11,8 +11,9 @@ import {
   regionsOf,
 } from '../catalog/index.ts';
 import { isAllowed } from '../model/machine-terms.ts';
-import { allowedValues } from '../model/node-terms.ts';
+import { allowedValues, type NodeTerm } from '../model/node-terms.ts';
 import { once } from '../model/once.ts';
+import { regionKey } from '../model/placement.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownPodPrice } from './custom-prices.ts';
@@ -138,8 +139,18 @@ function quoteAt(
   prices: OwnPrices,
 ): Quote {
   const [first = placement.region, ...others] = (placement.region === null ? placement.regions : undefined) ?? [];
-  const at = (region: string | null) => quoteOne(model, devices, { ...placement, region }, provider, pricing, prices);
+  const at = (region: string | null) => {
+    const terms = placement.terms.filter((term) => isIn(term, region));
+    return terms.length === 0 && placement.terms.length > 0
+      ? noQuote
+      : quoteOne(model, devices, { ...placement, region, terms }, provider, pricing, prices);
+  };
   return others.length === 0 ? at(first) : joined([first, ...others].map(at));
+}
+
+/** Whether a term allows a region. */
+function isIn(term: NodeTerm, region: string | null): boolean {
+  return term.every(({ key, values }) => key !== regionKey || region === null || values.includes(region));
 }
 
 const providersOf = once((all: readonly Offer[]): readonly Provider[] => [

@@ -103,3 +103,13 @@ function podsPerModel(workload: Workload): number {
   if (!isGroupKind(workload)) return 1;
   return workload.podSets.reduce((sum, { pods }) => sum + (pods.max ?? Infinity), 0);
 }
+
+/**
+ * Whether a variable makes ROCm treat the card as another one of the RDNA generations (gfx10 to gfx12), which only cards need that it does not support: a
+ * desktop's or a processor's own. https://github.com/ROCm/TheRock/issues/1719
+ */
+export function overridesCard({ containers }: PodSet): boolean {
+  return containers.some(({ env }) =>
+    env.some(({ name, value }) => name === 'HSA_OVERRIDE_GFX_VERSION' && /^1[0-2]\./.test(value?.value ?? '')),
+  );
+}

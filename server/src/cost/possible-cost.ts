@@ -5,7 +5,7 @@ import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
 import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
 import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
 import { isCertain, type PodPrice, type Pricing, quote } from './offers.ts';
-import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, termsOn } from './possible-cards.ts';
+import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, overridesCard, termsOn } from './possible-cards.ts';
 import { isEverywhere } from './priced-offer.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { billedPods } from './tpu-slices.ts';
@@ -67,9 +67,12 @@ export function possibleCost(workload: Workload, own: OwnPrices = listPrices): P
   const suits = (gpu: GpuModel, one: OpenAccelerator, podSet: PodSet) =>
     holds(gpu, one, needed.get(podSet) ?? 0, workload);
   const isPriced = pricedCards(own);
+  // Nobody rents these cards out, so only the project's own prices apply.
+  const rented = used.some(overridesCard) ? soldModels(own.sheet) : undefined;
   const gpus = cardsFor(first.one).filter(
     (gpu) =>
       isPriced(gpu) &&
+      rented?.has(gpu.id) !== true &&
       suits(gpu, first.one, first.podSet) &&
       others.every(({ one, podSet }) => cardsFor(one).includes(gpu) && suits(gpu, one, podSet)),
   );

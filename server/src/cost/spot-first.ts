@@ -4,15 +4,16 @@ import { type Quote, quote } from './offers.ts';
 import { rangeOf } from './range.ts';
 import type { Range } from './types.ts';
 
-/** The prices of pods that run on spot nodes, or on demand if there are none. US dollars per hour and pod. */
+/** The prices of pods that may run on spot nodes and on demand. US dollars per hour and pod. */
 export interface SpotFirstQuotes {
   readonly quotes: readonly Quote[];
   readonly spot: Range;
   readonly onDemand: Range;
+  readonly isFirst: boolean;
 }
 
 /**
- * The prices on the nodes that come first and on the others; undefined if spot does not come first, or without prices of both.
+ * The prices on spot nodes and on the others; undefined if pods run only on one of them, or without prices of both.
  * @param devices of a model per pod
  */
 export function spotFirstQuotes(
@@ -31,7 +32,8 @@ export function spotFirstQuotes(
   const others = pricesOn('on-demand', spotFirst.onDemand);
   const spot = rangeOfQuotes(first);
   const onDemand = rangeOfQuotes(others);
-  return spot && onDemand && { quotes: [...first, ...others], spot, onDemand };
+  const { isFirst } = spotFirst;
+  return spot && onDemand && { quotes: [...first, ...others], spot, onDemand, isFirst };
 }
 
 /** From the lowest price to the highest; undefined without prices. */
