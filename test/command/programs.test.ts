@@ -30,6 +30,21 @@ describe('containerUse looks through', () => {
   });
 });
 
+describe('containerUse takes the work, not what comes before or after it', () => {
+  test.each([
+    ['training', 'nvidia-smi && python train.py'],
+    ['training', 'hf download org/model --local-dir /m; bash finetune.sh; hf upload me/model out'],
+    [null, 'nvidia-smi; python3 main.py'],
+    [null, 'huggingface-cli download org/model && ./run.sh'],
+    [null, 'nvidia-smi; cargo run --release --bin fit'],
+    [null, 'nvidia-smi && make && ./saxpy'],
+    ['batch', 'pip install torch && nvidia-smi -L; sleep 5'],
+    ['batch', 'hf download org/model --local-dir /m && ls /m'],
+  ])('%s: %s', (use, script) => {
+    expect(containerUse(sh(script)).use).toBe(use);
+  });
+});
+
 describe('containerUse knows images by a word', () => {
   test.each([
     ['registry.example/team/my-vllm-cuda:1', 'serving'],

@@ -1,4 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
+import { once } from '../yaml/once.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { unsplitWordsOf, wordsOf } from './name-words.ts';
@@ -28,7 +29,7 @@ export interface CheckpointInput {
 }
 
 /** All signs of checkpoints, in no particular order. Recomputing activations ("gradient checkpointing") is not one. */
-export function findCheckpointSigns(input: CheckpointInput): readonly CheckpointSign[] {
+export const findCheckpointSigns = once((input: CheckpointInput): readonly CheckpointSign[] => {
   const text = [...input.command, ...input.args].join(' ');
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return [
@@ -44,7 +45,7 @@ export function findCheckpointSigns(input: CheckpointInput): readonly Checkpoint
     }),
     ...input.env.flatMap(({ name, value }) => signOfEnv(name, value)),
   ];
-}
+});
 
 const storeAddress =
   /(?<![\w])(?:s3|s3a|s3n|gs|gcs|az|abfs|abfss|wasb|wasbs|adl|oci|oss|cos|obs|tos|hdfs|r2|azureml|dbfs|swift|minio):\/\/[^\s"',;]*/g;

@@ -1,17 +1,18 @@
 import { either } from '../catalog/word-patterns.ts';
+import { once } from '../yaml/once.ts';
 import type { RecognizedProgram } from './script-names.ts';
 import { baseName } from './shell-lexer.ts';
 import type { SimpleCommand } from './shell-parser.ts';
-import { withoutWrappers } from './wrappers.ts';
+import { programWords } from './wrappers.ts';
 
 /** The code that a command passes to Python: `python -c code`, or `python - <<EOF`. */
-export function pythonCode({ words, heredoc }: SimpleCommand): string | undefined {
-  const [program = '', ...rest] = withoutWrappers(words.map(({ text }) => text));
+export const pythonCode = once((command: SimpleCommand): string | undefined => {
+  const [program = '', ...rest] = programWords(command);
   if (!/^python[\d.]*$/.test(baseName(program))) return undefined;
   const at = rest.findIndex((word) => word === '-c' || word === '-m' || word === '-' || !word.startsWith('-'));
   if (rest[at] === '-c') return rest[at + 1];
-  return at < 0 || rest[at] === '-' ? heredoc?.text : undefined;
-}
+  return at < 0 || rest[at] === '-' ? command.heredoc?.text : undefined;
+});
 
 /** What the code of `python -c` is for; undefined if that is unclear. */
 export function useOfPython(code: string): RecognizedProgram | undefined {
@@ -36,7 +37,21 @@ export function onlyLooks(code: string): boolean {
   return looks.test(code) && code.length < 600 && endsByItself(code) && !trains.test(code);
 }
 
+/** Whether the code takes part in distributed work as one process, on one GPU: it joins the group of processes and starts no others. */
+export function isOneRank(code: string): boolean {
+  return (
+    code.length <= maxCode && /\binit_process_group\s*\(/.test(code) && usesGpu.test(code) && !usesSeveral.test(code)
+  );
+}
+
 const maxCode = 20_000;
+const usesGpu = either(/['"]nccl['"]/, /\bcuda\.set_device\s*\(/);
+const usesSeveral = either(
+  /\b(?:spawn|fork|Process|Popen|run_module|execv\w*|start_processes|elastic_launch|LocalElasticAgent)\s*\(/,
+  /\b(?:multiprocessing|subprocess|os\.system|device_map|DataParallel)\b/,
+  /\brange\s*\([^)\n]*device_count|\bdevice_ids\s*=\s*\[[^\]\n]*,/,
+  /['"]gloo['"]|\bcuda:[1-9]/,
+);
 const serves = /\b(?:uvicorn\.run|app\.run|serve_forever|start_server|launch_server|run_server|serve\.run|\.launch\()/;
 const trains = /\.backward\(|\.fit\(|\btrainer\.train\(|\bTrainer\(|\boptimizer\.step\(|\bapply_gradients\(/;
 const looks = either(

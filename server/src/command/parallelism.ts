@@ -1,5 +1,6 @@
 import { type FlagMeaning, flagRecords, variablesOf } from '../catalog/flag-records.ts';
 import { lazy } from '../yaml/lazy.ts';
+import { once } from '../yaml/once.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { readFlags } from './flags.ts';
 import { hasUnknown, positional } from './model-server.ts';
@@ -27,7 +28,7 @@ export interface Sharding {
  * How a container's model server is sharded: vLLM, SGLang, TGI, LMDeploy, TensorRT-LLM, NIM. Undefined if nothing sets it, if a template or an
  * expansion sets it, and if several commands do, since those are separate servers.
  */
-export function findSharding(input: ProcessInput): Sharding | undefined {
+export const findSharding = once((input: ProcessInput): Sharding | undefined => {
   const line = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(line.statements).filter((command) => tensorFlag(command) !== undefined);
   const spansPods = otherPods().test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
@@ -43,7 +44,7 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
   const text = `${variable.name}=${variable.value}`;
   const devices = stages === undefined ? null : tensor * stages;
   return { tensor, devices, text, words: undefined, variable: variable.name, spansPods };
-}
+});
 
 /** A model server that uses one device, because nothing on its command line or in its environment says otherwise. */
 export interface SingleDeviceServer {
@@ -139,11 +140,18 @@ function shardingOfCommand(command: SimpleCommand, spansPods: boolean): Sharding
   const local = withMeaning('local-data-parallel').length > 0;
   const data = attention ? 1 : factor(local ? 'local-data-parallel' : 'data-parallel');
   const pipeline = factor('pipeline-parallel');
+  // A file of settings, a variable with more flags, and another kind of parallelism may add devices.
+  const isOpen =
+    withMeaning('settings-file').length > 0 ||
+    flags.some(({ written }) => /^-*(?:prefill[-_]context[-_]parallel[-_]size|pcp)$/.test(written)) ||
+    words.some(
+      ({ text, dynamic }, at) => dynamic && /^\$[\w{(]/.test(text) && !/^--?[^=]*$/.test(words[at - 1]?.text ?? ''),
+    );
   const next = words[words.indexOf(flag.word) + 1];
   const last = flag.word.text.includes('=') || next === undefined ? flag.word : next;
   return {
     tensor,
-    devices: data === null || pipeline === null ? null : tensor * data * pipeline,
+    devices: isOpen || data === null || pipeline === null ? null : tensor * data * pipeline,
     text: last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`,
     words: [flag.word, last],
     variable: undefined,

@@ -1,5 +1,6 @@
 import { type FlagMeaning, variablesOf } from '../catalog/flag-records.ts';
 import { launcherNames } from '../catalog/program-records.ts';
+import { once } from '../yaml/once.ts';
 import { meaningOf, programsWith } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
@@ -23,13 +24,13 @@ export interface ProcessInput {
 }
 
 /** Everything on a command line and in the environment that sets how many processes run in parallel in the pod. */
-export function findLocalProcesses(input: ProcessInput): readonly LocalProcesses[] {
+export const findLocalProcesses = once((input: ProcessInput): readonly LocalProcesses[] => {
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return [
     ...commands.flatMap(processesInCommand),
     ...input.env.flatMap(({ name, value }) => processesInEnv(name, value)),
   ];
-}
+});
 
 /** The numbers of nodes that launchers expect (`--nnodes=4`); null for the range of an elastic launch. */
 export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
@@ -43,10 +44,16 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
   });
 }
 
-/** The processes that mpirun starts on all hosts, and whether it may start several per slot. */
-export function findMpiProcesses(
-  input: ProcessInput,
-): readonly (LocalProcesses & { readonly oversubscribes: boolean })[] {
+/** The processes that mpirun starts on all hosts. */
+export interface MpiProcesses extends LocalProcesses {
+  /** Whether it may start several per slot. */
+  readonly oversubscribes: boolean;
+  /** mpirun with its options and the program that it starts. */
+  readonly line: string;
+}
+
+/** The processes that each mpirun of a command line starts, if it says how many. */
+export function findMpiProcesses(input: ProcessInput): readonly MpiProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return commands.flatMap((command) => {
     const launchers = programsWith('ranks');
@@ -56,7 +63,11 @@ export function findMpiProcesses(
     // The flags of the started program follow, so only the first count is mpirun's.
     const flag = readFlags(command.words.slice(at)).find((one) => meaningOf(one, 'ranks', launcher) !== undefined);
     const oversubscribes = command.words.some(({ text }) => /oversubscribe/.test(text));
-    return flag === undefined ? [] : [{ ...processesOf('launch', flag, command), oversubscribes }];
+    const line = command.words
+      .slice(at)
+      .map(({ text }) => text)
+      .join(' ');
+    return flag === undefined ? [] : [{ ...processesOf('launch', flag, command), oversubscribes, line }];
   });
 }
 

@@ -1,15 +1,17 @@
 import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
+import { once } from '../yaml/once.ts';
 import { useByFlags } from './flag-use.ts';
 import { readFlags } from './flags.ts';
 import { pythonCode, useOfPython } from './inline-python.ts';
 import { asProgram, byScriptName, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 import type { Variable } from './variables.ts';
-import { isShell, withoutWrappers } from './wrappers.ts';
+import { isShell, programWords } from './wrappers.ts';
 
 export type { Use } from '../catalog/program-records.ts';
 export type { RecognizedProgram } from './script-names.ts';
+export { programWords } from './wrappers.ts';
 
 export interface ContainerUse {
   readonly use: Use | null;
@@ -45,20 +47,41 @@ function setsVariables({ words: [first] }: SimpleCommand): boolean {
   return /^(?:export|declare|local|readonly|typeset)$/.test(first?.text ?? '');
 }
 
-/** The most significant program among the commands of a container. */
+/**
+ * The most significant program among the commands of a container. One that lists devices, or copies a model, decides only if nothing else
+ * runs: scripts call it before or after their work.
+ */
 export function recognizeProgram(commands: readonly SimpleCommand[]): RecognizedProgram | undefined {
   let best: RecognizedProgram | undefined;
+  let aside: RecognizedProgram | undefined;
+  let isOther = false;
   for (const command of commands) {
-    const code = command.heredoc === undefined ? undefined : pythonCode(command);
-    const found = code === undefined ? recognize(programWords(command), 0) : useOfPython(code);
-    if (found !== undefined && (best === undefined || weight(found) > weight(best))) best = found;
+    const words = programWords(command);
+    const found = programOf(command);
+    if (found === undefined) isOther ||= runsScript(words);
+    else if (isAside(words)) aside ??= found;
+    else if (best === undefined || weight(found) > weight(best)) best = found;
   }
-  return best;
+  return best ?? (isOther ? undefined : aside);
 }
 
-/** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and other wrappers. */
-export function programWords(command: SimpleCommand): readonly string[] {
-  return withoutWrappers(command.words.map((word) => word.text));
+/** The program of one command: most rules about containers ask for it. */
+const programOf = once((command: SimpleCommand): RecognizedProgram | undefined => {
+  const code = command.heredoc === undefined ? undefined : pythonCode(command);
+  return code === undefined ? recognize(programWords(command), 0) : useOfPython(code);
+});
+
+function isAside([first = '', ...rest]: readonly string[]): boolean {
+  const subcommand = rest.find((word) => !word.startsWith('-')) ?? '';
+  return commandNamed(baseName(first))?.does === 'lists' || /^(?:down|up)load$/.test(subcommand);
+}
+
+/** Whether the words start a script, a module of Python, or a program of the project itself, which is not known. */
+function runsScript([first = '', ...rest]: readonly string[]): boolean {
+  const name = baseName(first);
+  const isRunner = /^python[\d.]*$/.test(name) || isShell(name) || interpreters.has(name);
+  if (first.startsWith('./') || (/^(?:cargo|go)$/.test(name) && rest[0] === 'run')) return true;
+  return isScript(name) || (isRunner && rest.some((word) => word === '-m' || isScript(word)));
 }
 
 function weight(found: RecognizedProgram): number {

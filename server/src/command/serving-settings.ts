@@ -61,6 +61,16 @@ export function readServerStart(input: ProcessInput, entrypoint: string | undefi
   };
 }
 
+/** The models that a command line loads into Ollama by `ollama pull` or `ollama run`. */
+export function pulledModels(input: ProcessInput): readonly string[] {
+  const { statements } = readCommandLine(input.command, input.args, input.env);
+  const names = allCommands(statements).flatMap(({ words }) => {
+    const first = words.some(({ text }) => text === 'ollama') ? modelWord('ollama', words, false) : undefined;
+    return (first && expand(first.text, input)) ?? [];
+  });
+  return [...new Set(names)];
+}
+
 /** `ollama pull` and `ollama run` name the model of the server that runs in the same container. */
 function withSubcommand(program: string | undefined, { words }: SimpleCommand): string | undefined {
   if (program !== undefined) return engineOf(program) === undefined ? undefined : program;

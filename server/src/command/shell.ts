@@ -1,3 +1,4 @@
+import { once } from '../yaml/once.ts';
 import type { Word } from './shell-lexer.ts';
 import { parseScript, type SimpleCommand, type Statement, simple } from './shell-parser.ts';
 import { Place, Scope, type Variable } from './variables.ts';
@@ -23,18 +24,29 @@ export function readCommandLine(
   args: readonly string[],
   env: readonly Variable[] = none,
 ): CommandLine {
-  const items = [...command, ...args];
-  const known = recent.find((one) => isSame(items, one.items) && isSameEnv(env, one.env));
+  if (command.length === 0 && args.length === 0) return nothing;
+  const known = recent.find((one) => one.command === command && one.args === args && one.env === env);
   if (known !== undefined) return known.line;
-  const read = { items, env, line: readItems(items, env) };
+  const items = [...command, ...args];
+  const same = recent.find((one) => isSame(items, one.items) && isSameEnv(env, one.env));
+  const read = { command, args, env, items, line: same?.line ?? readItems(items, env) };
   recent.unshift(read);
   recent.length = Math.min(recent.length, maxRecent);
   return read.line;
 }
 
+const nothing: CommandLine = { statements: [], script: false, complete: true };
+
+interface ReadLine {
+  readonly command: readonly string[];
+  readonly args: readonly string[];
+  readonly env: readonly Variable[];
+  readonly items: readonly string[];
+  readonly line: CommandLine;
+}
+
 /** Rules visit one container after the other, and a dozen of them read its command line, some with its variables and some without. */
-const recent: { readonly items: readonly string[]; readonly env: readonly Variable[]; readonly line: CommandLine }[] =
-  [];
+const recent: ReadLine[] = [];
 const maxRecent = 4;
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {
@@ -183,10 +195,10 @@ function mapWords(statements: readonly Statement[], change: (word: Word) => Word
 }
 
 /** Every simple command, also those in loops and groups, in text order. */
-export function allCommands(statements: readonly Statement[]): readonly SimpleCommand[] {
-  return statements.flatMap((statement) => {
+export const allCommands = once((statements: readonly Statement[]): readonly SimpleCommand[] =>
+  statements.flatMap((statement) => {
     if (statement.kind === 'command') return [statement];
     if (statement.kind === 'loop') return [...allCommands(statement.condition), ...allCommands(statement.body)];
     return allCommands(statement.body);
-  });
-}
+  }),
+);

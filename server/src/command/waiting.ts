@@ -1,4 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
+import { once } from '../yaml/once.ts';
 import { table } from '../yaml/table.ts';
 import { foregroundFlag } from './background.ts';
 import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
@@ -20,13 +21,16 @@ import { isShell } from './wrappers.ts';
 export interface Waiting {
   /** The waiting command, as written: `sleep infinity`. */
   readonly what: string;
-  /** `works-first`: work that ends comes before the wait. `looks-first`: the wait only follows a listing of the devices. */
-  readonly kind: 'only-waits' | 'looks-first' | 'works-first';
+  /**
+   * `works-first`: work that ends comes before the wait. `looks-first`: the wait only follows a listing of the devices. `after-failure`: it
+   * only follows a failure.
+   */
+  readonly kind: 'only-waits' | 'looks-first' | 'works-first' | 'after-failure';
   /** Seconds until the wait ends; Infinity if it never does. */
   readonly seconds: number;
   /** The first and last word of the wait. */
   readonly words: readonly [Word, Word];
-  /** The last word of the command after which the wait starts with `&&`. */
+  /** The last word of the command after which the wait starts with `&&`, or with `||` after a failure. */
   readonly before: Word | undefined;
 }
 
@@ -34,7 +38,7 @@ export interface Waiting {
  * The wait that a container ends in. Undefined if there is none or if it may serve a purpose: a wait may keep a background server alive, or
  * follow an unknown command that leaves something running.
  */
-export function findWaiting({ command, args, env }: ProcessInput): Waiting | undefined {
+export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting | undefined => {
   const line: CommandLine = readCommandLine(command, args, env);
   if (!line.complete) return undefined;
   let kind: Waiting['kind'] = 'only-waits';
@@ -59,7 +63,7 @@ export function findWaiting({ command, args, env }: ProcessInput): Waiting | und
     before = lastWord(statement);
   }
   return undefined;
-}
+});
 
 /** A command line that certainly ends. */
 export interface Ending {
@@ -108,6 +112,11 @@ export function isIdle(statement: Statement): boolean {
   return !statement.background && waitOf(statement) === undefined && effectOf(statement) === 'nothing';
 }
 
+/** Whether a statement does work that ends, in the foreground. */
+export function works(statement: Statement): boolean {
+  return effectOf(statement) === 'works';
+}
+
 /** Whether a command that works is known to end by more than the name of its script. */
 function endsForSure(command: SimpleCommand): boolean {
   if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;
@@ -136,7 +145,8 @@ function mayStay(statement: Statement): boolean {
 
 type Wait = Omit<Waiting, 'kind' | 'before'>;
 
-function lastWord(statement: Statement): Word | undefined {
+/** The last word of a command. */
+export function lastWord(statement: Statement): Word | undefined {
   return statement.kind === 'command' ? statement.words.at(-1) : undefined;
 }
 
@@ -144,7 +154,8 @@ function lastWord(statement: Statement): Word | undefined {
 function doesOf(command: SimpleCommand) {
   const [program = '', option, module = ''] = programWords(command);
   // Some commands are also modules: `python -m pip`.
-  return doesName(isPython([program]) && option === '-m' ? module : program);
+  const own = commandNamed(baseName(program), option)?.does;
+  return own ?? doesName(isPython([program]) && option === '-m' ? module : program);
 }
 
 function doesName(program: string) {
@@ -164,7 +175,8 @@ function isPython([program = '']: readonly string[]): boolean {
 /** A sleep this long counts as endless. */
 const endlessSeconds = 30 * 86_400;
 
-function waitOf(statement: Statement): Wait | undefined {
+/** The wait that a statement is; undefined for all others. */
+export const waitOf = once((statement: Statement): Wait | undefined => {
   if (statement.kind === 'group') {
     const [only, ...others] = statement.body;
     return (statement.keyword === 'braces' || statement.keyword === 'subshell') && only && others.length === 0
@@ -204,7 +216,7 @@ function waitOf(statement: Statement): Wait | undefined {
       return seconds === undefined ? undefined : { what: 'time.sleep', seconds, words: ends };
     }
   }
-}
+});
 
 /** The seconds of Python code that only sleeps. */
 function pythonSleep(code: string | undefined): number | undefined {
@@ -241,7 +253,7 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
 }
 
 /** What a statement other than a wait does: nothing worth a GPU, work that ends, `wait`, or something unknown. */
-function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknown' {
+const effectOf = once((statement: Statement): 'nothing' | 'works' | 'waits' | 'unknown' => {
   if (statement.kind === 'group') {
     // A function is only declared here. It runs where it is called, under a name that is unknown there.
     if (statement.keyword === 'function') return 'nothing';
@@ -259,7 +271,7 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (statement.words.length === 0) return 'nothing';
   const program = baseName(programWords(statement)[0] ?? '');
   if (program === 'wait') return 'waits';
-  if (isExit(statement) && statement.after === '||') return 'nothing';
+  if ((isExit(statement) && statement.after === '||') || setsVariables(statement)) return 'nothing';
   const does = program === '' ? 'nothing' : doesOf(statement);
   if (does === 'nothing' || does === 'lists') return 'nothing';
   if (statement.background) return 'unknown';
@@ -274,7 +286,7 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
     return recognized.use === 'batch' && (recognized.confidence === 'certain' || isPython(words)) ? 'works' : 'unknown';
   if (isPython(words)) return endsByName(words.find((word) => word.endsWith('.py'))) ? 'works' : 'unknown';
   return preparesByName(words) ? 'works' : 'unknown';
-}
+});
 
 /** Whether it is a shell script whose name says that it only prepares something: `./setup.sh`, `bash scripts/install_deps.sh`. */
 function preparesByName([program = '', script = '']: readonly string[]): boolean {
@@ -283,6 +295,16 @@ function preparesByName([program = '', script = '']: readonly string[]): boolean
 }
 
 const preparing: ReadonlySet<string> = new Set(['setup', 'install', 'prepare', 'download', 'build', 'compile']);
+
+/** Whether it reads a file that sets up the shell, by its name: `source .venv/bin/activate`, `. /opt/conda/etc/profile.d/conda.sh`. */
+function setsVariables({ words: [program, file] }: SimpleCommand): boolean {
+  if (program === undefined || file === undefined || !/^(?:source|\.)$/.test(program.text)) return false;
+  return wordsOf(baseName(file.text)).some((word) => settingUp.has(word));
+}
+
+const settingUp: ReadonlySet<string> = new Set([
+  ...['activate', 'env', 'environment', 'vars', 'setvars', 'conda', 'bashrc', 'profile', 'setup', 'secrets', 'config'],
+]);
 
 function isExit(statement: Statement): boolean {
   return statement.kind === 'command' && statement.words[0]?.text === 'exit';

@@ -1,5 +1,7 @@
 import { commandNamed, type ProgramRecord } from '../catalog/program-records.ts';
+import { once } from '../yaml/once.ts';
 import { baseName } from './shell-lexer.ts';
+import type { SimpleCommand } from './shell-parser.ts';
 
 /** The index of the first word that is not a wrapper, such as `exec`, `sudo`, `env A=b`, `timeout 60` and `uv run`, nor one of its options. */
 function wrappedAt(words: readonly string[]): number {
@@ -24,6 +26,11 @@ function wrappedAt(words: readonly string[]): number {
 export function withoutWrappers(words: readonly string[]): readonly string[] {
   return words.slice(wrappedAt(words));
 }
+
+/** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and other wrappers. */
+export const programWords = once((command: SimpleCommand): readonly string[] =>
+  withoutWrappers(command.words.map((word) => word.text)),
+);
 
 /** The index after a wrapper's options and assignments. */
 function pastOptions(words: readonly string[], start: number, { valued }: ProgramRecord): number {

@@ -15,7 +15,9 @@ export type MeantField =
   /** A mapping below the same one has the field. */
   | { readonly as: 'below'; readonly path: readonly string[] }
   /** Docker Compose has it; what Kubernetes uses instead, in words. */
-  | { readonly as: 'compose'; readonly instead: string };
+  | { readonly as: 'compose'; readonly instead: string }
+  /** An earlier version of the type had it; the field of this one, and where it is if not here. */
+  | { readonly as: 'former'; readonly name: string; readonly in: string };
 
 /**
  * Whether the API server certainly does not know the field: the types of custom resources may have more fields in another version, but not
@@ -39,6 +41,8 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   if (certain !== undefined) return { as: 'name', name: certain.name, certain: true };
   const instead = composeFields[holder.type]?.[field];
   if (instead !== undefined) return { as: 'compose', instead };
+  const present = formerFields[holder.type]?.[field];
+  if (present !== undefined) return { as: 'former', ...present };
   const above = holderAbove(holder, field);
   if (above !== undefined) return { as: 'above', holder: above };
   const twin = namesakes[holder.type];
@@ -68,10 +72,19 @@ const composeFields = table({
   ResourceRequirements: table({ reservations: 'requests and limits' }),
 });
 
-/** Types of fields with one name, which are mistaken for each other. */
+/** Fields of earlier versions. https://karpenter.sh/docs/upgrading/v1-migration/ */
+const formerFields = table({
+  NodeClassRef: table({ apiVersion: { name: 'group', in: '' } }),
+  NodePoolNode: table({ kubelet: { name: 'kubelet', in: ' of the node class' } }),
+});
+
+/** Types that are mistaken for each other: of fields with one name, or of one that has some fields of the other. */
 const namesakes = table<{ readonly type: string; readonly words: string }>({
+  NodePoolDisruption: { type: 'NodePoolNode', words: 'spec.template.spec' },
+  NodeTaint: { type: 'Toleration', words: 'the tolerations of pods' },
   PodSecurityContext: { type: 'SecurityContext', words: "a container's securityContext" },
   SecurityContext: { type: 'PodSecurityContext', words: "the pod's securityContext" },
+  Trainer: { type: 'Container', words: 'the pods of its runtime or their overrides' },
 });
 
 /** Whether a mapping has only fields of another field's type, and several. */

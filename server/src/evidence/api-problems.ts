@@ -201,7 +201,7 @@ function scalarProblem({ value, source }: YamlScalar, type: ApiType, custom: boo
 
 /** Whether a key was meant as a field: not a directive of a patch, an extension, or a placeholder. */
 function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
-  if (entry === undefined || !/^[A-Za-z][\w./-]*$/.test(entry.key) || entry.key.startsWith('x-')) return false;
+  if (entry === undefined || !/^[A-Za-z][\w./-]*:?$/.test(entry.key) || entry.key.startsWith('x-')) return false;
   const written = text.slice(entry.keySpan.start, entry.keySpan.end);
   return written.includes(entry.key);
 }

@@ -22,6 +22,7 @@ const nouns = table<string>({
   Container: 'container',
   ContainerPort: 'port',
   EnvVar: 'environment variable',
+  NodeTaint: 'taint',
   Toleration: 'toleration',
   Volume: 'volume',
   VolumeMount: 'volumeMount',

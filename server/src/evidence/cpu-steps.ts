@@ -47,7 +47,8 @@ export function cpuStepByName(container: Container, workload: Workload): CpuStep
 
 function commandsOf(container: Container): readonly SimpleCommand[] | undefined {
   const { command, args, env } = processInput(container);
-  const line = readCommandLine(command.length === 0 ? entrypointOf(container, args) : command, args, env);
+  const entrypoint = command.length === 0 ? entrypointOf(container, args) : [];
+  const line = readCommandLine(entrypoint.length > 0 ? entrypoint : command, args, env);
   return line.complete ? allCommands(line.statements).filter(({ words }) => words.length > 0) : undefined;
 }
 

@@ -1,8 +1,7 @@
-import { readServedFlags } from '../command/served-flags.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
-import { serverOfImage } from './launch.ts';
+import { servedFlags } from './launch.ts';
 import { isBelow } from './model-volume.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
@@ -42,7 +41,6 @@ function modelPath(container: Container): string | undefined {
   const words = [...command, ...args];
   const repository = words.findIndex((word) => /^--model-(?:repository|store)(?:=|$)/.test(word));
   const [, value = words[repository + 1]] = /=(.*)$/.exec(words[repository] ?? '') ?? [];
-  const path =
-    repository < 0 ? readServedFlags(processInput(container), serverOfImage(container))?.model?.value : value;
+  const path = repository < 0 ? servedFlags(container)?.model?.value : value;
   return path !== undefined && /^(?:\/[\w.-]+)+\/?$/.test(path) ? path.replace(/\/$/, '') : undefined;
 }

@@ -1,13 +1,23 @@
 import { asText, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 
 /** A value from YAML or HCL without its position: a text, a list, a mapping, or null for what is computed elsewhere. */
-export type Field = string | null | readonly Field[] | Fields;
+export type Field = string | null | Template | readonly Field[] | Fields;
+
+/** A text of HCL with variables and local values: `${var.region}-b`. */
+export interface Template {
+  readonly template: string;
+}
 
 export type Fields = ReadonlyMap<string, Field>;
 
 /** Whether a value is a mapping. */
 export function isFields(field: Field | undefined): field is Fields {
   return field instanceof Map;
+}
+
+/** Whether a value is a text with variables. */
+export function isTemplateText(field: Field | undefined): field is Template {
+  return typeof field === 'object' && field !== null && 'template' in field;
 }
 
 /** Deeper values describe no nodes. */

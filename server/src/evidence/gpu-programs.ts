@@ -1,8 +1,11 @@
 import { imageParts } from '../catalog/images.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { useOf } from '../model/process-input.ts';
-import type { Container, PodSet } from '../model/workload.ts';
-import type { Cursor } from '../yaml/cursor.ts';
+import { isValues } from '../model/values.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { isForAllPods } from './chart-pods.ts';
 
 /** Servers whose usual builds do not run without an accelerator. Others (Triton, Ollama, llama.cpp) fall back to the CPU. */
 const gpuOnly = new Set([
@@ -95,9 +98,32 @@ export function gpuImage(container: Container): Cursor | undefined {
     !/(?:^|[^a-z])(?:cuda|cudnn|gpu|rocm)(?:[^a-z]|$)|cuda\d|cu1\d\d/i.test(name)
   )
     return undefined;
-  return /operator|exporter|driver|plugin|feature-discovery|toolkit|dcgm|monitor|manager/i.test(name)
-    ? undefined
-    : image.at;
+  return isTool(container) ? undefined : image.at;
+}
+
+/** Whether an image is called after a program that serves its node or other pods. */
+export function isTool({ image }: Container): boolean {
+  return /operator|exporter|driver|plugin|discovery|toolkit|dcgm|monitor|manager|validator|agent|scheduler|controller|proxy/i.test(
+    image?.value ?? '',
+  );
+}
+
+/** The runtime class of a pod that gives its containers NVIDIA's GPUs, unless a chart gives it to all its pods. */
+export function nvidiaRuntime(pod: Cursor, workload: Workload): Cursor | undefined {
+  const runtime = getIn(pod, 'runtimeClassName');
+  if (runtime === undefined || isForAllPods(runtime, workload)) return undefined;
+  return /^nvidia(?:-|$)/.test(asText(runtime) ?? '') ? runtime : undefined;
+}
+
+/** Whether a container of a pod without requests uses GPUs all the same: its program needs one, or NVIDIA's runtime is there for it alone. */
+export function usesUnrequestedGpu(container: Container, { pod, containers }: PodSet, workload: Workload): boolean {
+  const isDefinition = workload.role === 'definition' && !isValues(workload);
+  // Other values may request it. Next to pods with devices, one without runs another program of the same image.
+  if ((workload.partial && workload.wholeResources !== true) || namesAccelerators(workload)) return false;
+  if (container.type !== 'app' || isDefinition) return false;
+  if (gpuProgram(container) !== undefined) return true;
+  const isAlone = containers.filter(({ type }) => type === 'app').length === 1;
+  return isAlone && !isTool(container) && nvidiaRuntime(pod, workload) !== undefined;
 }
 
 /** A toleration of nodes with GPUs only, by the keys that their taints have. */

@@ -1,11 +1,14 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
+import { readServedFlags, type ServedFlags } from '../command/served-flags.ts';
 import { isRequested } from '../model/accelerators.ts';
+import { once } from '../model/once.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, MountedScript, PodAccelerator, PodSet } from '../model/workload.ts';
 import { getIn, isUnseen } from '../yaml/cursor.ts';
+import { claimedDevices, claimedGpus } from './claimed-devices.ts';
 
 export { processInput };
 
@@ -21,10 +24,15 @@ export function mayRunMore({ at }: Container): boolean {
 
 /** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */
 export function serverOfImage(container: Container): string | undefined {
-  if (container.image === undefined) return 'runtime';
+  if (container.image === undefined && container.repository === undefined) return 'runtime';
   const { use, program } = imageUseOf(container);
   return use === 'serving' ? (program ?? undefined) : undefined;
 }
+
+/** What the container's only model server loads, by its flags. */
+export const servedFlags = once((container: Container): ServedFlags | undefined =>
+  readServedFlags(processInput(container), serverOfImage(container)),
+);
 
 /**
  * A check of a container as it is, and as each script from a ConfigMap runs in it. The place of all words of a script is the argument that names
@@ -49,15 +57,16 @@ export function checkpointSigns(container: Container): readonly CheckpointSign[]
 /** The number of whole GPUs that only this container uses; null if it is unknown, or if the nodes share or partition their GPUs. */
 export function wholeGpus(container: Container, podSet: PodSet): number | null {
   const [only, ...others] = container.accelerators.filter(isRequested);
-  if (only === undefined) return gpusOfPod(container, podSet);
+  if (only === undefined) return claimedGpus(container, podSet) ?? gpusOfPod(container, podSet);
   if (others.length > 0 || only.form !== 'whole' || !isGpu(only)) return null;
   const inPod = acceleratorByName(podSet.accelerators, only.resource);
   return inPod !== undefined && inPod.devices === inPod.perPod ? only.count : null;
 }
 
-/** Whether a container uses accelerators: its own, or those that its kind gives the pod for its only container. */
+/** Whether a container uses accelerators: its own, those of its claims, or those that its kind gives the pod for its only container. */
 export function usesAccelerators(container: Container, podSet: PodSet): boolean {
-  return container.accelerators.some(isRequested) || devicesOfPod(container, podSet) !== undefined;
+  if (container.accelerators.some(isRequested) || devicesOfPod(container, podSet) !== undefined) return true;
+  return claimedDevices(container, podSet).length > 0;
 }
 
 /** The GPUs of a pod whose kind requests them in a field of its own, for its only container. */
@@ -65,7 +74,10 @@ function gpusOfPod(container: Container, podSet: PodSet): number | null {
   const devices = devicesOfPod(container, podSet);
   if (devices?.form !== 'whole' || devices.devices !== devices.perPod) return null;
   const { requested } = devices;
-  const isGpus = requested.kind === 'resource' ? isGpu({ resource: requested.name }) : requested.kind === 'field';
+  const isGpus =
+    requested.kind === 'resource'
+      ? isGpu({ resource: requested.name })
+      : requested.kind === 'field' && requested.system !== 'nodes';
   return isGpus ? devices.perPod : null;
 }
 

@@ -8,7 +8,8 @@ import { acceleratorByName } from '../model/requested-resource.ts';
 import { type ServedModel, servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
-import { lazy } from '../yaml/lazy.ts';
+import { lazy, oncePerName } from '../yaml/lazy.ts';
+import { mayBeCompleted } from './chart-pods.ts';
 import { mayUseOtherGpus, spansPods } from './gpu-assignment.ts';
 import { processInput } from './launch.ts';
 import { isExempt, knownRequests } from './requested-accelerators.ts';
@@ -35,11 +36,16 @@ export interface Misfit {
 const margin = 1.05;
 
 /** Engines that load all weights on the GPU. Others leave a part in the node's memory, or choose a format by the device. */
-const loadsAll: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'tensorrt-llm', 'lmdeploy']);
+export const loadsAll: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'tensorrt-llm', 'lmdeploy']);
 
 /** Why a container's model server cannot start with its devices; undefined if it starts, or if that is unknown or too close to decide. */
 export function misfitOf(container: Container, workload: Workload, podSet: PodSet): Misfit | undefined {
-  if (!workload.partial) return findMisfit(container, workload, podSet);
+  if (!mayBeCompleted(workload)) return findMisfit(container, workload, podSet);
+  if (requestInField(container, podSet) !== undefined) {
+    const misfit = findMisfit(container, workload, podSet);
+    // The command line may name other cards.
+    return misfit && { ...misfit, certain: false };
+  }
   // What the template adds to a chart's values changes buffers and cache, but the weights only if it names another format or another memory.
   const misfit = isValues(workload) ? findMisfit(container, workload, podSet) : undefined;
   if (misfit?.kind !== 'weights' || changesWeights.test(workload.manifest.document.text)) return undefined;
@@ -50,16 +56,20 @@ export function misfitOf(container: Container, workload: Workload, podSet: PodSe
 const changesWeights = /quant|offload|load[-_]?in|[48][-_]?bit|gguf|awq|gptq|fp[48]|int[48]/i;
 
 function findMisfit(container: Container, workload: Workload, podSet: PodSet): Misfit | undefined {
-  if (isExempt(workload) || container.type !== 'app' || spansPods(workload)) return undefined;
-  const [request, ...others] = knownRequests(container);
+  if (isExempt(workload) || container.type !== 'app') return undefined;
+  const [own, ...others] = knownRequests(container);
+  const inField = own === undefined ? requestInField(container, podSet) : undefined;
+  const request = own ?? inField?.request;
   const vendor = request && knownAccelerator(request.resource)?.vendor;
   if (request === undefined || others.length > 0 || (vendor !== 'nvidia' && vendor !== 'amd')) return undefined;
   const served = servedModel(container, workload).model;
   if (served === null || served.open.length > 0) return undefined;
+  // In a group of pods, only stated sizes say on how many GPUs the weights are.
+  if (spansPods(workload) && (served.tensor === null || served.data !== 1)) return undefined;
   if (!loadsAll.has(served.engine) && !keepsLayers(served, container)) return undefined;
   if (mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
-  const inPod = acceleratorByName(podSet.accelerators, request.resource);
-  const known = inPod?.modelHint === undefined ? requestedDevices(podSet, request) : null;
+  const inPod = inField?.inPod ?? acceleratorByName(podSet.accelerators, request.resource);
+  const known = inPod?.modelHint === undefined ? requestedDevices(inPod, request) : null;
   const devices = known ?? largestDevices(request, inPod);
   if (devices === null || devices.count === 0 || spansMore(served, container, devices.count)) return undefined;
   const estimate = estimateOn(served, devices);
@@ -74,9 +84,7 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
     const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
   }
-  const divided = { ...served, tensor: devices.count, pipeline: 1, data: 1 };
-  const least = estimateServing({ model: divided, unknown: null }).estimate?.weightsGiB ?? 0;
-  if (least > devices.eachGiB * margin) {
+  if (dividedGiB(served, devices.count) > devices.eachGiB * margin) {
     const isStated = known !== null && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
     return { ...found, kind: 'weights', certain: isStated && name === 'published' && !isGguf, leastGiB: null };
   }
@@ -97,6 +105,21 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   // What the buffers take is the least certain part.
   const isCertain = bare.fits === true || cacheGiB > found.fit.limitGiB - estimate.weightsGiB;
   return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
+}
+
+/** The cards that a field of the kind names for its only container, as a request for them. */
+function requestInField(
+  { accelerators: own }: Container,
+  { accelerators, containers }: PodSet,
+): { readonly request: AcceleratorRequest; readonly inPod: PodAccelerator } | undefined {
+  const [inPod, ...others] = accelerators;
+  if (inPod?.at === undefined || others.length > 0 || own.length > 0 || containers.length > 1) return undefined;
+  const { requested, at, form, perPod, candidates } = inPod;
+  if (requested.kind !== 'field' || requested.system !== 'field' || form !== 'whole') return undefined;
+  const [vendor, ...vendors] = new Set(candidates.map((id) => gpus.get(id)?.vendor));
+  if (vendors.length > 0 || (vendor !== 'nvidia' && vendor !== 'amd')) return undefined;
+  const limit = { at, text: '', value: perPod, templated: false, empty: false };
+  return { request: { resource: `${vendor}.com/gpu`, form, limit, request: undefined, count: perPod }, inPod };
 }
 
 /**
@@ -123,6 +146,23 @@ function movesTensors({ command, args, env, configEnv = [] }: Container): boolea
     words.some((word) => flag.test(word)) ||
     names.some((name) => /UNIFIED_MEMORY|^LLAMA_ARG_(?!CTX|HOST|PORT|MODEL|N_GPU)/.test(name))
   );
+}
+
+/** The least that the weights take on each of several GPUs: at 4 bits per parameter if nothing states their format. GiB. */
+export function leastWeights(
+  estimate: MemoryEstimate,
+  served: ServedModel,
+  count: number,
+): { readonly weightsGiB: number; readonly format: string | null } {
+  if (nameOf(estimate) === 'derived')
+    return { weightsGiB: (estimate.shape.parameters * 0.5) / 2 ** 30 / count, format: null };
+  return { weightsGiB: dividedGiB(served, count), format: estimate.format };
+}
+
+/** The weights on each of several GPUs that share all of them. */
+function dividedGiB(served: ServedModel, tensor: number): number {
+  const divided = { ...served, tensor, pipeline: 1, data: 1 };
+  return estimateServing({ model: divided, unknown: null }).estimate?.weightsGiB ?? 0;
 }
 
 /** `published`: a name of a publisher; `copy`: the same model of another organization; `derived`: a path or a name that leaves the format open. */
@@ -156,7 +196,11 @@ function largestDevices(request: AcceleratorRequest, inPod: PodAccelerator | und
   if (inPod.devices !== null && inPod.devices !== inPod.perPod) return null;
   const { vendor } = knownAccelerator(request.resource) ?? {};
   const listed = inPod.candidates.flatMap((id) => gpus.get(id) ?? []);
-  const all = listed.length > 0 ? listed : [...gpus.values()].filter((gpu) => gpu.vendor === vendor);
-  const sizes = all.map((gpu) => usableCardGiB(gpu) ?? (listed.length > 0 ? Number.POSITIVE_INFINITY : 0));
-  return { eachGiB: Math.max(...sizes), count: request.count };
+  const sizes = listed.map((gpu) => usableCardGiB(gpu) ?? Number.POSITIVE_INFINITY);
+  return { eachGiB: sizes.length > 0 ? Math.max(...sizes) : largestCardGiB(vendor ?? ''), count: request.count };
 }
+
+/** The memory of a vendor's largest card. */
+const largestCardGiB = oncePerName((vendor) =>
+  Math.max(...[...gpus.values()].flatMap((gpu) => (gpu.vendor === vendor ? (usableCardGiB(gpu) ?? 0) : []))),
+);

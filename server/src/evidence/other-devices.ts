@@ -10,6 +10,7 @@ import {
   items,
   keyOf,
 } from '../yaml/cursor.ts';
+import { volumeNamed } from './volume-lifetime.ts';
 
 /** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
 export function getsDevicesOtherwise(
@@ -44,7 +45,48 @@ export function servesNode(podSet: PodSet): boolean {
 
 /** Whether the pod may get devices from its node: by the node's own directories (drivers, devices, sockets) or by host privileges. */
 export function seesDevicesOfNode(podSet: PodSet): boolean {
-  return hasHostRights(podSet) || hostPaths(podSet).some((path) => path === undefined || !holdsData(path));
+  return hasHostRights(podSet) || mountsSystem(podSet);
+}
+
+/** Whether the pod may manage its node: it mounts the node's own directories or sees its processes. Others are privileged for their devices. */
+export function managesNode(podSet: PodSet): boolean {
+  return isTrue(getIn(podSet.pod, 'hostPID')) || mountsSystem(podSet);
+}
+
+function mountsSystem(podSet: PodSet): boolean {
+  return hostPaths(podSet).some((path) => path === undefined || !holdsData(path));
+}
+
+/** A GPU's device files of the node in a container. */
+interface MountedGpu {
+  /** Undefined if a chart mounts them into the containers of its pods. */
+  readonly container: Container | undefined;
+  readonly at: Cursor;
+  readonly path: string;
+}
+
+/** The first mount of a GPU's device files from the node, in a container that runs with the pod. */
+export function mountedGpu(podSet: PodSet): MountedGpu | undefined {
+  for (const container of podSet.containers) {
+    for (const { name, at } of container.type === 'app' ? container.volumeMounts : []) {
+      const path = gpuFile(getIn(volumeNamed(podSet, name)?.at, 'hostPath', 'path'));
+      if (path !== undefined) return { container, at: getIn(at, 'mountPath') ?? at, path };
+    }
+  }
+  for (const volume of persistenceOf(podSet.pod)) {
+    const at = getIn(volume, 'hostPath');
+    const path = gpuFile(at);
+    const only = getIn(volume, 'advancedMounts');
+    const isOff = asBoolean(getIn(volume, 'enabled')) === false;
+    const isHere = only === undefined || getIn(only, keyOf(podSet.pod)) !== undefined;
+    if (at !== undefined && path !== undefined && isHere && !isOff) return { container: undefined, at, path };
+  }
+  return undefined;
+}
+
+function gpuFile(at: Cursor | undefined): string | undefined {
+  const path = isTemplated(at) ? '' : (asText(at) ?? '');
+  return /^\/dev\/(?:dri|kfd|nvidia\d)(?:\/|$)/.test(path) ? path : undefined;
 }
 
 function hasHostRights({ pod, containers }: PodSet): boolean {

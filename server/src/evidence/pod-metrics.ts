@@ -36,3 +36,33 @@ export function needsPod(trigger: Cursor): boolean {
   const names = bare.match(/\b[a-z]\w*[:_][\w:]*\b(?!\s*\()/gi) ?? [];
   return names.every((name) => podMetricName.test(name));
 }
+
+/** Metrics by which servers are scaled, which vLLM and SGLang export with a colon for the first underscore. */
+const metricNames = [
+  ...['vllm_num_requests_running', 'vllm_num_requests_waiting', 'vllm_num_requests_swapped'],
+  ...['vllm_gpu_cache_usage_perc', 'vllm_kv_cache_usage_perc', 'vllm_cpu_cache_usage_perc'],
+  ...['vllm_time_to_first_token_seconds', 'vllm_time_per_output_token_seconds', 'vllm_inter_token_latency_seconds'],
+  ...['vllm_e2e_request_latency_seconds', 'vllm_request_queue_time_seconds'],
+  ...['sglang_num_running_reqs', 'sglang_num_queue_reqs', 'sglang_token_usage', 'sglang_gen_throughput'],
+  ...['sglang_cache_hit_rate', 'sglang_time_to_first_token_seconds', 'sglang_e2e_request_latency_seconds'],
+];
+const colonMetric = new RegExp(
+  String.raw`(?<![\w:])(?:${metricNames.join('|')})(?:_bucket|_sum|_count)?(?![\w:])`,
+  'g',
+);
+
+/** A metric in a Prometheus query with an underscore for the colon of its prefix, and the name that the server exports. */
+export function withoutColon(query: string): RenamedMetric | undefined {
+  const [written] = query.match(colonMetric) ?? [];
+  // Collectors that rename metrics exist, and queries for both names.
+  if (written === undefined || /\b(?:vllm|sglang):/.test(query)) return undefined;
+  const corrected = query.replace(colonMetric, (name) => name.replace('_', ':'));
+  return { written, exported: written.replace('_', ':'), corrected };
+}
+
+/** A name in a query, the name that the server exports, and the query with all such names. */
+export interface RenamedMetric {
+  readonly written: string;
+  readonly exported: string;
+  readonly corrected: string;
+}

@@ -37,9 +37,8 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     ...nameLabels(provider).flatMap((key) => (called === null ? [] : [[key, called] as const])),
     ...(hasCards ? [[accelerator, model] as const] : []),
   ]);
-  const region = regionIn(
-    textsIn(of('region', 'location', 'zone', 'zones', 'availabilityzones', 'nodelocations', 'nodezones')),
-  );
+  const places = textsIn(of('region', 'location', 'zone', 'zones', 'availabilityzones', 'nodelocations', 'nodezones'));
+  const region = regionIn(places);
   const sharing = textOf(of('maxsharedclientspergpu'));
   const partition = textOf(of('gpupartitionsize'));
   const topology = textOf(of('tputopology'));
@@ -65,6 +64,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
     size: sizeOf(of, provider, region),
+    ...(places.length === 0 && provider !== null && { placedBy: provider }),
   };
 }
 

@@ -26,7 +26,7 @@ export function rejectionOf({ kind, apiVersion }: Pick<Manifest, 'kind' | 'apiVe
 
 /** Whether the whole text could be read: values next to a syntax error are not what was meant. */
 function isReadable({ problems }: YamlDocument): boolean {
-  return problems.every(({ readable }) => readable === true);
+  return problems.length === 0 || problems.every(({ readable }) => readable === true);
 }
 
 /** Whether the pods are written as a pod spec, of which the API server accepts nothing that it rejects elsewhere. */

@@ -26,8 +26,9 @@ export function trainingMisfitOf(container: Container, workload: Workload, podSe
   if (workload.partial || isExempt(workload) || !hasRole(workload, 'training')) return undefined;
   if (!trainersIn(podSet).has(container)) return undefined;
   const memory = memoryOfGpu(podSet, container);
+  if (memory === undefined || memory.isHint) return undefined;
   const { run } = trainingRun(container, workload);
-  if (memory === undefined || memory.isHint || run === null || run.settings.offload !== 'nothing') return undefined;
+  if (run === null || run.settings.offload !== 'nothing') return undefined;
   if (!statesMethod(run) || mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
   const { haveGiB, gpu } = memory;
   const { engine, precision } = run.settings;

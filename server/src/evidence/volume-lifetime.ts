@@ -6,7 +6,9 @@ import { asText, type Cursor, getIn, isTemplated, isUnseen, items } from '../yam
 
 /** Benchmarks and trials have no progress worth keeping. */
 export const isTrial = once(({ name, podSets }: Workload): boolean => {
-  if (/bench|nccl|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
+  if (/bench|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
+  // Training is also named after the library by which its ranks talk.
+  if (/nccl/.test(name ?? '') && !podSets.some(({ containers }) => containers.some(trains))) return true;
   return podSets.some(({ containers }) =>
     containers.some((container) => {
       if (container.type === 'init') return false;
@@ -16,6 +18,10 @@ export const isTrial = once(({ name, podSets }: Workload): boolean => {
     }),
   );
 });
+
+function trains({ command, args }: Container): boolean {
+  return [...command, ...args].some(({ value }) => /(?:^|[/\s_-])train\w*\.py\b/.test(value));
+}
 
 /** Compilers and profilers that run a few steps of a training program; what it saves is not kept. */
 const rehearsal = /(?:^|[\s/;&|])(?:neuron_parallel_compile|nsys|ncu|rocprofv?[23]?)(?:\s|$)/;

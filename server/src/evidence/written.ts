@@ -1,4 +1,4 @@
-import { asNumber, type Cursor, entries, getIn, isNull, isTemplated, items } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, childAt, entries, isNull, isTemplated, items } from '../yaml/cursor.ts';
 
 /** The text of a string that is in the file; undefined if it is missing, empty, templated or not a string. */
 export function writtenText(cursor: Cursor | undefined): string | undefined {
@@ -43,7 +43,7 @@ function collect(cursor: Cursor, steps: readonly string[], from: number, found: 
       for (const each of cursorsIn(here)) collect(each, steps, at + 1, found);
       return;
     }
-    here = getIn(here, step);
+    here = childAt(here, step);
     if (here === undefined) return;
   }
   found.push(here);
