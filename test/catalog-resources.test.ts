@@ -54,6 +54,7 @@ describe('resource names', () => {
     ['acme.example/big-gpus', null, 'whole'],
     ['acme.example/vgpu', null, 'shared'],
     ['acme.example/gpu-slice', null, 'shared'],
+    ['acme.example/gpu-all', null, 'shared'],
     ['acme.example/gpumem', null, 'memory'],
     ['acme.example/gpu-memory', null, 'memory'],
     ['acme.example/gpu-cores', null, 'percent'],

@@ -50,12 +50,13 @@ type Operator = readonly [by: string, use: string, form?: '*' | 'recent'];
 
 const training: Operator = ['the Training Operator', 'kubeflow.org/v1'];
 const mpi: Operator = ['the MPI Operator', 'kubeflow.org/v2beta1', '*'];
+const trainer: Operator = ['Kubeflow Trainer', 'trainer.kubeflow.org/v1alpha1', 'recent'];
 const kueue: Operator = ['Kueue', 'kueue.x-k8s.io/v1beta1', '*'];
 const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
 
 /**
  * Versions of custom resources that their operators no longer serve. `*`: the kind or the fields differ.
- * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7;
+ * Sources, read 2026-11-22: the CRDs of kubeflow/training-operator@v1.3, kubernetes-sigs/kueue@v0.5, kubernetes-sigs/jobset@v0.2, volcano-sh/volcano@v1.8, kserve/kserve@v0.7, kubeflow/trainer@v2.0;
  * https://github.com/kubeflow/mpi-operator/releases/tag/v0.4.0, https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
  */
 const removedByOperators = table<Operator>({
@@ -66,6 +67,9 @@ const removedByOperators = table<Operator>({
   'kubeflow.org/v1beta1/PyTorchJob': training,
   'kubeflow.org/v1beta2/PyTorchJob': training,
   'kubeflow.org/v1alpha1/MPIJob': mpi,
+  'kubeflow.org/v2alpha1/ClusterTrainingRuntime': trainer,
+  'kubeflow.org/v2alpha1/TrainJob': trainer,
+  'kubeflow.org/v2alpha1/TrainingRuntime': trainer,
   'jobset.x-k8s.io/v1alpha1/JobSet': ['JobSet', 'jobset.x-k8s.io/v1alpha2', '*'],
   'kueue.x-k8s.io/v1alpha1/ClusterQueue': kueue,
   'kueue.x-k8s.io/v1alpha1/LocalQueue': kueue,
@@ -98,10 +102,10 @@ const groups: ReadonlySet<string> = new Set([
 
 /** Undefined if the API serves the kind in that version, or if that is unknown. */
 export function notServed(apiVersion: string, kind: string): NotServed | undefined {
-  if (apiKind(apiVersion, kind) !== undefined) return undefined;
   const [by, replacement, form] = removedByOperators[`${apiVersion}/${kind}`] ?? [];
   if (by !== undefined && replacement !== undefined)
     return { why: 'operator', by, use: replacement, same: form === undefined, recent: form === 'recent' };
+  if (apiKind(apiVersion, kind) !== undefined) return undefined;
   const group = groupOf(apiVersion);
   // The groups of custom resources contain a dot.
   if (!groups.has(group) && group.includes('.')) return undefined;

@@ -5,18 +5,21 @@ import { table } from '../yaml/table.ts';
 //
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
-// ray-project/kuberay (v1).
+// ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds = table<string>({
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
   'kaito.sh/v1beta1/Workspace': 'Workspace',
+  'karpenter.sh/v1/NodePool': 'NodePool',
   'kubeflow.org/v1/JAXJob': 'JAXJob',
   'kubeflow.org/v1/PaddleJob': 'PaddleJob',
   'kubeflow.org/v1/PyTorchJob': 'PyTorchJob',
   'kubeflow.org/v1/TFJob': 'TFJob',
   'kubeflow.org/v1/XGBoostJob': 'XGBoostJob',
+  // The trainer of a TrainJob has had the same fields since.
+  'kubeflow.org/v2alpha1/TrainJob': 'TrainJob',
   'kubeflow.org/v2beta1/MPIJob': 'MPIJob',
   'kueue.x-k8s.io/v1beta1/ClusterQueue': 'ClusterQueue',
   'kueue.x-k8s.io/v1beta1/LocalQueue': 'LocalQueue',
@@ -81,6 +84,18 @@ export const customTypes = table<string>({
   Workspace: 'apiVersion kind metadata:ObjectMeta resource:KaitoResource inference:KaitoInference tuning:* status:*',
   KaitoInference: 'preset:* template:PodTemplateSpec config adapters:*',
   KaitoResource: 'count:i instanceType labelSelector:LabelSelector preferredNodes:[s partition:*',
+  // Karpenter
+  NodePool: object('NodePoolSpec'),
+  NodePoolSpec: 'template:NodePoolTemplate disruption:NodePoolDisruption limits:* weight:i replicas:i',
+  NodePoolTemplate: 'metadata:NodePoolMetadata spec:NodePoolNode',
+  NodePoolMetadata: 'labels:{s annotations:{s',
+  NodePoolNode:
+    'nodeClassRef:NodeClassRef requirements:[NodePoolRequirement taints:[NodeTaint startupTaints:[NodeTaint expireAfter terminationGracePeriod',
+  NodeClassRef: 'group! kind! name!',
+  NodePoolRequirement: 'key! operator!:=In|NotIn|Exists|DoesNotExist|Gt|Lt|Gte|Lte values:[s minValues:i',
+  NodePoolDisruption:
+    'consolidateAfter consolidationPolicy:=WhenEmpty|WhenEmptyOrUnderutilized|Balanced budgets:[NodePoolBudget',
+  NodePoolBudget: 'nodes schedule duration reasons:[s',
   // Kubeflow
   MPIJob: object('MPIJobSpec'),
   MPIJobSpec:
@@ -117,8 +132,8 @@ export const customTypes = table<string>({
   LocalQueue: object('LocalQueueSpec'),
   LocalQueueSpec: 'clusterQueue stopPolicy:=None|Hold|HoldAndDrain fairSharing:*',
   ResourceFlavor: object('ResourceFlavorSpec'),
-  ResourceFlavorSpec: 'nodeLabels:{s nodeTaints:[FlavorTaint tolerations:[FlavorToleration topologyName',
-  FlavorTaint: 'key! value effect!:=NoSchedule|PreferNoSchedule|NoExecute timeAdded',
+  ResourceFlavorSpec: 'nodeLabels:{s nodeTaints:[NodeTaint tolerations:[FlavorToleration topologyName',
+  NodeTaint: 'key! value effect!:=NoSchedule|PreferNoSchedule|NoExecute timeAdded',
   FlavorToleration: '+Toleration operator:=Exists|Equal',
   WorkloadPriorityClass: 'apiVersion kind metadata:ObjectMeta value!:i description',
   // Ray

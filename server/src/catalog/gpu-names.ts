@@ -1,4 +1,4 @@
-import { lazy } from '../yaml/lazy.ts';
+import { lazy, oncePerName } from '../yaml/lazy.ts';
 import { table } from '../yaml/table.ts';
 import { gpus, gpusByLabel } from './gpus.ts';
 import type { GpuModel } from './types.ts';
@@ -23,7 +23,7 @@ export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[
 }
 
 /** The cards that a text mentions among other words: `gpu-h100-pool`, `llama-70b-a100-80gb`. */
-export function gpusMentioned(text: string): readonly GpuModel[] {
+export const gpusMentioned = oncePerName((text): readonly GpuModel[] => {
   if (text.length > maxLength || !mayNameGpu(text)) return none;
   const words = wordsOf(text);
   const models = new Set<GpuModel>();
@@ -35,7 +35,7 @@ export function gpusMentioned(text: string): readonly GpuModel[] {
     start = found.end - 1;
   }
   return [...models];
-}
+});
 
 /** The cards that a value of a node label names: as the catalog has it or, for a value that it lacks, in any spelling. */
 export function gpusInLabel(key: string, value: string): readonly GpuModel[] {
@@ -82,7 +82,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 function split(text: string): readonly string[] {
-  return text.split(/[^a-z0-9]+/).filter((word) => word !== '');
+  return text.match(/[a-z0-9]+/g) ?? [];
 }
 
 /** Spells each line on its own: no pattern goes beyond the end of one. */
@@ -254,15 +254,12 @@ const cores = lazy(() => {
 function otherNames(core: string): readonly string[] {
   const known = aliases[core];
   if (known !== undefined) return known;
-  const short =
-    // RTX A5000, Arc A770, Jetson AGX Orin, Data Center GPU Max 1550, Titan RTX.
-    /^rtx(a\d{4})$/.exec(core)?.[1] ??
-    /^arc(?:pro)?([ab]\d{2,3})$/.exec(core)?.[1] ??
-    /^jetson(agx\w+|orin\w+|xavier\w+|tx2)$/.exec(core)?.[1] ??
-    /^datacenter(max\d+|flex\d+)$/.exec(core)?.[1] ??
-    /^(?:ai)?pro([vwr]\d{3,4})$/.exec(core)?.[1];
-  return short === undefined ? [] : [short];
+  return shortened.exec(core)?.slice(1).filter(Boolean) ?? [];
 }
+
+/** RTX A5000, Arc A770, Jetson AGX Orin, Data Center GPU Max 1550, Radeon Pro V710. */
+const shortened =
+  /^(?:rtx(a\d{4})|arc(?:pro)?([ab]\d{2,3})|jetson(agx\w+|orin\w+|xavier\w+|tx2)|datacenter((?:max|flex)\d+)|(?:ai)?pro([vwr]\d{3,4}))$/;
 
 const aliases = table<readonly string[]>({
   mi300x: ['mi300'],

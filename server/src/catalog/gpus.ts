@@ -84,6 +84,24 @@ const families = lazy(() => {
   return index;
 });
 
+/**
+ * The families that a value means if it lacks the end of their names: `p4` of `p4d` and `p4de`. Empty if it is a family, and for the newest
+ * generations, which get families before the catalog does.
+ */
+export function familiesMeant(key: string, value: string): readonly string[] {
+  const [, letters, generation] = /^([a-z]{1,3})(\d{1,2})$/.exec(value) ?? [];
+  if (letters === undefined || nodeLabelMeaning(key) !== 'instance-family') return [];
+  const prefix = `${providerOfLabel(key)} ${letters}`;
+  const others = [...families().keys()].flatMap((family) => {
+    const [end] = family.startsWith(prefix) ? (/^\d.*/.exec(family.slice(prefix.length)) ?? []) : [];
+    return end === undefined ? [] : [end];
+  });
+  const isNewest = others.every((end) => Number.parseInt(end, 10) <= Number(generation));
+  if (isNewest || others.includes(generation ?? '')) return [];
+  const longer = new RegExp(`^${generation}[a-z]`);
+  return others.filter((end) => longer.test(end)).map((end) => letters + end);
+}
+
 function known(id: string | null | undefined): readonly GpuModel[] {
   const gpu = id === null || id === undefined ? undefined : gpus.get(id);
   return gpu === undefined ? none : [gpu];

@@ -99,7 +99,8 @@ const maxRepository = 255;
 export const imageOf = oncePerName((repository): ImageRecord | ImageWord | undefined => {
   if (repository.length > maxRepository) return undefined;
   const parts = repository.split('/');
-  const last = parts.pop() ?? '';
+  // Docker Hub has names in both spellings: `gpu_burn`, `gpu-burn`.
+  const last = (parts.pop() ?? '').replaceAll('_', '-');
   const owner = parts.at(-1);
   const patterns = patternsOf(last);
   const withoutFirst = last.slice(last.indexOf('-') + 1);

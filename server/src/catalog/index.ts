@@ -11,7 +11,7 @@ export {
 export { type NotServed, notServed } from './api-versions.ts';
 export { cardLabel, hasArmHost, isCardLabel, isCurrent } from './card-labels.ts';
 export { gpusInLabel, gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
-export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
+export { deviceGiB, familiesMeant, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, instanceTypesOf, maxGpusPerInstance } from './instances.ts';
 export { isMachineLabel, localDisk, type MachineShape, machineLabels, physicalCount } from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';

@@ -1,3 +1,4 @@
+import { countWhere } from '../yaml/document-marks.ts';
 import { lazy, oncePerName } from '../yaml/lazy.ts';
 import type { ModelKind, ModelShape } from './model-shape.ts';
 import { shapeNames, shapeOfName } from './model-shapes.ts';
@@ -27,7 +28,7 @@ export const modelByName = oncePerName((name): NamedModel | undefined => {
     const words = modelWords(part);
     if (words.adapter) return undefined;
     const found = bestMatch(words, ollama);
-    const format = found && formatOf(words, found.shape, ollama);
+    const format = found && formatOf(words, found.shape, ollama, name);
     if (found !== undefined && format !== undefined)
       return { ...found, format: format === null || format === 'unknown' ? format : checkpointFormat(name, format) };
   }
@@ -69,32 +70,50 @@ interface Entry {
 
 /** The entries whose first hard word is this one. */
 const entriesOf = oncePerName((word): readonly Entry[] =>
-  (namesByStart().get(startOf(word)) ?? []).flatMap((name) => {
+  namesWith(word).flatMap((name) => {
     const entry = entryOf(name);
     return entry?.hard[0] === word ? [entry] : [];
   }),
 );
 
-/** The names of shapes by how their words may start, because few of the names are ever read: a word starts with a run of letters or of digits. */
-const namesByStart = lazy(() => {
-  const found = new Map<string, string[]>();
-  for (const name of shapeNames()) {
-    for (const start of new Set(
-      ownName(name)
-        .match(/[a-z]+|\d+/g)
-        ?.map(startOf),
-    )) {
-      const names = found.get(start);
-      if (names === undefined) found.set(start, [name]);
-      else names.push(name);
-    }
+/**
+ * The names of shapes in which a word may start, by its first two letters, else its first character. All names are searched as one text:
+ * few of them are ever read, and an index of all words would take longer than the first file needs.
+ */
+function namesWith(word: string): readonly string[] {
+  const { text, starts } = ownNames();
+  const isPair = isLetter(word.charCodeAt(0)) && isLetter(word.charCodeAt(1));
+  const start = word.slice(0, isPair ? 2 : 1);
+  const isSame = isLetter(start.charCodeAt(0)) ? isLetter : isDigit;
+  const found = new Set<string>();
+  if (!isSame(start.charCodeAt(0))) return [];
+  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
+    // A word starts with a run of letters or of digits, and a single letter is a run of its own.
+    const isOne = isPair || isSame === isDigit || !isLetter(text.charCodeAt(at + 1));
+    if (!isOne || isSame(text.charCodeAt(at - 1))) continue;
+    found.add(shapeNames()[countWhere(starts, (one) => one <= at) - 1] ?? '');
   }
-  return found;
+  return [...found];
+}
+
+/** The names of all shapes in lower case, without their organizations, in lines, and where each line starts. */
+const ownNames = lazy(() => {
+  const names = shapeNames().map((name) => name.slice(name.indexOf('/') + 1));
+  const starts: number[] = [];
+  let at = 0;
+  for (const name of names) {
+    starts.push(at);
+    at += name.length + 1;
+  }
+  return { text: names.join('\n').toLowerCase(), starts };
 });
 
-/** The first two letters of a word, else its first character. */
-function startOf(word: string): string {
-  return word.slice(0, /^[a-z]{2}/.test(word) ? 2 : 1);
+function isLetter(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
 const entryOf = oncePerName((name): Entry | undefined => {
@@ -246,12 +265,22 @@ function ollamaName(name: string): boolean {
   );
 }
 
-function formatOf({ format }: ModelWords, shape: ModelShape, ollama: boolean): NamedModel['format'] {
+function formatOf({ format }: ModelWords, shape: ModelShape, ollama: boolean, name: string): NamedModel['format'] {
+  if (format !== null && format !== 'unknown' && isHalfOf(format, shape) && !convertsExperts.test(name))
+    return 'unknown';
   if (format !== null) return isPublished(format, shape) ? null : format;
   const ollamaQuantizes = ollama && shape.kind === 'language' && ['bf16', 'fp16', 'fp32', 'fp8'].includes(shape.format);
   // https://ollama.com/library: tags without a format have 4 bits, except embedding models and those published in 4 bits.
   return ollamaQuantizes ? (ggufFormat('Q4_K_M') ?? 'unknown') : null;
 }
+
+/** A copy of a model with two formats that names one of them may have converted its experts, or not. */
+function isHalfOf({ id }: WeightFormat, shape: ModelShape): boolean {
+  return id !== shape.format && shape.format.startsWith(`${id}-`) && !shape.format.endsWith('-experts');
+}
+
+/** Publishers of copies of DeepSeek V4 with experts in FP8: https://github.com/sgl-project/sglang/blob/main/docs_new/cookbook/autoregressive/DeepSeek/DeepSeek-V4.mdx */
+const convertsExperts = /(?:^|\/)sgl-project\//i;
 
 function isPublished(format: WeightFormat | 'unknown', shape: ModelShape): boolean {
   return format !== 'unknown' && (format.id === shape.format || `${format.id}-experts` === shape.format);

@@ -23,8 +23,9 @@ const other = wordOf(
 
 const memoryWord = /(?:^|[-._]|[a-z]pu)(?:v?mem|v?memory|vmem)(?:$|[-._])/;
 const partWord = /(?:^|[-._]|[a-z]pu)(?:v?cores?|percent|percentage|millicores|units?)(?:$|[-._])/;
+/** `gpu-all`: all devices of the node, for each pod that requests it. https://github.com/OlfillasOdikno/generic-cdi-plugin */
 const shareWord =
-  /(?:^|[-._])(?:[vs](?:gpu|npu|xpu|dcu|mlu|gcu)s?|shared?|slices?|fraction\w*|mps|time-?slic\w+|partition|mig)(?:$|[-._\d])|pu(?:shares?|slices?)(?:$|[-._])/;
+  /(?:^|[-._])(?:[vs](?:gpu|npu|xpu|dcu|mlu|gcu)s?|shared?|slices?|fraction\w*|mps|time-?slic\w+|partition|mig)(?:$|[-._\d])|pu(?:shares?|slices?)(?:$|[-._])|[-._]all$/;
 
 const vendorDomains = table<Vendor>({
   'nvidia.com': 'nvidia',
