@@ -12,7 +12,7 @@ import { joinSummaries } from './workspace/summary.ts';
 import { type FileContext, Workspace } from './workspace/workspace.ts';
 import { lazy } from './yaml/lazy.ts';
 import type { YamlFile } from './yaml/node.ts';
-import { checkLimits, type DocumentText, objectsReason, splitObjects } from './yaml/parse.ts';
+import { checkLimits, type DocumentText, objectsReason, splitObjects, withOpenBlocks } from './yaml/parse.ts';
 
 export type { DocumentAnalysis } from './analysis/document.ts';
 export type { RuleCrash } from './rules/run.ts';
@@ -153,7 +153,7 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const { uri, text, version, workspace } = input;
   const { config, reads } = lookupsOf(workspace, uri, input.context);
   const whole = checkLimits(text);
-  const parts = whole === null ? splitObjects(text) : [];
+  const parts = whole === null ? withOpenBlocks(splitObjects(text)) : [];
   const skipped = whole ?? objectsReason(parts.length);
   const documents = analyzeParts(skipped === null ? parts : [], input, before);
   const summary = lazy(() => summarizeParts(text, skipped, documents));

@@ -30,6 +30,8 @@ export interface DocumentAnalysis {
   readonly text: string;
   /** The document is an item of a long `kind: List`: such items are analyzed separately. */
   readonly item: boolean;
+  /** The template actions of earlier documents that apply in this one. */
+  readonly opened: string | undefined;
   /** The document names no accelerators, but is used by pods in its file that request them. */
   readonly servesOthers: boolean;
   /** The document as first parsed; its base may differ. */
@@ -74,7 +76,7 @@ export interface DocumentInput {
 /** The part of an analysis that depends only on the document's text and the config. */
 export type ReadDocument = Pick<
   DocumentAnalysis,
-  'base' | 'text' | 'item' | 'servesOthers' | 'source' | 'document' | 'summary' | 'config'
+  'base' | 'text' | 'item' | 'opened' | 'servesOthers' | 'source' | 'document' | 'summary' | 'config'
 >;
 
 export function readDocument(
@@ -83,7 +85,7 @@ export function readDocument(
   known: DocumentAnalysis | undefined,
   servesOthers: boolean,
 ): ReadDocument {
-  const { text, base, item = false } = part;
+  const { text, base, item = false, opened } = part;
   const isSame = known?.config === config;
   if (isSame && known.base === base) return known;
   const source = known?.source ?? lazy(() => withEmbeddedComments(parsePart(part)));
@@ -92,6 +94,7 @@ export function readDocument(
     base,
     text,
     item,
+    opened,
     servesOthers,
     source,
     summary: isSame ? known.summary : summarizeDocument(text, source, config),
@@ -108,17 +111,18 @@ export function analyzeDocument(
   input: DocumentInput,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
-  const { text, base, item, servesOthers, source, summary } = part;
+  const { text, base, item, opened, servesOthers, source, summary } = part;
   if (known?.isCurrent()) return moved(known, base);
   const lookups = lookupsOf(input.workspace, input.uri, input.context);
   const { crossReferences, config, relatedFiles, reads } = lookups;
   const document = () => part.document;
+  const rendered = `${opened ?? ''}${text}`;
   const concerned = lazy(() => servesOthers || mayConcernAccelerators(text));
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
   const costed = lazy(() => {
     const { workloads } = lowered();
     const related = relatedFiles();
-    if (!hasRelatedFiles(text, related)) return workloads;
+    if (!hasRelatedFiles(rendered, related)) return workloads;
     return withRelatedFiles(document(), workloads, related, config, crossReferences);
   });
   const costs = new WeakMap<Workload, CostResult>();
@@ -147,13 +151,14 @@ export function analyzeDocument(
     const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
     const written = concerned() ? runRules({ document: document(), ...lowered(), ...settings }) : noFindings;
     const { chart } = relatedFiles();
-    if (chart === undefined || !hasRelatedFiles(text, { chart })) return written;
+    if (chart === undefined || !hasRelatedFiles(rendered, { chart })) return written;
     return { ...written, findings: withChartValues(document(), written.findings, chart, settings) };
   });
   return {
     base,
     text,
     item,
+    opened,
     servesOthers,
     source,
     summary,
@@ -161,7 +166,7 @@ export function analyzeDocument(
     crossReferences,
     isCurrent: reads.isCurrent,
     withText(changed) {
-      const copy = item ? { base, text: changed, item } : { base, text: changed };
+      const copy = { base, text: changed, ...(item && { item }), ...(opened !== undefined && { opened }) };
       return analyzeDocument(readDocument(copy, config, undefined, servesOthers), input, undefined);
     },
     get document() {

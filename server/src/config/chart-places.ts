@@ -3,6 +3,8 @@ export interface ChartPlace {
   /** URIs of its files. */
   readonly chart: string;
   readonly values: string;
+  /** Where charts have their named templates. */
+  readonly helpers: string;
 }
 
 /** The chart of a template, which is a file below `templates/` in the chart's folder. Charts can contain charts: the innermost one applies. */
@@ -10,12 +12,20 @@ export function chartOf(uri: string): ChartPlace | undefined {
   const end = uri.lastIndexOf('/templates/');
   if (end < 0) return undefined;
   const folder = uri.slice(0, end);
-  return { chart: `${folder}/Chart.yaml`, values: `${folder}/values.yaml` };
+  return placeOf(folder);
 }
 
 /** The chart that a file of values next to its `values.yaml` releases: `values-prod.yaml`, `prod.values.yaml`. */
 export function chartOfRelease(uri: string): (ChartPlace & { readonly templates: string }) | undefined {
   const [, folder, file = ''] = /^(.*)\/([^/]*)\.ya?ml$/.exec(uri) ?? [];
   if (folder === undefined || file === 'values' || !/(?:^|[-._])values(?:[-._]|$)/.test(file)) return undefined;
-  return { chart: `${folder}/Chart.yaml`, values: `${folder}/values.yaml`, templates: `${folder}/templates` };
+  return { ...placeOf(folder), templates: `${folder}/templates` };
+}
+
+function placeOf(folder: string): ChartPlace {
+  return {
+    chart: `${folder}/Chart.yaml`,
+    values: `${folder}/values.yaml`,
+    helpers: `${folder}/templates/_helpers.tpl`,
+  };
 }

@@ -3,6 +3,7 @@ import { formatGiB, formatNumber } from '../cost/money.ts';
 import { type CardFit, requestedDevices } from '../memory/fit.ts';
 import type { MemoryEstimate } from '../memory/serving.ts';
 import { type ServingLever, servingLevers } from '../memory/serving-levers.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { setServerFlag } from '../rewrite/server-flag.ts';
@@ -16,7 +17,7 @@ export function tightLevers(
   request: AcceleratorRequest,
 ): readonly ServingLever[] {
   if (estimate.neededGiB < haveGiB / 2) return [];
-  const devices = requestedDevices(podSet, request);
+  const devices = requestedDevices(acceleratorByName(podSet.accelerators, request.resource), request);
   const card = devices?.card;
   const hardware = { cardGiB: haveGiB, gpus: devices?.count ?? null, ...(card !== undefined && { card }) };
   // Slices have no link between them.

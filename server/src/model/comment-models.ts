@@ -70,11 +70,21 @@ function cardComments({ comments }: YamlDocument): readonly CardComment[] {
     known.get(comments) ??
     comments
       .slice(0, maxComments)
-      .map((comment) => ({ comment, text: comment.text, models: modelsInComment(comment.text) }))
+      .map((comment, index) => {
+        const text = unwrapped(comment, comments[index + 1]);
+        return { comment, text, models: modelsInComment(text) };
+      })
       .filter(({ models }) => models.length > 0)
       .slice(0, maxCardComments);
   known.set(comments, found);
   return found;
+}
+
+/** The text of a comment, with the next line if the name of a card goes on there. */
+function unwrapped({ text, ownLine }: YamlComment, next: YamlComment | undefined): string {
+  const goesOn =
+    ownLine && next?.ownLine === true && /(?:^|[^\w])(?:[rg]tx|geforce|radeon|quadro|tesla)\s*$/i.test(text);
+  return goesOn ? `${text.trimEnd()} ${next.text.replace(/^#\s*/, '')}` : text;
 }
 
 function atRequests(
@@ -97,13 +107,34 @@ function atRequests(
   });
 }
 
-/** Comments on requests of CPU and memory, which often name the machine: `cpu: 3 # Standard_NC4as_T4_v3 has 4`. */
-function inResources({ containers }: CommentScope, comments: readonly CardComment[]): readonly CommentModels[] {
+/**
+ * Comments on requests of CPU and memory, which often name the machine (`cpu: 3 # Standard_NC4as_T4_v3 has 4`), and else those directly above
+ * all requests.
+ */
+function inResources(
+  { manifest: { document }, containers }: CommentScope,
+  comments: readonly CardComment[],
+): readonly CommentModels[] {
   return containers.flatMap(({ accelerators, resources }) => {
     if (accelerators.length === 0 || resources === undefined) return [];
     const { start, end } = resources.node.span;
-    return oneCard(between(comments, start, end));
+    const inside = oneCard(between(comments, start, end));
+    if (inside.length > 0) return inside;
+    const line = startOfLineAbove(document.text, keySpanOf(resources).start + 1);
+    return oneCard(between(comments, startOfCommentsAbove(document, line), line));
   });
+}
+
+/** The start of the comments whose lines end where a line starts. */
+function startOfCommentsAbove({ text, comments }: YamlDocument, line: number): number {
+  let start = line;
+  for (const { ownLine, span } of [...comments].reverse()) {
+    const own = startOfLineAbove(text, span.start + 1);
+    if (!ownLine || own >= start) continue;
+    if (text.slice(span.end, start).trim() !== '' || startOfLineAbove(text, start) !== own) break;
+    start = own;
+  }
+  return start;
 }
 
 function startOfLineAbove(text: string, start: number): number {

@@ -19,6 +19,8 @@ const topics: readonly string[] = [
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
   // Programs that need a GPU, requested or not.
   ...['vllm', 'sglang', 'text-generation-inference'],
+  // Device files of GPUs.
+  ...['/dev/dri', '/dev/kfd'],
 ];
 
 /** The words of which a document related to accelerators contains at least one. No word contains another. */

@@ -1,13 +1,13 @@
 import type { NamedModel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
-import type { NodePool, NodeTaint } from './node-pool.ts';
+import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
-import type { Referenced, ScalerFacts } from './referenced.ts';
+import type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, DeviceRange, Manifest } from './workload.ts';
 
-export type { Referenced, ScalerFacts } from './referenced.ts';
+export type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 
 // What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
 // long as the facts in the other document are the same, wherever they move.
@@ -61,6 +61,8 @@ export interface CrossReferences {
   volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
   /** The quantities that a RuntimeClass adds to what its pods request, by resource. */
   podOverhead(runtimeClass: string): Referenced<Table<string>> | undefined;
+  /** The Services of a namespace that select pods with these labels. */
+  servicesOf(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
   /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
@@ -68,10 +70,10 @@ export interface CrossReferences {
   /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
   /**
-   * The described pools of GPU nodes on which a pod can land: those whose own label it requires, or all pools if it may run anywhere. Undefined
-   * if there are none or if one of them is incomplete.
+   * The pools of GPU nodes on which a pod can land: those whose own label it requires, or all if it is free. Undefined if one is incomplete.
+   * @param tolerated excludes pools with other taints, unless all have some; undefined: unknown
    */
-  landingOf(required: readonly RequiredLabel[], isFree: boolean): Landing | undefined;
+  landingOf(required: readonly RequiredLabel[], isFree: boolean, tolerated?: readonly Tolerated[]): Landing | undefined;
   /**
    * The config of the device plugin on nodes with this value of nvidia.com/device-plugin.config; null: nodes without the label.
    * @param isShared only nodes that share their GPUs have the requested resource
@@ -233,6 +235,8 @@ export interface TrainingFacts extends PodsFacts {
 export interface StepFacts {
   /** By the name of a template in the object; the empty name is what the object starts with. */
   readonly runs: Table<readonly StepRun[]>;
+  /** The node labels that it selects for its templates. They apply if it is started as a whole. */
+  readonly whole?: ReferencedPods['selectors'];
 }
 
 /** The pods of one template that run at once: at the busiest moment and at most. null: unknown. */
@@ -268,18 +272,6 @@ export interface BudgetFacts {
 /** Resource names with their limits. */
 export interface QuotaFacts {
   readonly hard: Table<number>;
-}
-
-export interface VolumeClaimFacts {
-  /** The requested capacity in bytes; null if unknown. */
-  readonly bytes: number | null;
-  readonly accessModes: readonly string[];
-  readonly storageClass: string | null;
-}
-
-export interface ServiceFacts {
-  /** Variables describe only Services with an address: not headless ones. */
-  readonly hasAddress: boolean;
 }
 
 /** A container, and which of cpu and memory it requests, by a request or by a limit. */
@@ -338,6 +330,7 @@ export const noCrossReferences: CrossReferences = {
   fileHeader: () => [],
   volumeClaim: () => undefined,
   podOverhead: () => undefined,
+  servicesOf: () => [],
   service: () => undefined,
   modelConfig: () => undefined,
   dangling: () => [],

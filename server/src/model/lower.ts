@@ -20,7 +20,7 @@ import { manifestsInTexts } from './manifests-in-texts.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { onDisk, withStorage } from './node-disk.ts';
-import { nodePoolOf, optionsInPool } from './node-pools.ts';
+import { nodePoolsOf, nodesOfPools, optionsInPool } from './node-pools.ts';
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
 import { modelsInConfigMaps, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
@@ -223,13 +223,15 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const added = nodes.filter((selector) => !selectors.includes(selector));
   const terms = lowerNodeTerms(pod, added.map(asRequirement), source);
   const avoided = lowerAvoided(pod);
-  const pool = nodePoolOf(selectors, options.nodePools);
-  const inPool = optionsInPool(options, pool);
   const labels = lowerStrings(getIn(source.metadata, 'labels'));
   const ofTemplate = lowerStrings(getIn(source.metadata, 'annotations'));
   const annotations =
     kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
-  const tolerations = lowerTolerations(pod);
+  const tolerations = lowerTolerations(source.tolerated ?? pod);
+  const resources = requestedNames([...containers, ...inherited.containers]);
+  const fitting = nodePoolsOf(selectors, options, { tolerations, resources });
+  const pool = fitting.length === 1 ? fitting[0] : undefined;
+  const inPool = optionsInPool(options, pool);
   const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
   const needs = podNeeds(containers, pod, crossReferences);
   const implicit = [
@@ -248,14 +250,8 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   // The config takes precedence.
   const isOpen = pool === undefined && requestsDevices;
   const others = isOpen
-    ? nodesOfOthers(
-        nodes,
-        pod,
-        marks,
-        namespace,
-        crossReferences,
-        requestedNames([...containers, ...inherited.containers]),
-      )
+    ? (nodesOfPools(fitting, nodes, pod) ??
+      nodesOfOthers(nodes, { pod, marks, namespace, tolerations, resources }, crossReferences))
     : unknownNodes;
   const ofPool = onDisk(pool?.diskGiB == null ? null : { giB: pool.diskGiB, local: 'no' });
   const nodeTerms = inBoth(terms, others.terms).map((term) => [...term, ...ofPool]);

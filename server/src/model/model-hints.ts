@@ -178,7 +178,7 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
     for (const entry of entries(at).slice(0, 64)) {
       const key = keyOf(entry);
       if (entry.node.kind !== 'map') found.push(...fieldHint(entry, key));
-      else if (holdsDevices(key))
+      else if (holdsDevices(key) || key === 'model')
         for (const field of entries(entry).slice(0, 64)) found.push(...fieldHint(field, `${key}.${keyOf(field)}`));
     }
   }
@@ -188,10 +188,26 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
 /** @param key the field's key, behind that of a mapping about accelerators */
 function fieldHint(field: Cursor, key: string): readonly NamedModels[] {
   const value = asText(field);
-  if (value === undefined || !mayNameGpu(value) || isTemplated(field)) return [];
-  if (machineField.test(key)) return hint(modelsOnMachine(key, value), 'argument', `${key}: ${value}`);
-  return isAboutDevices(key) ? hint(modelsInList(value), 'argument', `${key}: ${value}`) : [];
+  const modelsIn = machineField.test(key)
+    ? (text: string) => modelsOnMachine(key, text)
+    : variantField.test(key)
+      ? variantModels
+      : isAboutDevices(key)
+        ? modelsInList
+        : undefined;
+  if (modelsIn === undefined || value === undefined || !mayNameGpu(value) || isTemplated(field)) return [];
+  return hint(modelsIn(value), 'argument', `${key}: ${value}`);
 }
+
+/** The card that a variant is made for: `sglang-tp2-h100`. Short words may be versions. */
+function variantModels(name: string): readonly GpuModel[] {
+  const models = /[\s,]/.test(name)
+    ? []
+    : modelsMentioned(name.replace(/(?<![a-z\d])(?:[a-z]\d{1,2}|v\d{3})(?![a-z\d])/gi, ' '));
+  return isOneCard(models) ? models : [];
+}
+
+const variantField = /(?:^|[.a-z]|[-_])(?:variant|flavou?r|profile|preset)(?:[-_]?name)?$/i;
 
 function modelsOnMachine(key: string, value: string): readonly GpuModel[] {
   const stated = modelsInLabel(key, [value]);
@@ -249,8 +265,13 @@ function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] 
     const written = getIn(claim, 'resourceClaimTemplateName') ?? getIn(claim, 'resourceClaimName');
     return written === undefined || isTemplated(written) ? [] : [asText(written) ?? ''];
   });
+  // What a platform's profile of nodes is called: `opendatahub.io/hardware-profile-name: l4-small`.
+  const profiles = [...manifest.labels, ...manifest.annotations].filter(
+    ({ at, value }) => /hardware-?profile(?:-?name)?$/i.test(keyOf(at)) && value.length > 3 && !isTemplated(at),
+  );
   return [
     ...claims.flatMap((claim) => hint(modelsMentioned(claim), 'name', claim)),
+    ...profiles.flatMap(({ value }) => hint(modelsOnNodes(value), 'name', value)),
     ...queued.flatMap((queue) => hint(modelsMentioned(queue), 'queue', queue)),
     ...groups.flatMap((group) => hint(modelsOnNodes(group), 'name', group)),
     ...hint(modelsMentioned(object), 'name', object),

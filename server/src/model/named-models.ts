@@ -114,10 +114,10 @@ export function modelsInList(text: string): readonly GpuModel[] {
   return each.length < 2 || each.some((found) => found.length === 0) ? [] : [...new Set(each.flat())];
 }
 
-/** The models in the name of a resource: `nvidia.com/a100`, `huawei.com/Ascend310P`, `habana.ai/gaudi`. */
+/** The models in the name of a resource: `nvidia.com/a100`, `nvidia.com/gpu-3090`, `huawei.com/Ascend310P`, `habana.ai/gaudi`. */
 export function modelsInResource(resource: string): readonly GpuModel[] {
   const short = resource.slice(resource.indexOf('/') + 1).replace(/-(?:memory|\d+c.*)$/, '');
   return (short.length < 4 && !/\d/.test(short)) || short.startsWith('mig-') || short.startsWith('neuron')
     ? []
-    : gpusNamed(short);
+    : gpusNamed(short, /gpu/i.test(short));
 }

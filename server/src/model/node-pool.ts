@@ -1,4 +1,4 @@
-import type { SelectedCapacity } from '../catalog/index.ts';
+import type { Provider, SelectedCapacity } from '../catalog/index.ts';
 import type { Table } from '../yaml/table.ts';
 import type { NodeTerm } from './node-terms.ts';
 
@@ -34,11 +34,16 @@ export interface NodePool {
   readonly limits?: Table<number> | null;
   /** The provider's admission plugins add the toleration for a requested resource. */
   readonly toleratesRequested?: boolean;
+  /** No field states where it is, so its cluster or the provider does. */
+  readonly placedBy?: Provider;
   /** Only pods that select the pool land on it. */
   readonly needsSelector?: boolean;
   /** A part is templated, or more taints may be added elsewhere. */
   readonly incomplete?: boolean;
 }
+
+/** A toleration as the scheduler reads it; empty texts are not set. */
+export type Tolerated = Readonly<Record<'key' | 'operator' | 'value' | 'effect', string>>;
 
 /** A node taint. */
 export interface NodeTaint {

@@ -1,12 +1,11 @@
 import { type GpuModel, gpus, isInstanceTypeLabel } from '../catalog/index.ts';
-import { asText, type Cursor, getIn, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
 import { modelsOfMachines } from './machine-terms.ts';
 import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
-import type { NodePool } from './node-pool.ts';
+import type { NodePool, Tolerated } from './node-pool.ts';
 import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
-import { lowerTolerations } from './pod.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import { mayTolerate } from './tolerations.ts';
 import type { Container, Selector, Toleration } from './workload.ts';
@@ -36,43 +35,66 @@ type Described = Omit<OtherNodes, 'labels' | 'sharing'>;
  */
 export function nodesOfOthers(
   selectors: readonly Selector[],
-  pod: Cursor,
-  marks: readonly Located<string>[],
-  namespace: string | null,
+  described: DescribedPod,
   crossReferences: CrossReferences,
-  resources: readonly string[] = [],
 ): OtherNodes {
+  const { pod, tolerations, resources } = described;
   const live = crossReferences.livePools({ labels: wantedLabels(selectors), resources });
   const found =
-    live === undefined
-      ? described(selectors, pod, marks, namespace, crossReferences)
-      : ofCluster(live, lowerTolerations(pod), resources);
+    live === undefined ? nodesInFiles(selectors, described, crossReferences) : ofCluster(live, tolerations, resources);
   const labels = selectorsOfTerms(found.terms, selectors, pod);
   const sharing = sharingOfOthers([...selectors, ...labels], pod, resources, crossReferences);
   return { ...found, labels, sharing: sharing.labels, inherited: [...found.inherited, ...sharing.inherited] };
 }
 
-function described(
+/** What is known of a pod before its nodes are. */
+export interface DescribedPod {
+  readonly pod: Cursor;
+  readonly marks: readonly Located<string>[];
+  readonly namespace: string | null;
+  readonly tolerations: readonly Toleration[];
+  /** The accelerator resources that it requests. */
+  readonly resources: readonly string[];
+}
+
+function nodesInFiles(
   selectors: readonly Selector[],
-  pod: Cursor,
-  marks: readonly Located<string>[],
-  namespace: string | null,
+  described: DescribedPod,
   crossReferences: CrossReferences,
 ): Described {
+  const { pod, marks, namespace } = described;
   const wanted = wantedLabels(selectors);
-  const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false);
+  const tolerated = toleratedBy(described);
+  const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false, tolerated);
   if (selected !== undefined && isKnown(selected))
     return { ...ofLanding(selected), models: named(modelsOf(selected), 'node-pool'), hints: [] };
   const queued = ofQueue(wanted, marks, namespace, crossReferences);
   if (queued !== undefined) return queued;
   if (selectors.length > 0 || getIn(pod, 'affinity') !== undefined) return unknownNodes;
-  const landing = crossReferences.landingOf([], true);
+  const landing = crossReferences.landingOf([], true, tolerated);
   const models = landing === undefined || landing.siblingFolder ? [] : modelsOf(landing);
   if (landing === undefined || models.length === 0 || models.length > maxHints) return unknownNodes;
   const hint = { basis: 'pool', text: landing.first.name } as const;
   // The pods may have other nodes, with other disks.
   const terms = landing.terms.map((term) => term.filter(({ disk }) => disk === undefined));
   return { ...ofLanding({ ...landing, terms }), models: [], hints: [{ candidates: models, from: 'hint', hint }] };
+}
+
+/**
+ * What a pod tolerates; undefined if a part is unknown, or if a controller may add more. A provider may add a toleration for a requested resource.
+ */
+function toleratedBy({ pod, marks, tolerations, resources }: DescribedPod): readonly Tolerated[] | undefined {
+  const [list, runtime] = [getIn(pod, 'tolerations'), getIn(pod, 'runtimeClassName')];
+  const isQueued = marks.some(({ at }) => keyOf(at).startsWith('kueue.x-k8s.io/'));
+  if (isQueued || (runtime !== undefined && asText(runtime) !== 'nvidia')) return undefined;
+  // Kinds with their own pod format may have tolerations elsewhere.
+  if (isIncomplete(pod) || isIncomplete(list) || items(getIn(pod, 'containers')).length === 0) return undefined;
+  const texts = tolerations.map(({ key, operator, value, effect }) => [key, operator, value, effect]);
+  if (texts.flat().some((one) => one !== undefined && isTemplated(one.at))) return undefined;
+  return [
+    ...texts.map((all) => all.map((one) => one?.value ?? '')),
+    ...resources.map((resource) => [resource, 'Exists', '', '']),
+  ].map(([key = '', operator = '', value = '', effect = '']) => ({ key, operator, value, effect }));
 }
 
 /** The labels that selectors require. */

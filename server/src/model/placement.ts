@@ -11,6 +11,7 @@ import {
   spotSelector,
 } from '../catalog/index.ts';
 import { countIn } from './count.ts';
+import type { RequiredLabel } from './cross-references.ts';
 import type { NodePool } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { ModelOptions } from './options.ts';
@@ -46,11 +47,12 @@ export function lowerPlacement(
   const stated = otherCloud === undefined ? options.provider : null;
   const provider = (byLabel && providerOfLabel(byLabel.key)) ?? owner ?? byDevice ?? stated;
   const providerFrom = byLabel?.from ?? (owner ? 'instance-type' : byDevice || stated === null ? null : 'config');
-  const [region, ...regions] = lowerRegions(selectors);
+  const common = lowerRegions(selectors);
+  const [region, ...regions] = common.length > 0 ? common : regionsOfTerms(terms);
   const capacity = lowerCapacity(selectors, options, avoided);
   return {
     ...capacity,
-    ...(capacity.capacity === 'unknown' && spotFirst(terms)),
+    ...(capacity.capacity === 'unknown' && spotFirst(terms, regions.length > 0)),
     provider,
     // The config's region belongs to the config's provider, not to another cloud.
     region: regions.length > 0 ? null : (region ?? (provider === options.provider ? options.region : null)),
@@ -59,7 +61,10 @@ export function lowerPlacement(
     ...(regions.length > 0 && { regions: [region ?? '', ...regions] }),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
-    terms: withMachine(priceTerms(terms), typed.length === 0 ? (instance?.name ?? undefined) : undefined),
+    terms: withMachine(
+      priceTerms(terms, regions.length > 0),
+      typed.length === 0 ? (instance?.name ?? undefined) : undefined,
+    ),
     needs,
     ...(storage && { storage }),
     ...ownMachine(typed.length === 0 ? [pool?.instanceType ?? ''] : named, options, pool),
@@ -110,18 +115,24 @@ function lowerCapacity(
 }
 
 /**
- * Whether spot nodes come first: Karpenter prefers spot if a pool allows both, and a ComputeClass names it in its first priority.
+ * The terms on spot and those on demand, if pods may run on both. Spot comes first if a Karpenter pool allows both, and if a ComputeClass names it in
+ * its first priority. Several pools or flavors have no such order.
  * https://karpenter.sh/docs/concepts/nodepools/#capacity-type-labels
  * https://cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes#choose-priorities
  */
-function spotFirst(terms: readonly NodeTerm[]): Pick<Placement, 'spotFirst'> {
-  const [first, ...others] = terms.map(capacitiesOf);
-  const isEither = [first, ...others].every((one) => one === 'either');
-  if (first !== 'either' && first !== 'spot') return {};
-  if (!isEither && (first !== 'spot' || others.every((one) => one === 'spot') || others.includes('either'))) return {};
+function spotFirst(terms: readonly NodeTerm[], inRegions: boolean): Pick<Placement, 'spotFirst'> {
+  const capacities = terms.map(capacitiesOf);
+  const has = (capacity: (typeof capacities)[number]) => capacities.includes(capacity);
+  const isEither = capacities.length > 0 && capacities.every((one) => one === 'either');
+  const isFirst = capacities[0] === 'spot';
+  const isMixed = has('spot') && !has('either') && (isFirst ? has('on-demand') || has('unknown') : !has('unknown'));
+  if (!isEither && (!isMixed || capacities.every((one) => one === 'spot'))) return {};
   const on = (capacity: 'spot' | 'on-demand') =>
-    priceTerms(terms.filter((term) => ['either', capacity].includes(capacitiesOf(term))));
-  return { spotFirst: { spot: on('spot'), onDemand: on('on-demand') } };
+    priceTerms(
+      terms.filter((term) => ['either', capacity].includes(capacitiesOf(term))),
+      inRegions,
+    );
+  return { spotFirst: { spot: on('spot'), onDemand: on('on-demand'), isFirst: isFirst || isEither } };
 }
 
 function capacitiesOf(term: NodeTerm): 'spot' | 'on-demand' | 'either' | 'unknown' {
@@ -138,14 +149,31 @@ function capacitiesOf(term: NodeTerm): 'spot' | 'on-demand' | 'either' | 'unknow
 /**
  * The terms as far as they decide the price: labels of the machine, and those of its card that the selectors do not resolve. They are short, so equal
  * ones are easy to recognize.
+ * @param inRegions whether each term keeps its regions, because there are several
  */
-function priceTerms(terms: readonly NodeTerm[]): readonly NodeTerm[] {
-  return terms.map((term) =>
-    term.filter(
+function priceTerms(terms: readonly NodeTerm[], inRegions: boolean): readonly NodeTerm[] {
+  return terms.map((term) => [
+    ...term.filter(
       ({ key, operator }) => isMachineLabel(key) || (isCardLabel(key) && !(operator === 'In' && isGpuLabel(key))),
     ),
-  );
+    ...(inRegions ? regionsOfTerm(term) : []),
+  ]);
 }
+
+/** The regions of terms of which one names a zone and another one a region; empty if a term names neither. */
+function regionsOfTerms(terms: readonly NodeTerm[]): readonly string[] {
+  const each = terms.map((term) => regionsOfTerm(term)[0]?.values ?? []);
+  return each.some((regions) => regions.length === 0) ? [] : [...new Set(each.flat())];
+}
+
+/** The regions of a term as one requirement. */
+function regionsOfTerm(term: NodeTerm): NodeTerm {
+  const values = regionsOf(term.filter(({ operator }) => operator === 'In'));
+  return values.length === 0 ? [] : [{ key: regionKey, operator: 'In', values }];
+}
+
+/** The label of a node's region. In `Placement.terms`, it is there only if the pods may run in several regions. */
+export const regionKey = 'topology.kubernetes.io/region';
 
 function withMachine(terms: readonly NodeTerm[], name: string | undefined): readonly NodeTerm[] {
   if (name === undefined) return terms;
@@ -157,10 +185,14 @@ const regionLabel = /^(?:topology|failure-domain\.beta)\.kubernetes\.io\/(region
 
 /** The regions of the selected regions and zones; empty if one of a selector's values is unknown. */
 function lowerRegions(selectors: readonly Selector[]): readonly string[] {
-  const lists = selectors.flatMap(({ key, values }): (readonly string[])[] => {
+  return regionsOf(selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })));
+}
+
+function regionsOf(labels: readonly RequiredLabel[]): readonly string[] {
+  const lists = labels.flatMap(({ key, values }): (readonly string[])[] => {
     const label = regionLabel.exec(key)?.[1];
     if (label === undefined) return [];
-    const found = values.flatMap(({ value }) => (label === 'region' ? value : (regionOfZone(value) ?? [])));
+    const found = values.flatMap((value) => (label === 'region' ? value : (regionOfZone(value) ?? [])));
     return found.length === values.length ? [found] : [];
   });
   const [first = [], ...others] = lists;

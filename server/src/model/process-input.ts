@@ -14,9 +14,9 @@ export const processInput = once(
 
 /** What a container is for, by its command line, the scripts that it runs, and its image. */
 export const useOf = once((container: Container): ReturnType<typeof containerUse> => {
-  const { image, scripts } = container;
+  const { scripts } = container;
   const input = processInput(container);
-  const own = containerUse({ ...(image && { image: image.value }), ...input });
+  const own = containerUse({ ...named(container), ...input });
   if (own.confidence === 'certain') return own;
   const inScripts = scripts.map(({ text }) =>
     containerUse({ command: ['bash', '-c', text], args: [], env: input.env }),
@@ -26,6 +26,12 @@ export const useOf = once((container: Container): ReturnType<typeof containerUse
 
 /** What the container's image is for, whatever its command line says. Null fields if there is no image. */
 export const imageUseOf = once(
-  ({ image }: Container): ReturnType<typeof containerUse> =>
-    containerUse({ ...(image && { image: image.value }), command: [], args: [] }),
+  (container: Container): ReturnType<typeof containerUse> =>
+    containerUse({ ...named(container), command: [], args: [] }),
 );
+
+/** The image, or its repository if only a chart knows the rest. */
+function named({ image, repository }: Container): { readonly image?: string } {
+  const name = image?.value ?? repository;
+  return name === undefined ? {} : { image: name };
+}

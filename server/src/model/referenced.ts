@@ -1,3 +1,5 @@
+import type { Table } from '../yaml/table.ts';
+
 // What one object takes from another that it references. The records have no positions.
 
 export interface Referenced<T> {
@@ -39,4 +41,20 @@ export interface ScalerFacts {
   readonly max: number | null | undefined;
   /** The metrics: `cpu`, `memory`, or the name or type of another one. */
   readonly metrics: readonly string[];
+}
+
+export interface VolumeClaimFacts {
+  /** The requested capacity in bytes; null if unknown. */
+  readonly bytes: number | null;
+  readonly accessModes: readonly string[];
+  readonly storageClass: string | null;
+}
+
+export interface ServiceFacts {
+  /** Variables describe only Services with an address: not headless ones. */
+  readonly hasAddress: boolean;
+  /** The required pod labels; null without a selector. */
+  readonly selects: Table<string> | null;
+  /** The ports of the pods, by number or name; null if one is unknown. */
+  readonly targets: readonly string[] | null;
 }

@@ -1,8 +1,10 @@
 import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument, parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
+import { type Helpers, readHelpers } from '../yaml/template-helpers.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
+import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts';
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
@@ -21,6 +23,7 @@ export interface ChartValues {
   readonly name: string;
   readonly document: YamlDocument;
   readonly root: YamlNode;
+  readonly helpers?: Helpers;
 }
 
 /** The chart that a file of values releases. Like a kustomize overlay, the release counts instead of the chart. */
@@ -28,6 +31,8 @@ export interface ChartRelease {
   /** The chart's own values; undefined if it has none. */
   readonly values: SourceFile | undefined;
   readonly templates: readonly SourceFile[];
+  /** The file of its named templates. */
+  readonly helpers?: SourceFile | undefined;
 }
 
 /** A chart that an object or a helmfile installs. */
@@ -59,11 +64,12 @@ export interface RelatedFiles {
 
 export const noRelatedFiles: RelatedFiles = {};
 
-/** The values of a chart; undefined if the text is not a mapping or is too large. */
+/** The values of a chart; undefined if the text is not a mapping, is too large, or has an error: then only a part of it is known. */
 export function chartValues(name: string, text: string): ChartValues | undefined {
   if (checkLimits(text) !== null) return undefined;
   const document = parseDocument(text, 0);
-  const { root } = document;
+  const { root, problems } = document;
+  if (problems.some(({ readable }) => readable !== true)) return undefined;
   return root?.kind === 'map' ? { name, document, root } : undefined;
 }
 
@@ -75,13 +81,17 @@ export function hasRelatedFiles(text: string, { chart, release, installs, base, 
     installs !== undefined ||
     base !== undefined ||
     built !== undefined ||
-    (chart !== undefined && text.includes('.Values'))
+    (chart !== undefined && (text.includes('.Values') || (chart.helpers !== undefined && text.includes('include'))))
   );
 }
 
 /** A template with its chart's values filled in: one document for each object that they make of it. None if they determine nothing. */
 export function filledTemplates(document: YamlDocument, chart: ChartValues): readonly YamlDocument[] {
-  return fillFromValues(document, chart.root).map(({ root }) => ({ ...document, root, template: !isSettled(root) }));
+  return fillFromValues(document, chart.root, chart.helpers).map(({ root }) => ({
+    ...document,
+    root,
+    template: !isSettled(root),
+  }));
 }
 
 /** Whether the values determine everything but names and labels, which helpers of charts make. */
@@ -106,10 +116,14 @@ export function withRelatedFiles(
   crossReferences: CrossReferences,
 ): readonly Workload[] {
   let isChanged = relatedFiles.release === undefined;
-  const resolved = readings(document, relatedFiles).flatMap(({ root, readWith, places, identity, unchanged }) => {
+  const resolved = readings(document, relatedFiles).flatMap((reading) => {
+    const { root, readWith, places, identity, unchanged, filled } = reading;
     const found = lowerDocument({ ...document, root }, options, crossReferences)
       .workloads.filter(requestsAccelerators)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
+      .map((workload) =>
+        filled === undefined ? workload : autoscaledByValues(workload, filled.template, filled.values),
+      )
       .map((workload) => ({ ...workload, ...identity, readWith }));
     isChanged ||= found.length > 0 && unchanged?.() === false;
     return found;
@@ -135,6 +149,8 @@ interface Reading {
   readonly places?: readonly Span[];
   /** What the cluster calls the object. It is set after reading, because references use the names of the files. */
   readonly identity?: Partial<Pick<Workload, 'name' | 'namespace'>>;
+  /** The template as written, and the values that fill it. */
+  readonly filled?: { readonly template: YamlNode; readonly values: YamlNode };
   /** For a release: whether the chart's own values lead to the same object. */
   readonly unchanged?: () => boolean;
 }
@@ -168,27 +184,34 @@ function readings(document: YamlDocument, related: RelatedFiles): readonly Readi
     });
   }
   if (chart === undefined) return [];
-  return fillFromValues(document, chart.root).map((filled) => ({ ...filled, readWith: chart.name }));
+  const filled = { template: root, values: chart.root };
+  return fillFromValues(document, chart.root, chart.helpers).map((one) => ({ ...one, readWith: chart.name, filled }));
 }
 
 /** The templates of a chart with its values and those of the release: mappings are merged, null removes a value, and lists are replaced. */
-function readingsOfRelease(root: YamlNode, { values, templates }: ChartRelease): readonly Reading[] {
+function readingsOfRelease(root: YamlNode, { values, templates, helpers }: ChartRelease): readonly Reading[] {
   const defaults = values && chartValues('values.yaml', values.text)?.root;
   const merged = defaults === undefined ? root : mergeStrategic(defaults, root, false);
-  return documentsOf(templates, merged).flatMap(({ made, document, readWith }): readonly Reading[] => {
-    const shown = placed(made, root);
-    if (shown === undefined) return [];
-    const unchanged = () =>
-      defaults !== undefined &&
-      filledWith(document, defaults).some((other) => JSON.stringify(other) === JSON.stringify(made));
-    return [{ root: shown, readWith, unchanged }];
-  });
+  return documentsOf({ templates, helpers }, merged).flatMap(
+    ({ made, document, readWith, filled }): readonly Reading[] => {
+      const shown = placed(made, root);
+      if (shown === undefined) return [];
+      const scaledWith = (one: YamlNode) => JSON.stringify(document.root && autoscaledReplicas(document.root, one));
+      const unchanged = () =>
+        defaults !== undefined &&
+        scaledWith(defaults) === scaledWith(merged) &&
+        filledWith(document, defaults, helpers && helpersIn(helpers)).some(
+          (other) => JSON.stringify(other) === JSON.stringify(made),
+        );
+      return [{ root: shown, readWith, unchanged, ...filled }];
+    },
+  );
 }
 
 /** The templates of a chart with its values and all those that an install names. */
 function readingsOfInstall(
   install: ChartInstall,
-  { values, templates, files, maps }: InstalledChart,
+  { values, templates, helpers, files, maps }: InstalledChart,
 ): readonly Reading[] {
   const ofChart = values && chartValues('values.yaml', values.text)?.root;
   const layers = install.layers.flatMap((layer) => {
@@ -199,27 +222,32 @@ function readingsOfInstall(
   const [first, ...rest] = ofChart === undefined ? layers : [ofChart, ...layers];
   const merged = rest.reduce((below, layer) => mergeStrategic(below, layer, false), first ?? emptyMap);
   const identity = install.namespace === null ? {} : { identity: { namespace: install.namespace } };
-  return documentsOf(templates, merged).flatMap(({ made, readWith }) => {
+  return documentsOf({ templates, helpers }, merged).flatMap(({ made, readWith, filled }) => {
     const shown = placed(made, install.at);
-    return shown === undefined ? [] : [{ root: shown, readWith, ...identity }];
+    return shown === undefined ? [] : [{ root: shown, readWith, ...identity, ...filled }];
   });
 }
 
 /** The documents of templates with values, and the names of their files. */
-function documentsOf(templates: readonly SourceFile[], values: YamlNode) {
+function documentsOf({ templates, helpers }: Pick<ChartRelease, 'templates' | 'helpers'>, values: YamlNode) {
+  const named = helpers && helpersIn(helpers);
   return templates.flatMap((template) => {
     const readWith = template.uri.slice(template.uri.lastIndexOf('/') + 1);
-    return documentsIn(template).flatMap((document) =>
-      filledWith(document, values).map((made) => ({ made, document, readWith })),
-    );
+    return documentsIn(template).flatMap((document) => {
+      const filled = document.root === null ? {} : { filled: { template: document.root, values } };
+      return filledWith(document, values, named).map((made) => ({ made, document, readWith, filled }));
+    });
   });
 }
 
-function filledWith(document: YamlDocument, values: YamlNode): readonly YamlNode[] {
-  const filled = fillFromValues(document, values).map(({ root }) => root);
+function filledWith(document: YamlDocument, values: YamlNode, helpers?: Helpers): readonly YamlNode[] {
+  const filled = fillFromValues(document, values, helpers).map(({ root }) => root);
   const roots = filled.length > 0 || document.root === null ? filled : [document.root];
   return roots.map(external);
 }
+
+/** The named templates in a file. */
+export const helpersIn = once(({ text }: SourceFile): Helpers => readHelpers(text));
 
 const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));
 

@@ -8,8 +8,8 @@ export type RequestedResource =
   /** A ResourceClaim or ResourceClaimTemplate that no file defines. */
   | { readonly kind: 'claim'; readonly name: string }
   | { readonly kind: 'annotation'; readonly name: string }
-  /** A field of a kind whose controller creates the pods. */
-  | { readonly kind: 'field'; readonly system: 'kaito' | 'kubeai' | 'field'; readonly name: string };
+  /** A field of a kind whose controller creates the pods; `nodes`: of all nodes together, however many there will be. */
+  | { readonly kind: 'field'; readonly system: 'kaito' | 'kubeai' | 'field' | 'nodes'; readonly name: string };
 
 /** A resource with a name, as containers request it. */
 export function byName(name: string): RequestedResource {

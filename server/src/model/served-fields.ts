@@ -2,6 +2,9 @@ import { modelByName } from '../catalog/index.ts';
 import type { Engine } from '../command/engines.ts';
 import type { Setting } from '../command/serving-settings.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { imageUseOf } from './process-input.ts';
+import { isValues } from './values.ts';
+import { modelInValues } from './values-model.ts';
 import type { Container, Workload } from './workload.ts';
 
 /** What the fields of a custom resource say of the model that its server loads. */
@@ -38,8 +41,15 @@ export function fieldModel(container: Container | undefined, workload: Workload)
     case 'RayService':
       return rayModel(asText(getIn(root, 'spec', 'serveConfigV2')) ?? '');
     default:
-      return undefined;
+      return container && isValues(workload) ? valuesModel(container) : undefined;
   }
+}
+
+/** The template passes it to the server of the image. */
+function valuesModel(container: Container): FieldModel | undefined {
+  const isServer = imageUseOf(container).use === 'serving' && imageUseOf(container).program !== null;
+  const name = isServer ? modelInValues(container.at) : undefined;
+  return name === undefined ? undefined : { name, engine: undefined, settings: [] };
 }
 
 function known(cursor: Cursor | undefined): string | undefined {

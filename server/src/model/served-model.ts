@@ -3,12 +3,19 @@ import { imageParts } from '../catalog/images.ts';
 import { modelByName, type NamedModel } from '../catalog/index.ts';
 import { type Engine, engineOf, versionOf } from '../command/engines.ts';
 import { tokens } from '../command/model-server.ts';
-import { readServerStart, type ServerStart, type Setting, settingOf } from '../command/serving-settings.ts';
+import {
+  pulledModels,
+  readServerStart,
+  type ServerStart,
+  type Setting,
+  settingOf,
+} from '../command/serving-settings.ts';
 import { settingsIn } from '../command/training-flags.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { modelInFolder } from './model-in-folder.ts';
 import { parametersStated } from './model-params.ts';
 import { once } from './once.ts';
+import { lowerContainer } from './pod.ts';
 import { imageUseOf, processInput, useOf } from './process-input.ts';
 import { fieldModel } from './served-fields.ts';
 import type { Container, Workload } from './workload.ts';
@@ -128,7 +135,7 @@ function without(unknown: NoServedModel): Served {
 function startOf(container: Container, engine: Engine | undefined): ServerStart | undefined {
   const own = processInput(container);
   const input = { ...own, env: [...(container.configEnv ?? []), ...own.env] };
-  const byImage = container.image === undefined ? undefined : (imageUseOf(container).program ?? undefined);
+  const byImage = imageUseOf(container).program ?? undefined;
   const entrypoint = entrypointOf(container) ?? byImage ?? engine ?? useOf(container).program ?? undefined;
   return (
     readServerStart(input, entrypoint) ??
@@ -155,7 +162,8 @@ function nameOf(start: ServerStart, stored: string | undefined, container: Conta
   const flags = start.settings.filter((one) => settingOf({ ...start, settings: [one] }, 'model') !== undefined);
   const file = settingOf(start, 'model-file')?.value;
   const flag = flags.filter(({ value }) => value !== undefined && value !== '').at(-1)?.value;
-  const name = stored ?? flag ?? start.model ?? imageModel(container);
+  const given = stored ?? flag ?? start.model ?? imageModel(container) ?? hookModel(start, container);
+  const name = start.engine === 'ollama' && given !== undefined ? withTag(given) : given;
   if (name !== undefined && !/[{$<]|^\/mnt\/models\/?$/.test(name)) {
     return { name: file === undefined ? name : `${name}:${file}`, detail: null };
   }
@@ -170,6 +178,22 @@ function nameOf(start: ServerStart, stored: string | undefined, container: Conta
     return { name: null, detail: 'a variable without a known value names it' };
   if (getIn(container.at, 'envFrom') !== undefined) return { name: null, detail: 'envFrom may name it' };
   return { name: null, detail: start.engine === 'ollama' ? 'Ollama loads the models that clients request' : null };
+}
+
+/** A model of Ollama's library without a tag is the one tagged latest. */
+function withTag(name: string): string {
+  return /^[\w.-]+$/.test(name) ? `${name}:${liteByDefault.has(name) ? '16b' : 'latest'}` : name;
+}
+
+/** Models whose smaller version is the latest. https://ollama.com/library/deepseek-v2 https://ollama.com/library/deepseek-coder-v2 */
+const liteByDefault: ReadonlySet<string> = new Set(['deepseek-v2', 'deepseek-coder-v2']);
+
+/** The one model that a postStart hook pulls into Ollama. */
+function hookModel({ engine }: ServerStart, { at, env }: Container): string | undefined {
+  const hook = engine === 'ollama' ? getIn(at, 'lifecycle', 'postStart', 'exec') : undefined;
+  if (hook === undefined) return undefined;
+  const [only, ...others] = pulledModels(processInput({ ...lowerContainer(hook, 'app'), env }));
+  return others.length === 0 ? only : undefined;
 }
 
 /** The model in the name of a NIM image: `nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3`. */

@@ -112,7 +112,8 @@ export function optimizerOf(text: string): Optimizer {
   if (is('muon')) return 'muon';
   if (/sgd/.test(text)) return 'sgd';
   if (/4_?bit/.test(text)) return 'adamw-4bit';
-  return is('paged') ? (small ? 'paged-adamw-8bit' : 'paged-adamw') : small ? 'adamw-8bit' : 'adamw';
+  if (is('paged')) return small ? 'paged-adamw-8bit' : 'paged-adamw';
+  return small ? 'adamw-8bit' : is('fused') ? 'adamw-fused' : 'adamw';
 }
 
 export function attentionOf(value: string | undefined): TrainingSettings['attention'] {

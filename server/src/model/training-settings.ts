@@ -11,7 +11,17 @@ export type Precision = 'mixed' | 'half' | 'full';
 export type Recomputation = 'none' | 'selective' | 'full' | 'offloaded';
 
 export type Optimizer =
-  | ('adamw' | 'adamw-8bit' | 'adamw-4bit' | 'paged-adamw' | 'paged-adamw-8bit' | 'adafactor' | 'lion' | 'lion-8bit')
+  | (
+      | 'adamw'
+      | 'adamw-fused'
+      | 'adamw-8bit'
+      | 'adamw-4bit'
+      | 'paged-adamw'
+      | 'paged-adamw-8bit'
+      | 'adafactor'
+      | 'lion'
+      | 'lion-8bit'
+    )
   | ('sgd' | 'sgd-momentum' | 'muon');
 
 /** Who keeps the weights, gradients and optimizer states. */
@@ -55,6 +65,8 @@ export interface TrainingSettings {
   readonly loss: 'whole' | 'chunked';
   /** Weights are updated during the backward pass, so gradients do not pile up. */
   readonly stepInBackward: boolean;
+  /** Each step has one backward pass, so its gradients do not exist before. */
+  readonly onePass?: true;
   /** Quantized models are prepared as PEFT does it: what stays unquantized gets 32 bits, and so does what flows between the layers. */
   readonly upcast?: true;
   /** Each example is two sequences, a chosen and a rejected one. */

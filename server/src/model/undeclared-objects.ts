@@ -3,6 +3,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { cardChoices } from './card-choices.ts';
+import { chipsInName } from './tpu-slice-name.ts';
 
 // Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
 
@@ -20,6 +21,9 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
     const executors = getIn(root, 'deploymentSpec', 'executors');
     const schema = asText(getIn(root, 'schemaVersion'));
     if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
+    if (isExperiment(root)) return { apiVersion: 'determined/', kind: 'Experiment' };
+    const type = asText(getIn(root, 'type')) ?? '';
+    if (isConfiguration(root, type)) return { apiVersion: 'dstack/', kind: type };
     return executors === undefined || schema === undefined || getIn(root, 'root') === undefined
       ? undefined
       : { apiVersion: `kubeflow-pipelines/${schema}`, kind: 'PipelineSpec' };
@@ -38,7 +42,24 @@ function isTask(root: Cursor): boolean {
   const resources = getIn(root, 'resources');
   const blocks = [resources, ...items(getIn(resources, 'any_of')), ...items(getIn(resources, 'ordered'))];
   const cards = isScript ? blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators'))) : [];
-  return cards.some(({ name }) => gpusNamed(name).length > 0);
+  return cards.some(({ name }) => gpusNamed(name).length > 0 || chipsInName(name) !== null);
+}
+
+/** The field in which an experiment of Determined requests its devices. */
+export const slotsKey = 'slots_per_trial';
+
+/** Whether the document is an experiment of Determined: a search or a program, and the devices of each trial. */
+function isExperiment(root: Cursor): boolean {
+  const isRun = getIn(root, 'searcher') !== undefined || getIn(root, 'entrypoint') !== undefined;
+  return isRun && asText(getIn(root, 'resources', slotsKey)) !== undefined;
+}
+
+/** Whether the document is a configuration of dstack that runs something on GPUs. */
+function isConfiguration(root: Cursor, type: string): boolean {
+  if (getIn(root, 'resources', 'gpu') === undefined) return false;
+  if (type === 'dev-environment') return getIn(root, 'ide') !== undefined;
+  if (type !== 'task' && type !== 'service') return false;
+  return items(getIn(root, 'commands')).length > 0 || asString(getIn(root, 'image')) !== undefined;
 }
 
 /** The name of an object of another tool; null if it has none. */

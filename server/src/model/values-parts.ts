@@ -36,15 +36,20 @@ export function podSetOf(block: Cursor, containers: readonly Container[]): PodSe
 export function replicasOf(block: Cursor, unset: number | null = 1): PodCount {
   if (isTemplated(getIn(block, 'enabled')) || isIncomplete(block)) return exactly(null);
   if (asBoolean(getIn(block, 'enabled')) === false) return exactly(0);
-  const scaler = ['autoscaling', 'hpa', 'keda'].map((key) => getIn(block, key)).find((one) => isOn(one) !== false);
-  if (scaler !== undefined && isOn(scaler) !== undefined) {
-    if (isOn(scaler) === null) return exactly(null);
-    const max = firstOf(scaler, ['maxReplicas', 'maxReplicaCount']);
-    const min = firstOf(scaler, ['minReplicas', 'minReplicaCount']);
-    return between(lowerCount(min, 1), max === undefined ? null : lowerCount(max, 1));
-  }
+  const autoscaled = autoscaledReplicasOf(block);
+  if (autoscaled !== undefined) return autoscaled;
   const written = firstOf(block, ['replicaCount', 'replicas']);
   return exactly(written === undefined && unset === null ? null : lowerCount(written, unset ?? 1));
+}
+
+/** The bounds of the autoscaler that a mapping turns on for its pods; undefined if it turns on none. */
+export function autoscaledReplicasOf(block: Cursor): PodCount | undefined {
+  const scaler = ['autoscaling', 'hpa', 'keda'].map((key) => getIn(block, key)).find((one) => isOn(one) !== false);
+  if (scaler === undefined || isOn(scaler) === undefined) return undefined;
+  if (isOn(scaler) === null) return exactly(null);
+  const max = firstOf(scaler, ['maxReplicas', 'maxReplicaCount']);
+  const min = firstOf(scaler, ['minReplicas', 'minReplicaCount']);
+  return between(lowerCount(min, 1), max === undefined ? null : lowerCount(max, 1));
 }
 
 /** Whether an autoscaler is enabled; null if that is templated, undefined if there is none. */
@@ -65,6 +70,8 @@ export interface ContainerParts {
   readonly name: string;
   readonly type?: Container['type'];
   readonly image?: Cursor | undefined;
+  /** The repository of its image in the chart's own values. */
+  readonly repository?: string;
   readonly resources?: Cursor | undefined;
   /** Requests outside `resources`. */
   readonly requests?: readonly AcceleratorRequest[];
@@ -79,10 +86,10 @@ export function containerOf(parts: ContainerParts): Container {
   const { at, name, type = 'app', image, resources = getIn(at, 'resources'), requests = [], command, env } = parts;
   const container = lowerContainer(at, type, name, resources);
   const passed = [...container.args, ...listOf(getIn(at, 'extraArgs'))];
-  const named = imageOf(at, image ?? getIn(at, 'image'));
+  const named = imageOf(at, image ?? getIn(at, 'image'), parts.repository);
   const settings =
     parts.ownChart === true && container.command.length === 0
-      ? ownFlagsOf(at, named.image ?? container.image, passed)
+      ? ownFlagsOf(at, named.repository ?? (named.image ?? container.image)?.value, passed)
       : [];
   return {
     ...container,
@@ -151,9 +158,14 @@ export function unwritten(resource: string, count: number | null): AcceleratorRe
 
 /**
  * The image of a mapping: a text, or `repository` and `tag`, which can also be next to each other in the mapping itself. Undefined if the chart
- * completes it: only the chart knows its default tag.
+ * completes it: only the chart knows its default tag, and the values only the repository, or the reverse.
+ * @param unset the repository if the values have none, if it is known
  */
-export function imageOf(block: Cursor, image: Cursor | undefined): { readonly image?: Located<string> | undefined } {
+export function imageOf(
+  block: Cursor,
+  image: Cursor | undefined,
+  unset = '',
+): Pick<Container, 'repository' | 'tag'> & { readonly image?: Located<string> | undefined } {
   if (image?.node.kind === 'scalar') {
     const name = text(image);
     // With a separate tag, the text is only the repository.
@@ -164,11 +176,20 @@ export function imageOf(block: Cursor, image: Cursor | undefined): { readonly im
   const parts = image?.node.kind === 'map' ? image : image === undefined ? block : undefined;
   if (parts === undefined) return {};
   const named = firstOf(parts, ['repository', 'name']);
-  const repository = asText(named) ?? '';
+  const repository = asText(named) ?? (named === undefined ? unset : '');
   if (image === undefined && getIn(parts, 'repository') === undefined) return {};
-  if (repository === '' || isTemplated(named) || isPinned(parts)) return { image: undefined };
+  if (named === undefined && repository === '' && !isPinned(parts)) return { image: undefined, ...tagIn(parts) };
+  if (repository === '' || isTemplated(named)) return { image: undefined };
   const registry = asText(getIn(parts, 'registry')) ?? '';
-  return { image: tagged(registry === '' ? repository : `${registry}/${repository}`, getIn(parts, 'tag')) };
+  const name = registry === '' ? repository : `${registry}/${repository}`;
+  const found = isPinned(parts) ? undefined : tagged(name, getIn(parts, 'tag'));
+  return { image: found, ...(found === undefined && { repository: name }) };
+}
+
+function tagIn(parts: Cursor): Pick<Container, 'tag'> {
+  const tag = getIn(parts, 'tag');
+  const found = isTemplated(tag) ? undefined : text(tag);
+  return found === undefined || !/^\w[\w.-]*$/.test(found.value) ? {} : { tag: found };
 }
 
 function isPinned(parts: Cursor): boolean {

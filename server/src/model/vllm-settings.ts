@@ -32,10 +32,10 @@ const vllmFlags: ReadonlyMap<string, string> = new Map([
  */
 export function ownFlagsOf(
   block: Cursor,
-  image: Located<string> | undefined,
+  image: string | undefined,
   written: readonly Located<string>[],
 ): readonly Located<string>[] {
-  if (image === undefined || !/(?:^|[/:-])vllm(?:[-:@/]|$)/.test(image.value)) return [];
+  if (image === undefined || !/(?:^|[/:-])vllm(?:[-:@/]|$)/.test(image)) return [];
   const holders = [block, ...entries(block).filter((part) => part.node.kind === 'map' && holdsSettings(keyOf(part)))];
   const isWritten = (flag: string) => written.some(({ value }) => value === flag || value.startsWith(`${flag}=`));
   // The parallel sizes of a group of pods are not those of one.

@@ -117,6 +117,10 @@ export interface Container {
   /** The container's mapping; for KServe's `model:` the mapping that stands for it. */
   readonly at: Cursor;
   readonly image: Located<string> | undefined;
+  /** The name of an image whose version only the chart knows. */
+  readonly repository?: string;
+  /** The tag of an image whose repository only the chart knows. */
+  readonly tag?: Located<string>;
   readonly command: readonly Located<string>[];
   readonly args: readonly Located<string>[];
   readonly env: readonly { readonly name: string; readonly value: Located<string> | undefined; readonly at: Cursor }[];
@@ -267,16 +271,18 @@ export interface OwnMachineName {
   readonly devices: number | null;
 }
 
-/** The nodes of pods that prefer spot, in the form of `Placement.terms`. */
+/** The nodes of pods that may run on spot and on demand, in the form of `Placement.terms`. */
 export interface SpotFirst {
   readonly spot: readonly NodeTerm[];
   readonly onDemand: readonly NodeTerm[];
+  /** Spot nodes come first, and nodes on demand only if there are none. */
+  readonly isFirst: boolean;
 }
 
 /** Where the pods run, according to the object and the config. */
 export interface Placement {
   readonly capacity: Capacity;
-  /** Spot nodes come first, and nodes on demand if there are none; `capacity` is unknown then. */
+  /** If they may run on both; `capacity` is unknown then. */
   readonly spotFirst?: SpotFirst;
   /** The selector that decides the capacity; undefined if the config does. */
   readonly capacityAt: Cursor | undefined;

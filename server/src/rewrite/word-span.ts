@@ -1,5 +1,5 @@
 import type { Word } from '../command/shell.ts';
-import { type Located, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, items, type Located, spanOf } from '../yaml/cursor.ts';
 import { countWhere, lineStartsIn } from '../yaml/document-marks.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
@@ -26,7 +26,9 @@ export function spanInScalar(document: YamlDocument, scalar: Located<string>, pa
   return spanInItem(document, scalar, part);
 }
 
-function spanInItem({ text }: YamlDocument, { value, at }: Located<string>, { start, end }: Span): Span {
+function spanInItem(document: YamlDocument, { value, at }: Located<string>, { start, end }: Span): Span {
+  if (at.node.kind === 'seq') return spanInLines(document, at, { start, end });
+  const { text } = document;
   const whole = spanOf(at);
   if (start === 0 && end === value.length) return whole;
   const writing = writings.get(at.node) ?? writingOf(text.slice(whole.start, whole.end), value);
@@ -34,6 +36,19 @@ function spanInItem({ text }: YamlDocument, { value, at }: Located<string>, { st
   const { shift } = writing;
   if (shift >= 0) return { start: whole.start + shift + start, end: whole.start + shift + end };
   return inBlock(writing, whole.start, value, start, end);
+}
+
+/** The span of a part of a list's items, which make one script, a line for each. */
+function spanInLines(document: YamlDocument, list: Cursor, { start, end }: Span): Span {
+  let from = 0;
+  for (const at of items(list)) {
+    const value = asText(at);
+    if (value === undefined) continue;
+    const to = from + value.length;
+    if (start <= to) return spanInItem(document, { value, at }, { start: start - from, end: Math.min(end, to) - from });
+    from = to + 1;
+  }
+  return spanOf(list);
 }
 
 /** The source of a scalar, with line offsets: a script of thousands of lines may have a word to find in each. */

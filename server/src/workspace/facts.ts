@@ -5,6 +5,8 @@ import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { type Machines, machinePools, templateMachines } from '../evidence/machine-templates.ts';
 import { nodeClassDisk } from '../evidence/pool-disks.ts';
+import type { TerraformBlock, TerraformRegion } from '../evidence/terraform-pools.ts';
+import type { TerraformStatements } from '../evidence/terraform-values.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type {
@@ -82,6 +84,9 @@ export type Facts =
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'disk'; readonly facts: PoolDisk }
   | { readonly type: 'machines'; readonly facts: Machines }
+  | { readonly type: 'terraform'; readonly facts: TerraformBlock }
+  | { readonly type: 'regions'; readonly facts: readonly TerraformRegion[] }
+  | { readonly type: 'values'; readonly facts: TerraformStatements }
   | { readonly type: 'model'; readonly facts: NamedModel }
   | { readonly type: 'sharing'; readonly facts: readonly DeviceSharing[] }
   | { readonly type: 'header'; readonly facts: readonly string[] }

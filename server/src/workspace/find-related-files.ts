@@ -4,7 +4,7 @@ import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { once } from '../model/once.ts';
-import { chartValues, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import { chartValues, helpersIn, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { relatedToInstalls, templatesIn } from './installed-charts.ts';
 
 /** How related files are read: the only difference between the editor and the command line. */
@@ -215,7 +215,7 @@ async function relatedFilesOf(
   // Many folders are named `templates`; only a Chart.yaml makes one part of a chart.
   if (place !== undefined && reaches(place.chart) && (await read(place.chart)) !== undefined) {
     const values = await read(place.values);
-    return values === undefined ? noRelatedFiles : chartIn(values);
+    return values === undefined ? noRelatedFiles : chartIn(values)(await read(place.helpers));
   }
   if (isKustomization(uri)) return noRelatedFiles;
   const released = list === undefined ? noRelatedFiles : await relatedToRelease(uri, read, { reaches, list });
@@ -230,13 +230,22 @@ async function relatedToRelease(
   const place = chartOfRelease(uri);
   if (place === undefined || !reaches(place.chart) || (await read(place.chart)) === undefined) return noRelatedFiles;
   const templates = await templatesIn(place.templates, read, list);
-  return templates.length === 0 ? noRelatedFiles : { release: { values: await read(place.values), templates } };
+  return templates.length === 0
+    ? noRelatedFiles
+    : {
+        release: { values: await read(place.values), templates, helpers: await read(place.helpers) },
+      };
 }
 
-/** All templates of a chart have the same values. */
-const chartIn = once(({ text }: SourceFile): RelatedFiles => {
+/** All templates of a chart have the same values and helpers. */
+const chartIn = once(({ text }: SourceFile) => {
   const chart = chartValues('values.yaml', text);
-  return chart === undefined ? noRelatedFiles : { chart };
+  const alone: RelatedFiles = chart === undefined ? noRelatedFiles : { chart };
+  const withHelpers = once((file: SourceFile): RelatedFiles => {
+    const helpers = helpersIn(file);
+    return chart === undefined || helpers.bodies.size === 0 ? alone : { chart: { ...chart, helpers } };
+  });
+  return (file: SourceFile | undefined) => (file === undefined ? alone : withHelpers(file));
 });
 
 async function relatedToKustomization(

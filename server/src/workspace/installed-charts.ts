@@ -58,7 +58,8 @@ async function installedChart(
       if (file === undefined && !layer.optional) return undefined;
       if (file !== undefined) files.set(layer.file, file);
     }
-    return { values: await read(`${folder}/values.yaml`), templates, files, maps };
+    const helpers = await read(`${folder}/templates/_helpers.tpl`);
+    return { values: await read(`${folder}/values.yaml`), templates, helpers, files, maps };
   }
   return undefined;
 }

@@ -2,6 +2,8 @@
 interface Part {
   readonly text: string;
   readonly item?: boolean;
+  /** As in the text of a document. */
+  readonly opened?: string | undefined;
 }
 
 /**
@@ -17,6 +19,6 @@ export function knownByText<T extends Part>(before: readonly T[]): (part: Part) 
   return (part) => known.get(keyOf(part))?.pop();
 }
 
-function keyOf({ text, item = false }: Part): string {
-  return `${item} ${text}`;
+function keyOf({ text, item = false, opened = '' }: Part): string {
+  return `${item} ${opened} ${text}`;
 }

@@ -1,28 +1,45 @@
 import { isGpuLabel } from '../catalog/index.ts';
 import { onMachines } from '../evidence/machine-templates.ts';
+import { tolerates } from '../fleet/tolerations.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { onDisk } from '../model/node-disk.ts';
-import type { NodePool, NodeTaint } from '../model/node-pool.ts';
+import type { NodePool, NodeTaint, Tolerated } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
-import { terraformKind } from './terraform.ts';
+import { terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
-export const poolKinds = [...kindsFor('pool'), ...kindsFor('nodes'), terraformKind];
+export const poolKinds = [...kindsFor('pool'), ...kindsFor('nodes'), ...terraformKinds];
 
 /**
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
  * those are defined in its folder or above.
  */
-export function landingOf(scope: Scope, wanted: readonly RequiredLabel[], isFree: boolean): Landing | undefined {
+export function landingOf(
+  scope: Scope,
+  wanted: readonly RequiredLabel[],
+  isFree: boolean,
+  tolerated?: readonly Tolerated[],
+): Landing | undefined {
   scope.workspace.dependOn(poolKinds);
   const pools = poolsIn(scope.workspace);
   const linked = pools.linked(wanted);
-  if (linked.places.all.length > 0) return landing(scope, linked);
+  if (linked.places.all.length > 0) return landing(scope, openTo(tolerated, linked));
   const { places } = pools.unselected;
-  return isFree && places.countAbove(scope) === places.all.length ? landing(scope, pools.unselected) : undefined;
+  const isAll = isFree && places.countAbove(scope) === places.all.length;
+  return isAll ? landing(scope, openTo(tolerated, pools.unselected)) : undefined;
+}
+
+/** The pools whose taints are tolerated; all of them if there is none: the tolerations are still missing, which is for a rule to say. */
+function openTo(tolerated: readonly Tolerated[] | undefined, group: PoolGroup): PoolGroup {
+  const { all } = group.places;
+  const admits = ({ key, value, effect }: NodeTaint) =>
+    effect === 'PreferNoSchedule' ||
+    tolerated?.some((one) => tolerates(one, { key, value: value ?? one.value, effect })) === true;
+  const open = tolerated === undefined ? all : all.filter(({ pool }) => pool.taints?.every(admits) ?? true);
+  return open.length === 0 || open.length === all.length ? group : poolGroup(open);
 }
 
 /** A pool, with the place of its definition. */
@@ -70,12 +87,15 @@ function poolsIn(workspace: Workspace): Pools {
   const stamp = workspace.stampOf(poolKinds);
   const before = known.get(workspace);
   if (before?.stamp === stamp) return before.pools;
+  const folders = terraformFolders(workspace);
   const all = poolKinds.flatMap((kind) =>
     workspace.objects(kind, anyObject, '').all.flatMap((found) =>
-      (factsAs(found.object, 'pools') ?? []).flatMap((described): Pool | readonly Pool[] => {
-        const pool = withMachines(described, found.object.namespace, { ...found, workspace });
-        return pool === undefined ? [] : { ...found, pool: withDisk(pool, { ...found, workspace }) };
-      }),
+      (factsAs(found.object, 'pools') ?? terraformPools(found, folders)).flatMap(
+        (described): Pool | readonly Pool[] => {
+          const pool = withMachines(described, found.object.namespace, { ...found, workspace });
+          return pool === undefined ? [] : { ...found, pool: withDisk(pool, { ...found, workspace }) };
+        },
+      ),
     ),
   );
   const byLabel = new Map<string, Pool[]>();
@@ -121,6 +141,10 @@ function withMachines(pool: NodePool, namespace: string | null, scope: Scope): N
   return known && onMachines(pool, known);
 }
 
+function folderOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
+}
+
 /** The pool with the disks of its node class. */
 function withDisk(pool: NodePool, scope: Scope): NodePool {
   const { nodeClass, terms } = pool;
@@ -133,7 +157,7 @@ function withDisk(pool: NodePool, scope: Scope): NodePool {
 /** Pools with the same cards are those of the pods only if they are all of one project. */
 function inOneFolder(pools: readonly Pool[]): readonly Pool[] {
   const open = pools.filter(({ pool }) => pool.needsSelector !== true);
-  const folders = new Set(open.map(({ key }) => key.slice(0, key.lastIndexOf('/'))));
+  const folders = new Set(open.map(({ key }) => folderOf(key)));
   return folders.size === 1 ? open : [];
 }
 

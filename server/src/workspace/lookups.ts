@@ -2,7 +2,6 @@ import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type {
-  BudgetFacts,
   CrossReferences,
   Demand,
   FlavorFacts,
@@ -12,7 +11,6 @@ import type {
 } from '../model/cross-references.ts';
 import { scalableKinds } from '../model/kinds/index.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
-import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
@@ -31,6 +29,7 @@ import {
   referenced,
   type Scope,
 } from './named.ts';
+import { budgetsOf, inNamespace, servicesOf } from './namespace-lookups.ts';
 import { isInSiblingFolder, type Place, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
@@ -127,6 +126,8 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['RuntimeClass'], ['podOverhead', name], () =>
         factsNamed(scope, ['node.k8s.io/RuntimeClass'], null, name, 'overhead'),
       ),
+    servicesOf: (namespace, labels) =>
+      read(['Service'], ['servicesOf', namespace, JSON.stringify(labels)], () => servicesOf(scope, namespace, labels)),
     service: (namespace, name) =>
       read(['Service'], ['service', namespace, name], () =>
         factsNamed(scope, ['/Service'], namespace, name, 'service'),
@@ -164,8 +165,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
         workspace,
         read([clusterKind], ['liveValues', key], () => liveValues(workspace.cluster, key)),
       ),
-    landingOf: (wanted, isFree) =>
-      read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(scope, wanted, isFree)),
+    landingOf: (...asked) => read(poolKinds, ['landingOf', JSON.stringify(asked)], () => landingOf(scope, ...asked)),
   };
   const askFit = (question: FitQuestion) =>
     read([clusterKind], ['fit', JSON.stringify(question)], () => {
@@ -263,17 +263,6 @@ function targetNamed(
   return factsNamed(scope, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
 }
 
-/** The budgets in the folder of the pods or above. One in a sibling folder may belong to other pods. */
-function budgetsOf(scope: Scope, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
-  const there = inNamespace(scope, 'PodDisruptionBudget', namespace);
-  return there.flatMap((found) => {
-    const facts = factsAs(found.object, 'budget');
-    if (facts === null || facts.selects === null) return [];
-    const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
-    return fits ? [referenced(scope, found, facts)] : [];
-  });
-}
-
 /** Kinds that keep pods running and have facts as workloads. */
 const stayingKinds: readonly string[] = ['Deployment', 'StatefulSet', 'InferenceService'];
 
@@ -291,15 +280,6 @@ function demandsOf(scope: Scope, namespace: string | null, resource: string): re
 function fileHeader(scope: Scope): readonly string[] {
   const found = scope.workspace.objects(headerKind, anyObject, '').above(scope);
   return found.filter(({ key }) => key === scope.key).flatMap(({ object }) => factsAs(object, 'header') ?? []);
-}
-
-/** The objects of a kind in a namespace, in the folder of the file or above. */
-function inNamespace(scope: Scope, kind: string, namespace: string | null): readonly Found[] {
-  return scope.workspace.objects(kind, namespaceOf, JSON.stringify(namespace)).above(scope);
-}
-
-function namespaceOf({ object }: Found): string {
-  return JSON.stringify(object.namespace);
 }
 
 function clusterQueueOf(scope: Scope, namespace: string | null, name: string): Referenced<QueueFacts> | undefined {

@@ -45,11 +45,29 @@ export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
   };
 }
 
-/** Whether the Service certainly has an address of its own, which pods of its namespace get in environment variables. */
+/** Which pods a Service selects, and where it sends their requests. */
 export function serviceFacts(spec: Cursor | undefined): ServiceFacts {
   const [type, address] = [getIn(spec, 'type'), getIn(spec, 'clusterIP')];
-  if (isTemplated(spec) || isTemplated(type) || isTemplated(address)) return { hasAddress: false };
-  return { hasAddress: asText(type) !== 'ExternalName' && asText(address) !== 'None' };
+  const isUnknown = isTemplated(spec) || isTemplated(type) || isTemplated(address);
+  const selector = getIn(spec, 'selector');
+  const labels = entries(selector).map((label) => [keyOf(label), asText(label)] as const);
+  const ports = getIn(spec, 'ports');
+  const targets = items(ports).map((port) => {
+    const target = getIn(port, 'targetPort') ?? getIn(port, 'port');
+    return isIncomplete(port) || isTemplated(target) ? undefined : asText(target);
+  });
+  return {
+    // Pods of its namespace get a certain address of its own in environment variables.
+    hasAddress: !isUnknown && asText(type) !== 'ExternalName' && asText(address) !== 'None',
+    selects:
+      labels.length === 0 || isIncomplete(selector) || labels.some(([, value]) => value === undefined)
+        ? null
+        : tableOf(labels.map(([key, value]): [string, string] => [key, value ?? ''])),
+    targets:
+      targets.length === 0 || isIncomplete(ports) || targets.includes(undefined)
+        ? null
+        : targets.flatMap((target) => target ?? []),
+  };
 }
 
 /** The app containers of a pod template; null if a template or the pod's own `resources` may add requests. */

@@ -1,5 +1,5 @@
 import type { ReferencedPods } from '../model/cross-references.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { PodSet, Selector } from '../model/workload.ts';
 
 /** The requests and node labels of a pod set, without positions. */
 export function seenPods(podSet: PodSet): ReferencedPods {
@@ -9,6 +9,11 @@ export function seenPods(podSet: PodSet): ReferencedPods {
       name,
       accelerators: accelerators.map(({ resource, form, count }) => ({ resource, form, count })),
     })),
-    selectors: podSet.selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })),
+    selectors: seenSelectors(podSet.selectors),
   };
+}
+
+/** Node labels without positions. */
+export function seenSelectors(selectors: readonly Selector[]): ReferencedPods['selectors'] {
+  return selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
 }

@@ -5,10 +5,11 @@ import { runsByTemplate } from '../model/kinds/workflows.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import { defaultModelOptions } from '../model/options.ts';
+import { lowerSelectors } from '../model/pod.ts';
 import type { Manifest } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
 import { tableOf } from '../yaml/table.ts';
-import { seenPods } from './seen-pods.ts';
+import { seenPods, seenSelectors } from './seen-pods.ts';
 
 /** What an object with steps runs for one that references it: only the pods with accelerators. */
 export function stepFacts(manifest: Manifest): StepFacts {
@@ -21,11 +22,14 @@ export function stepFacts(manifest: Manifest): StepFacts {
       const runs = { name: podSet.name, min, max, ...(stages && { stages }) };
       return holds[index] === true && max !== 0 ? [{ ...runs, ...seenPods(podSet) }] : [];
     });
-  const byTemplate =
-    groupOf(manifest.apiVersion) === 'argoproj.io'
-      ? runsByTemplate(getIn(manifest.root, 'spec'))
-      : tableOf([['', countsOf(manifest)]]);
-  return { runs: tableOf(Object.entries(byTemplate).map(([name, counts]) => [name, runsOf(counts)])) };
+  const spec = getIn(manifest.root, 'spec');
+  const isArgo = groupOf(manifest.apiVersion) === 'argoproj.io';
+  const byTemplate = isArgo ? runsByTemplate(spec) : tableOf([['', countsOf(manifest)]]);
+  const whole = isArgo && spec !== undefined ? seenSelectors(lowerSelectors(spec)) : [];
+  return {
+    runs: tableOf(Object.entries(byTemplate).map(([name, counts]) => [name, runsOf(counts)])),
+    ...(whole.length > 0 && { whole }),
+  };
 }
 
 /** The pods as the table of kinds counts them: a definition has no number itself. */

@@ -110,7 +110,9 @@ export class Workspace {
   /** Changes when an object of the kinds (without their groups) may have changed, except for its position. */
   stampOf(kinds: readonly string[]): number {
     // Versions only grow, so no sum occurs twice.
-    return kinds.reduce((sum, kind) => sum + (this.#versions.get(kind) ?? 0), 0);
+    let sum = 0;
+    for (let index = 0; index < kinds.length; index++) sum += this.#versions.get(kinds[index] ?? '') ?? 0;
+    return sum;
   }
 
   /**

@@ -1,4 +1,5 @@
-import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { claimedDevices } from '../claims.ts';
 import type { PodCount } from '../kinds/kind.ts';
 import { between, exactly } from '../kinds/pod-sets.ts';
 import { workerPods } from '../kinds/ray.ts';
@@ -16,7 +17,10 @@ export const appCharts: readonly Chart[] = [
     owns: (values) => containersIn(values, 'controllers', 'containers'),
     blocks: (values) =>
       entries(getIn(values, 'controllers')).map((controller) => ({
-        ...controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
+        ...withRawClaims(
+          controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
+          getIn(values, 'rawResources'),
+        ),
         wholeResources: true,
       })),
     shared: ['defaultPodOptions', 'defaultContainerOptions'],
@@ -105,6 +109,29 @@ function controllerOf(controller: Cursor, holder: Cursor, defaults: Cursor | und
     root: controller,
     podSet: { ...set, name: keyOf(controller), replicas: getIn(controller, 'replicas'), pods: podsOf(controller) },
   };
+}
+
+/**
+ * The claims of app-template's pods, where `rawResources` has the only template: its name is made of the release's. The `spec` there has the
+ * fields of the object besides its metadata, its own `spec` among them.
+ */
+function withRawClaims(block: ChartBlock, raw: Cursor | undefined): ChartBlock {
+  const [template, ...others] = entries(raw).filter(
+    (object) =>
+      asText(getIn(object, 'kind')) === 'ResourceClaimTemplate' && asBoolean(getIn(object, 'enabled')) !== false,
+  );
+  if (template === undefined || others.length > 0) return block;
+  const isOfTemplate = (claim: Cursor) => getIn(claim, 'resourceClaimTemplateName') !== undefined;
+  const all = items(getIn(block.podSet.pod, 'resourceClaims'));
+  const own = all.filter(isOfTemplate);
+  const names = new Set(own.map((claim) => asText(getIn(claim, 'resourceClaimTemplateName'))));
+  if (names.size !== 1) return block;
+  const body = getIn(template, 'spec') ?? getIn(template, 'manifest');
+  const devices = claimedDevices(getIn(body, 'spec', 'spec'));
+  if (devices.length === 0) return block;
+  const claims = all.filter((claim) => !isOfTemplate(claim));
+  const claimed = own.flatMap((at) => devices.map((device) => ({ ...device, at })));
+  return { ...block, podSet: { ...block.podSet, claims, claimed } };
 }
 
 /** The options of a pod, completed by those of all pods. */

@@ -4,6 +4,7 @@ import type { PodCount, PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
 import { kubeAiServer } from '../kinds/serving.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
+import { imageAt } from '../values-component.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
 import { vllmFlagsOf } from '../vllm-settings.ts';
 import type { AcceleratorRequest, Container } from '../workload.ts';
@@ -77,12 +78,15 @@ export const servingCharts: readonly Chart[] = [
     date: '2026-11-22',
     owns: (values) => getIn(values, 'ollama', 'gpu', 'enabled') !== undefined,
     blocks: (values) => {
-      const container = containerOf({ at: values, name: 'ollama' });
+      const container = containerOf({ at: values, name: 'ollama', repository: 'ollama/ollama' });
       // The template merges its own limit into those of the values.
-      const own = ollamaGpus(getIn(values, 'ollama', 'gpu')).filter(
+      const gpu = getIn(values, 'ollama', 'gpu');
+      const own = ollamaGpus(gpu).filter(
         ({ resource }) => !container.accelerators.some((written) => written.resource === resource),
       );
-      return [one(values, { ...container, accelerators: [...container.accelerators, ...own] })];
+      const block = one(values, { ...container, accelerators: [...container.accelerators, ...own] });
+      const enabled = getIn(gpu, 'enabled');
+      return [enabled === undefined || asBoolean(enabled) === false ? { ...block, wholeResources: true } : block];
     },
     shared: ['ollama'],
   },
@@ -110,7 +114,10 @@ export const servingCharts: readonly Chart[] = [
     source: 'https://helm.sh/docs/helm/helm_create/',
     date: '2026-11-22',
     owns: () => false,
-    blocks: (values) => [one(values, containerOf({ at: values, name: 'server' }))],
+    blocks: (values) => {
+      const container = containerOf({ at: values, name: 'server', image: imageAt(values) });
+      return [{ ...one(values, container), wholeResources: true }];
+    },
   },
 ];
 

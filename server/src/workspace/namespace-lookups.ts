@@ -1,0 +1,58 @@
+import type { BudgetFacts, Referenced, ServiceFacts } from '../model/cross-references.ts';
+import type { Table } from '../yaml/table.ts';
+import { factsAs, referenced, type Scope } from './named.ts';
+import type { Found } from './workspace.ts';
+
+// What the objects of a namespace select by the labels of pods.
+
+/** The objects of a kind in a namespace, in the folder of the file or above. */
+export function inNamespace(scope: Scope, kind: string, namespace: string | null): readonly Found[] {
+  return scope.workspace.objects(kind, namespaceOf, JSON.stringify(namespace)).above(scope);
+}
+
+function namespaceOf({ object }: Found): string {
+  return JSON.stringify(object.namespace);
+}
+
+/** The PodDisruptionBudgets that select pods with these labels. */
+export function budgetsOf(
+  scope: Scope,
+  namespace: string | null,
+  labels: Table<string>,
+): readonly Referenced<BudgetFacts>[] {
+  const there = inNamespace(scope, 'PodDisruptionBudget', namespace);
+  return there.flatMap((found) => {
+    const facts = factsAs(found.object, 'budget');
+    if (facts === null || facts.selects === null) return [];
+    const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
+    return fits ? [referenced(scope, found, facts)] : [];
+  });
+}
+
+/** Each pod is compared with so many Services at most; where more have one of its labels first, none of them is. */
+const maxCompared = 200;
+
+/** The Services that select pods with these labels. */
+export function servicesOf(
+  scope: Scope,
+  namespace: string | null,
+  labels: Table<string>,
+): readonly Referenced<ServiceFacts>[] {
+  // By one label of each selector: a workspace may have thousands of Services.
+  const there = Object.entries(labels).flatMap((label) => {
+    const found = scope.workspace.objects('Service', firstSelected, JSON.stringify([namespace, ...label]));
+    return found.countAbove(scope) > maxCompared ? [] : found.above(scope);
+  });
+  return there.flatMap((found) => {
+    const facts = factsAs(found.object, 'service');
+    const fits = Object.entries(facts?.selects ?? {}).every(([key, value]) => labels[key] === value);
+    return facts !== null && fits ? [referenced(scope, found, facts)] : [];
+  });
+}
+
+function firstSelected({ object }: Found): string | undefined {
+  const facts = object.facts();
+  const selects = facts?.type === 'service' ? facts.facts.selects : null;
+  const [first] = Object.entries(selects ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return first && JSON.stringify([object.namespace, ...first]);
+}
