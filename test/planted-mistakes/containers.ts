@@ -16,6 +16,8 @@ export const planters: Planters = {
   'visible-devices-bypass': visibleDevices,
   'hidden-gpus': hiddenGpus,
   'nccl-disabled': ncclDisabled,
+  'env-misspelled': misspelled,
+  'env-reference': definedLater,
   'cpu-starved-accelerators': coresStarved,
   'host-memory-too-small': memoryStarved,
   'value-not-string': valueNotString,
@@ -70,6 +72,32 @@ function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, resource, count, listed }) => isJudged(workload) && listed && ofOwn(resource) && count > 1)
     .map((site) => withVariable(site, 'NCCL_P2P_DISABLE', '1'));
+}
+
+function misspelled(analysis: DocumentAnalysis): readonly Mistake[] {
+  const names = ['NCCL_SOCKET_INFAME', 'CUDA_VISIBLE_DEVICE', 'PYTORCH_CUDA_ALOC_CONF', 'HF_HUBCACHE'];
+  return (
+    containerSites(analysis)
+      .filter(({ workload, listed }) => isJudged(workload) && listed)
+      // A container that also has the correct name may convert one into the other.
+      .filter(
+        ({ container }) => !container.env.some(({ name }) => /^(?:NCCL_SOCKET|CUDA_VIS|PYTORCH_CUDA|HF_)/.test(name)),
+      )
+      .flatMap((site) => names.map((name) => withVariable(site, name, '1')))
+      .map(({ place, ...mistake }) => ({
+        ...mistake,
+        place: { path: [...place.path.slice(0, -1), 'name'], part: 'value' } as const,
+      }))
+  );
+}
+
+function definedLater(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, listed }) => isJudged(workload) && listed)
+    .map((site) => {
+      const { steps, ...mistake } = withVariable(site, 'PLANTED_ADDRESS', '$(PLANTED_HOST)');
+      return { ...mistake, steps: [...steps, append([...site.path, 'env'], { name: 'PLANTED_HOST', value: 'a' })] };
+    });
 }
 
 function memoryStarved(analysis: DocumentAnalysis): readonly Mistake[] {

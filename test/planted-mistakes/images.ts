@@ -49,23 +49,31 @@ function imageInvalid(analysis: DocumentAnalysis): readonly Mistake[] {
   // Braces in a file with others are a template's.
   const bare = /\{[A-Za-z_]\w*\}/.test(analysis.text) ? [] : ['registry.example/server:{TAG}'];
   return judged(analysis).flatMap(({ path }) =>
-    [...bare, 'registry.example/Team/Server:1.4', 'registry.example/server :1.4'].map(imageOf(path)),
+    [
+      ...bare,
+      'registry.example/Team/Server:1.4',
+      'registry.example/server :1.4',
+      'registry.example/team//server:1.4',
+    ].map(imageOf(path)),
   );
 }
 
 function commandSingleString(analysis: DocumentAnalysis): readonly Mistake[] {
-  const lines = ['python train.py --epochs 3', 'torchrun train.py', '/bin/sh -c'];
-  return judged(analysis)
-    .filter(({ workload }) => !workload.byShape)
-    .flatMap(({ path }) =>
-      lines.map(
-        (line): Mistake => ({
-          name: `one item "${line}"`,
-          steps: put(path, 'command', [line]),
-          place: { path: [...path, 'command', 0], part: 'value' },
-        }),
-      ),
-    );
+  const lines = ['python train.py --epochs 3', 'torchrun train.py', '/bin/sh -c', '--port=8000'];
+  return (
+    judged(analysis)
+      // KubeRay gives the command to bash.
+      .filter(({ workload }) => !workload.byShape && !workload.apiVersion.startsWith('ray.io/'))
+      .flatMap(({ path }) =>
+        lines.map(
+          (line): Mistake => ({
+            name: `one item "${line}"`,
+            steps: put(path, 'command', [line]),
+            place: { path: [...path, 'command', 0], part: 'value' },
+          }),
+        ),
+      )
+  );
 }
 
 function serverTooOld(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -93,6 +93,7 @@ function selectorValue(analysis: DocumentAnalysis): readonly Mistake[] {
     [product, 'nvidia-h100-80gb', 'nvidia'],
     [product, 'H100', 'nvidia'],
     [product, 'Tesla-A100', 'nvidia'],
+    ['karpenter.k8s.aws/instance-family', 'p4', 'nvidia'],
   ] as const;
   const misspelled = [
     'nvidia.com/gpu-product',

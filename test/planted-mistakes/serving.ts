@@ -15,6 +15,7 @@ export const planters: Planters = {
   'rdma-memlock': rdmaMemlock,
   'rdma-missing': rdmaMissing,
   'rwo-many-replicas': rwoManyReplicas,
+  'server-port': serverPort,
   'serving-unbatched': servingUnbatched,
   'shared-memory-unguarded': sharedMemoryUnguarded,
   'stranded-gpus': strandedGpus,
@@ -65,6 +66,21 @@ function loopbackOnly(analysis: DocumentAnalysis): readonly Mistake[] {
       return [];
     const place = { path: [...path, 'args', container.args.length], part: 'value' } as const;
     return [{ name: '--host', steps: [append([...path, 'args'], '--host=127.0.0.1')], place }];
+  });
+}
+
+function serverPort(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis).flatMap(({ path, container, podSet, workload }): readonly Mistake[] => {
+    const isAlone = podSet.containers.filter(({ type }) => type !== 'init').length === 1;
+    const words = [...container.command, ...container.args].map(({ value }) => value).join(' ');
+    const isPlain = /^vllm\/vllm-openai:/.test(container.image?.value ?? '') && !/port|config|[$]/.test(words);
+    if (!isPlain || !isAlone || !isWhole(workload) || container.env.length > 0) return [];
+    if (getIn(container.at, 'envFrom') !== undefined || getIn(podSet.pod, 'hostNetwork') !== undefined) return [];
+    return ['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe): readonly Mistake[] => {
+      const port = [...path, probe, 'httpGet', 'port'];
+      if (asText(getIn(container.at, probe, 'httpGet', 'port')) !== '8000') return [];
+      return [{ name: probe, steps: [set(port, 8765)], place: { path: port, part: 'value' } }];
+    });
   });
 }
 

@@ -48,8 +48,8 @@ export interface Measurement {
   readonly date: string | null;
 }
 
-/** `second` to `seventh`: each found and committed after all constants were chosen, before it was compared with any estimate. */
-export type MeasurementList = 'first' | 'second' | 'third' | 'fourth' | 'fifth' | 'sixth' | 'seventh';
+/** `second` to `eighth`: each found and committed after all constants were chosen, before it was compared with any estimate. */
+export type MeasurementList = 'first' | 'second' | 'third' | 'fourth' | 'fifth' | 'sixth' | 'seventh' | 'eighth';
 
 export function measurementsOf(list: MeasurementList): readonly Measurement[] {
   const file = `../memory/serving-measurements${list === 'first' ? '' : `-${list}`}.jsonl`;

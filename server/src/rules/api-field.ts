@@ -107,7 +107,7 @@ export default defineRule({
 function isMeant({ holder, field }: ApiProblem, meant: ReadonlyMap<ApiProblem, MeantField>): boolean {
   const isHere = (other: ApiHolder) => other.at.node === holder.at.node;
   return [...meant].some(([unknown, found]) => {
-    if (found.as === 'name') return isHere(unknown.holder) && found.name === field;
+    if (found.as === 'name' || found.as === 'former') return isHere(unknown.holder) && found.name === field;
     if (found.as === 'below' && isHere(unknown.holder) && found.path[0] === field) return true;
     return unknown.field === field && (found.as !== 'above' || isHere(found.holder));
   });
@@ -136,7 +136,9 @@ function describe(problem: ApiProblem, meant: MeantField | undefined, document: 
 
 function unknownField(problem: ApiProblem, meant: MeantField | undefined, document: YamlDocument): Report {
   const { at, holder } = problem;
-  const field = shorten(problem.field, 60);
+  const written = shorten(problem.field, 60);
+  // `args::` has the key `args:`.
+  const field = written.endsWith(':') ? `"${written}"` : written;
   const then =
     holder.above !== undefined && namesAccelerators(at.node)
       ? 'kubectl rejects it; with other clients, the pod starts without its GPU'
@@ -173,6 +175,13 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
       return { message: `${field} belongs in ${meant.words}, not in ${someHolder(holder)}: ${then}`, span };
     case 'compose':
       return { message: `${field} is a field of Docker Compose; Kubernetes uses ${meant.instead}: ${then}`, span };
+    case 'former': {
+      const message = `${field} is a field of an earlier version; this one uses ${meant.name}${meant.in}`;
+      // Helm installs the object without a field that has moved; without a required one, it cannot.
+      if (document.template && meant.in !== '')
+        return { message: `${message}: Helm ignores it`, span, severity: 'info' };
+      return { message: `${message}: ${then}`, span };
+    }
     default:
       return { message: `${field} is not a field of ${someHolder(holder)}: ${then}`, span };
   }

@@ -1,6 +1,7 @@
 import type { ModelShape } from '../catalog/index.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
+import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
@@ -73,8 +74,8 @@ export default defineRule({
   topic: 'parallelism',
   severity: 'error',
   container(container, context) {
-    const { workload, podSet, document } = context;
-    if (document.template || workload.partial || isExempt(workload) || hasRun(workload.manifest)) return;
+    const { workload, podSet } = context;
+    if (mayBeRendered(workload) || mayBeCompleted(workload) || isExempt(workload) || hasRun(workload.manifest)) return;
     const served = servedModel(container, workload).model;
     if (served === null || !engines.has(served.engine)) return;
     const named = knownModel(served);

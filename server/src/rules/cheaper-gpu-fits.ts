@@ -2,6 +2,7 @@ import { gpus } from '../catalog/index.ts';
 import { listPrices } from '../cost/custom-prices.ts';
 import { cheaperCard, pricedPod } from '../cost/levers.ts';
 import { formatGiB, formatHourly } from '../cost/money.ts';
+import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { estimateOn, isEnough, wholeCards } from '../memory/fit.ts';
@@ -106,8 +107,9 @@ export default defineRule({
 });
 
 /** A server alone on one GPU that the pods' own selectors name, of which it needs more than half. */
-function findLargeCard(container: Container, { workload, podSet, options, document }: PodSetContext) {
-  if (document.template || workload.partial || isExempt(workload) || isLatencyCritical(workload)) return undefined;
+function findLargeCard(container: Container, { workload, podSet, options }: PodSetContext) {
+  if (mayBeRendered(workload) || mayBeCompleted(workload)) return undefined;
+  if (isExempt(workload) || isLatencyCritical(workload)) return undefined;
   if (workload.podSets.length > 1 || podSet.pods.max !== 1 || options.nodePools.length > 0) return undefined;
   const [request, ...others] = knownRequests(container);
   if (request?.resource !== 'nvidia.com/gpu' || request.count !== 1 || others.length > 0) return undefined;

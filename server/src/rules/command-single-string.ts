@@ -1,25 +1,37 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { serverOfImage } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
-import { type Cursor, isIncomplete, isTemplated, keyOf, type Located, spanOf } from '../yaml/cursor.ts';
-import { appendItem, replaceScalar } from '../yaml/edit.ts';
+import {
+  asString,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { appendItem, renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A whole command line is one item of `command`, or a flag and its value are one item of `args`.
+ * A whole command line is one item of `command`, a flag and its value are one item of `args`, or `command` starts with a flag or a word of the shell.
  *
  * ## Why
  *
  * Each item of `command` is one word of the command line, and no shell splits it. With `["python train.py"]` the runtime looks for a file
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
- * In the same way, `["--port 8000"]` is one word, which no program knows as a flag.
+ * In the same way, `["--port 8000"]` is one word, which no program knows as a flag. `command` replaces the entrypoint of the image, so its first
+ * item is the program: flags for the entrypoint belong in `args`, and `while` or `source` work only in a script for a shell.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,10 +68,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * ## Fix safety
+ *
+ * Safe for joined words. Unsafe for a command that starts with a flag: the entrypoint of the image may not be the program that the flags are for.
+ *
  * ## When it is silent
  *
- * If the item may be a file name (it does not start with a known program), and for templates, chart values, unknown kinds, and pods without
- * accelerators.
+ * If the item may be a file name (it does not start with a known program), and for templates, chart values (except those of app-template), unknown
+ * kinds, and pods without accelerators.
  *
  * ## Sources
  *
@@ -76,7 +92,24 @@ export default defineRule({
     if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and unknown kinds may join the items or pass them to a shell.
-    if (!requestsAccelerators(context.podSet) || workload.byShape || isValues(workload)) return;
+    if (!requestsAccelerators(context.podSet) || workload.byShape || (isValues(workload) && mayBeCompleted(workload)))
+      return;
+    if (usesShell(workload)) return;
+    if (/^--?[A-Za-z]/.test(first.value)) {
+      context.report({
+        message: `"${shorten(first.value, 40)}" is the first item of command, which replaces the image's entrypoint: no program has that name, and the container never starts`,
+        span: spanOf(first.at),
+        fixes: () => [fix('Rename command to args', 'unsafe', renameKey(context.document, list, 'args'))],
+      });
+      return;
+    }
+    if (shellWords.has(first.value)) {
+      context.report({
+        message: `"${first.value}" is a word of the shell, not a program: the container never starts; use ["sh", "-c", "…"]`,
+        span: spanOf(first.at),
+      });
+      return;
+    }
     const words = first.value.trim().split(/\s+/);
     const program = words[0] ?? '';
     if (words.length === 1 && isProgram(program)) reportFlags(container, context);
@@ -89,11 +122,23 @@ export default defineRule({
   },
 });
 
+/** KubeRay runs `command` and `args` as one line of bash before `ray start`, unless an annotation of the object keeps them. */
+function usesShell({ apiVersion, manifest }: Workload): boolean {
+  const kept = getIn(manifest.root, 'metadata', 'annotations', 'ray.io/overwrite-container-cmd');
+  return groupOf(apiVersion) === 'ray.io' && asString(kept) !== 'true';
+}
+
+/** They exist only in a shell. */
+const shellWords: ReadonlySet<string> = new Set([
+  ...['while', 'until', 'for', 'if', 'case', 'exec', 'export', 'source', 'set', 'eval'],
+]);
+
 /** Flags that share an item with their values, where a known program reads them. Shells split the items of scripts, and wrappers may. */
 function reportFlags(container: Container, context: PodSetContext): void {
   const { command, args } = container;
   const { workload, podSet, document } = context;
   if (!requestsAccelerators(podSet) || workload.byShape || isValues(workload) || workload.role === 'definition') return;
+  if (usesShell(workload)) return;
   const list = container.at.parent;
   if (list === undefined || keyOf(list) !== 'containers') return;
   const lines = [...command, ...args];

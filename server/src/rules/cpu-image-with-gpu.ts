@@ -63,24 +63,26 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container(container, context) {
-    const { image } = container;
+    // The tag alone names the build of an image whose repository the chart has.
+    const image = container.image ?? container.tag;
     if (image === undefined || isTemplated(image.at) || isExempt(context.workload)) return;
     if (reportOtherVendor(container, image, context)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
+    const isCpuBuild = isForCpus.test(last) && !mentionsGpus.test(name);
+    const amd = requests.length > 0 && requests.every(({ resource }) => resource.startsWith('amd.com/'));
+    const builds = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
+    if (!isCpuBuild && builds === undefined) return;
     const words = requests.length === 0 ? fieldWords(container, context) : requestWords(requests);
     if (words === undefined) return;
-    if (isForCpus.test(last) && !mentionsGpus.test(name)) {
+    if (builds === undefined) {
       context.report({
         message: `${shorten(last, 50)} is built for CPUs: it leaves the container's ${words} idle`,
         span: spanOf(image.at),
       });
       return;
     }
-    const amd = requests.length > 0 && requests.every(({ resource }) => resource.startsWith('amd.com/'));
-    const builds = plainBuild(image.value, amd);
-    if (builds === undefined) return;
     context.report({
       severity: builds.bringsOwn === true ? 'info' : 'warning',
       message:

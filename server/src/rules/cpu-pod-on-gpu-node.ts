@@ -1,3 +1,4 @@
+import { poolLabelOf } from '../catalog/pool-labels.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { hasAllContainers, isForAllPods } from '../evidence/chart-pods.ts';
 import { gpuNodeRequirement, meansAccelerator } from '../evidence/gpu-nodes.ts';
@@ -49,7 +50,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * A toleration of GPU nodes alone is information only: the pod may run there but need not.
+ * A toleration of GPU nodes alone is information only: the pod may run there but need not. A selector of a pool does not change that, if its
+ * name is not one of CPU nodes and the pod tolerates nothing else.
  *
  * ## Fix safety
  *
@@ -100,7 +102,7 @@ export default defineRule({
 function reportToleration(podSet: PodSet, { document, report }: PodSetContext): void {
   const { tolerations, containers, pod } = podSet;
   const toleration = tolerations.find(({ key }) => /^(?:nvidia|amd)\.com\/gpu$/.test(key?.value ?? ''));
-  if (toleration?.key === undefined || isIncomplete(pod) || podSet.selectors.length > 0) return;
+  if (toleration?.key === undefined || isIncomplete(pod) || podSet.selectors.some(leadsElsewhere)) return;
   // gpu-without-request reports programs and images for GPUs.
   if (containers.some((one) => gpuProgram(one) ?? gpuImage(one))) return;
   report({
@@ -109,6 +111,13 @@ function reportToleration(podSet: PodSet, { document, report }: PodSetContext): 
     span: spanOf(toleration.key.at),
     fixes: () => [fix('Remove this toleration', 'unsafe', removeItem(document, toleration.at))],
   });
+
+  /** A pool of which the pod tolerates nothing but GPUs is likely one of GPUs. */
+  function leadsElsewhere({ key, values }: PodSet['selectors'][number]): boolean {
+    if (/(?:^|\.)kubernetes\.io\/(?:os|arch)$/.test(key)) return false;
+    const isPool = poolLabelOf(new Map([[key, 'any']])) !== undefined && tolerations.length === 1;
+    return !isPool || values.some(({ value }) => /cpu|system|default|general|infra|control|master/i.test(value));
+  }
 }
 
 /** Removes every such selector. Undefined if one is in an affinity, where other terms may depend on it. */

@@ -1,10 +1,9 @@
 import { type GpuModel, gpus } from '../catalog/index.ts';
-import { readServedFlags, type ServedFlags } from '../command/served-flags.ts';
+import type { ServedFlags } from '../command/served-flags.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
-import { serverOfImage } from '../evidence/launch.ts';
+import { servedFlags } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
 import { knownModel, type ServedModel, servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -83,7 +82,7 @@ export default defineRule({
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
     if (reportOldGpu(container, gpu, context)) return;
-    const flags = readServedFlags(processInput(container), serverOfImage(container));
+    const flags = servedFlags(container);
     if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
       if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
       return;

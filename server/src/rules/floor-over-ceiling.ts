@@ -127,6 +127,10 @@ function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
       return [replicas(spec, false)];
     case 'keda.sh/ScaledObject':
       return [{ min: getIn(spec, 'minReplicaCount'), max: getIn(spec, 'maxReplicaCount'), zeroIsUnlimited: false }];
+    case 'eksctl.io/ClusterConfig':
+      return ['nodeGroups', 'managedNodeGroups']
+        .flatMap((key) => items(getIn(root, key)))
+        .map((group) => ({ min: getIn(group, 'minSize'), max: getIn(group, 'maxSize'), zeroIsUnlimited: false }));
     default: {
       const { bounds, rayCluster } = kindOf({ kind, apiVersion });
       const zeroIsUnlimited = kind === 'InferenceService';

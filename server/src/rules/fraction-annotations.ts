@@ -1,9 +1,10 @@
+import { isScheduledByKai } from '../evidence/kai.ts';
 import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { insertKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -153,14 +154,6 @@ function checkMemory(memory: Located<string>, { document, report }: PodSetContex
     },
   });
 }
-
-/** Whether KAI, or Run:ai with the same annotations, schedules the pod. */
-function isScheduledByKai({ pod, labels }: PodSet): boolean {
-  const scheduler = asText(getIn(pod, 'schedulerName')) ?? '';
-  return /^(?:kai|runai)-scheduler/.test(scheduler) || labels.some(({ at: one }) => queues.has(keyOf(one)));
-}
-
-const queues: ReadonlySet<string> = new Set(['kai.scheduler/queue', 'runai/queue']);
 
 function wholeGpuRequest({ containers }: PodSet): string | undefined {
   const whole = containers.flatMap(knownRequests).filter(({ resource }) => resource === 'nvidia.com/gpu');

@@ -69,13 +69,14 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a queue, another scheduler or any mark of a group; for elastic jobs, for MPIJobs (their launcher waits) and for benchmarks. For
- * fewer than 4 devices in total: such a job seldom competes with another one.
+ * With a queue, any mark of a group or another scheduler, except HAMi's, which schedules pods one by one. For elastic jobs, for MPIJobs (their
+ * launcher waits) and for benchmarks. For fewer than 4 devices in total: such a job seldom competes with another one.
  *
  * ## Sources
  *
  * - [volcano-sh/volcano#3373](https://github.com/volcano-sh/volcano/issues/3373)
  * - [volcano-sh/volcano#1387](https://github.com/volcano-sh/volcano/issues/1387)
+ * - [Project-HAMi/HAMi#1832](https://github.com/Project-HAMi/HAMi/issues/1832)
  * - [Kueue: concepts](https://kueue.sigs.k8s.io/docs/concepts/)
  */
 export default defineRule({
@@ -133,7 +134,10 @@ function isGrouped({ manifest, podSets }: Workload): boolean {
   return podSets.some(
     ({ pod }) =>
       isIncomplete(pod) ||
-      (asText(getIn(pod, 'schedulerName')) ?? 'default-scheduler') !== 'default-scheduler' ||
+      !onePodAtATime.has(asText(getIn(pod, 'schedulerName')) ?? 'default-scheduler') ||
       entries(pod).some((entry) => /^workloadRef$|^schedulingGroup$/.test(keyOf(entry))),
   );
 }
+
+/** Schedulers that know no groups of pods. HAMi: https://github.com/Project-HAMi/HAMi/issues/1832 */
+const onePodAtATime: ReadonlySet<string> = new Set(['default-scheduler', 'hami-scheduler']);

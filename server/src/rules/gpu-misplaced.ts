@@ -93,13 +93,7 @@ export default defineRule({
           fixes: () => [moveTo(podSet.pod, field, 'the pod', context)],
         });
       }
-      for (const entry of strayResources(container.at, container.resources)) {
-        context.report({
-          message: `${shorten(keyOf(entry), 60)} is outside resources.limits: no container gets it`,
-          span: keySpanOf(entry),
-          fixes: () => [toLimits(container, entry, context)],
-        });
-      }
+      reportStray(container, context);
     }
     for (const field of fieldsNextToTemplate(podSet, context).filter(isRelevant)) {
       context.report({
@@ -125,10 +119,23 @@ export default defineRule({
   },
 });
 
+function reportStray(container: Container, context: PodSetContext): void {
+  for (const entry of strayResources(container.at, container.resources)) {
+    context.report({
+      message: `${shorten(keyOf(entry), 60)} is outside resources.limits: no container gets it`,
+      span: keySpanOf(entry),
+      fixes: () => [toLimits(container, entry, context)],
+    });
+  }
+}
+
 /** Accelerators that well-known charts do not read. */
 function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   const { pod } = podSet;
-  if (hasAllContainers(context.workload)) reportOutside(podSet, context);
+  if (hasAllContainers(context.workload)) {
+    for (const container of podSet.containers) reportStray(container, context);
+    reportOutside(podSet, context);
+  }
   const profile = getIn(pod, 'kubespawner_override');
   const path = pod.step === 'singleuser' ? ['extraResource', 'limits'] : ['extra_resource_limits'];
   for (const entry of ignoredRequests(pod)) {

@@ -1,5 +1,6 @@
+import { imageParts } from '../catalog/images.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { isForAllPods } from '../evidence/chart-pods.ts';
+import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
@@ -7,21 +8,35 @@ import {
   gpuImage,
   gpuProgram,
   isPlainCudaBuild,
+  isTool,
+  nvidiaRuntime,
   resourceNameFor,
   toleratesGpuNodes,
 } from '../evidence/gpu-programs.ts';
-import { getsDevicesOtherwise, isPrivileged, seesDevicesOfNode, servesNode } from '../evidence/other-devices.ts';
+import {
+  getsDevicesOtherwise,
+  isPrivileged,
+  managesNode,
+  mayRequestUnseen,
+  mountedGpu,
+  seesDevicesOfNode,
+  servesNode,
+} from '../evidence/other-devices.ts';
+import { rankTwin } from '../evidence/rank-twin.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { likeKind } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import { mentionsDevices, modelsMentioned } from '../model/named-models.ts';
 import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
 import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -66,10 +81,16 @@ import { defineRule } from './rule.ts';
  *
  * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs,
  * and without them if it is a server's and no device is named anywhere in the values. Empty `resources` next to labels of GPU nodes are reported for any
- * component with an image and replicas.
+ * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device.
  *
  * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is reported as well. The severity is **warning** if its container is
  * privileged: then it finds the GPUs of its node, and the scheduler gives them to other pods too.
+ *
+ * So are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers can open, and Deployments and
+ * the like on NVIDIA's image of CUDA itself.
+ *
+ * The roles of a PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is
+ * also a warning.
  *
  * ## Fix safety
  *
@@ -77,11 +98,13 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For builds and settings for CPUs, for infrastructure, for other privileged pods and pods that mount their node's system directories, for claims, fractions by annotation and
- * unknown devices, for patches, definitions and values of charts that may add resources, and if another pod of the same object requests accelerators.
+ * For builds and settings for CPUs, for infrastructure, for other privileged pods without NVIDIA's runtime class and pods that mount other system
+ * directories of their node, for claims, fractions by annotation and unknown devices, for patches, definitions and values of charts that may add
+ * resources, and if another pod of the same object requests accelerators for another program.
  *
  * ## Sources
  *
+ * - [NVIDIA/gdrcopy#291](https://github.com/NVIDIA/gdrcopy/issues/291)
  * - [NVIDIA/k8s-device-plugin#1605](https://github.com/NVIDIA/k8s-device-plugin/issues/1605)
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
  */
@@ -89,18 +112,36 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'info',
   podSet(podSet, { workload, document, report }) {
-    if (isValues(workload) && workload.role === 'definition') reportEmptyResources(podSet);
+    if (isValues(workload) && workload.role === 'definition') {
+      reportEmptyResources(podSet);
+      if (workload.wholeResources === true && namesRuntimeAlone(podSet)) reportRuntimeClass(podSet);
+    }
     // The values of some charts have everything that their pods get.
     const isWhole = !workload.partial || (workload.wholeResources === true && workload.role !== 'definition');
     if (!isWhole || isExempt(workload) || workload.kind === 'DaemonSet') return;
+    const twin = rankTwin(podSet, workload);
+    if (twin !== undefined) {
+      const { other, container } = twin;
+      report({
+        severity: 'warning',
+        message: `${shorten(podSet.name, 30)} runs the same program as ${shorten(other.name, 30)} but requests no GPU: the ranks fail, or all train on the CPU`,
+        span: keySpanOf(container.resources ?? container.at),
+      });
+      return;
+    }
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
     if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
-    if (seesDevicesOfNode(podSet)) return;
+    if (reportMount()) return;
+    const isOpen = podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isIncomplete);
+    // visible-devices-bypass reports other values.
+    if (isOpen || podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')))
+      return;
+    if (seesDevicesOfNode(podSet)) {
+      if (!managesNode(podSet) && !podSet.containers.some(isTool)) reportRuntimeClass(podSet);
+      return;
+    }
     // Pods with data on a node may be there for their data.
     const mayBelongThere = servesNode(podSet);
-    // visible-devices-bypass reports other values.
-    if (podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'))) return;
-    if (podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isIncomplete)) return;
     for (const container of podSet.containers) {
       const program = container.type === 'init' ? undefined : gpuProgram(container);
       const { resources, image } = container;
@@ -110,6 +151,8 @@ export default defineRule({
         if (!mayBelongThere) reportImage(container);
         continue;
       }
+      // Other values may request the device in a form of their own.
+      if (workload.partial && !hasAllContainers(workload) && namesDevices(document.text)) continue;
       report({
         message: `${program.name} needs a GPU, but the container requests none: it fails, or uses GPUs that belong to other pods`,
         span: spanOf(program.at),
@@ -118,6 +161,34 @@ export default defineRule({
       return;
     }
     if (!mayBelongThere) reportRuntimeClass(podSet);
+
+    /** Whether values have NVIDIA's name only in the runtime class and in the image, which request nothing. */
+    function namesRuntimeAlone({ pod }: PodSet): boolean {
+      if (nvidiaRuntime(pod, workload) === undefined || namesAccelerators(workload)) return false;
+      return !namesDevices(
+        document.text.replace(/^[ \t]*(?:runtimeClassName|image|repository|registry|tag):.*$/gm, ''),
+      );
+    }
+
+    /** Device files of a GPU of the node. */
+    function reportMount(): boolean {
+      const found = podSet.pods.max === 0 ? undefined : mountedGpu(podSet);
+      if (found === undefined || podSet.containers.some(isTool)) return false;
+      const { container, at, path } = found;
+      const users = container === undefined ? podSet.containers : [container];
+      const parts = users.flatMap((one) => [one.at, one.resources, getIn(one.resources, 'limits')]);
+      // A chart may have the claims of its pods elsewhere.
+      const claims = users.some(({ resources }) => getIn(resources, 'claims') !== undefined);
+      if (claims || parts.some(isTemplatedOrIncomplete)) return false;
+      report({
+        message: users.some(isPrivileged)
+          ? `The container uses the GPU of its node through ${shorten(path, 30)} without a request: nothing counts it, and other pods can get the same GPU`
+          : `${shorten(path, 30)} of the node is mounted, but no GPU is requested: a container that is not privileged cannot open the device`,
+        span: spanOf(at),
+        oncePerFile: container === undefined,
+      });
+      return true;
+    }
 
     /** Several processes on GPUs. Privileged containers find all those of their node, which nobody keeps free for them. */
     function reportLaunch(container: Container): boolean {
@@ -138,10 +209,14 @@ export default defineRule({
     }
 
     function reportImage(container: Container): void {
-      const image = container.type === 'app' && toleratesGpuNodes(podSet) ? gpuImage(container) : undefined;
+      const tolerates = toleratesGpuNodes(podSet);
+      const isLikely = container.type === 'app' && (tolerates || (isCudaItself(container) && staysUp(workload)));
+      const image = isLikely ? gpuImage(container) : undefined;
       if (image === undefined) return;
       report({
-        message: 'The image is built for GPUs, and the pod tolerates GPU nodes, but it requests no GPU',
+        message: tolerates
+          ? 'The image is built for GPUs, and the pod tolerates GPU nodes, but it requests no GPU'
+          : "The image is NVIDIA's CUDA base image, but the pod requests no GPU: it gets none, or all GPUs of the node",
         span: spanOf(image),
         fixes: () => [requestOne(container, document)],
       });
@@ -164,14 +239,10 @@ export default defineRule({
       const isPlaced = nodes !== undefined || toleratesGpuNodes(podSet);
       // Without them, another part of the values may request the GPU, or run the server on CPUs.
       const isCertain = workload.wholeResources === true && isPlainCudaBuild(container.image.value);
-      if (!isPlaced && (program === undefined || !isCertain || namesDevices(document))) return;
+      if (!isPlaced && (program === undefined || !isCertain || namesDevices(document.text))) return;
       const isEmpty = named.length === 0;
       const isForGpus = program !== undefined || gpuImage(container) !== undefined;
-      if (
-        !isForGpus &&
-        !(isEmpty && nodes !== undefined && isComponent(pod) && !isNodeTool.test(container.image.value))
-      )
-        return;
+      if (!isForGpus && !(isEmpty && nodes !== undefined && isComponent(pod) && !isTool(container))) return;
       // A template may add the device to the amounts.
       report({
         severity: isEmpty && nodes !== undefined && program !== undefined ? 'warning' : 'info',
@@ -181,21 +252,30 @@ export default defineRule({
       });
     }
 
-    function reportRuntimeClass({ pod }: PodSet): void {
-      const runtime = getIn(pod, 'runtimeClassName');
-      if (runtime === undefined || isForAllPods(runtime, workload)) return;
-      if (!/^nvidia(?:-|$)/.test(asText(runtime) ?? '')) return;
+    function reportRuntimeClass({ pod, containers }: PodSet): void {
+      if (mayRequestUnseen(podSet)) return;
+      const runtime = nvidiaRuntime(pod, workload);
+      if (runtime === undefined) return;
+      const gets = containers.some(isPrivileged)
+        ? 'the privileged container gets all GPUs of the node, and other pods the same ones'
+        : 'the containers get no GPU, or all GPUs of the node';
       report({
-        message: `runtimeClassName ${asText(runtime)} without a GPU request: the containers get no GPU, or all GPUs of the node`,
+        message: `runtimeClassName ${shorten(asText(runtime) ?? '', 30)} without a GPU request: ${gets}`,
         span: spanOf(runtime),
       });
     }
   },
 });
 
-/** What images of programs are called that serve their node or other pods. */
-const isNodeTool =
-  /operator|exporter|driver|plugin|discovery|toolkit|dcgm|monitor|manager|validator|agent|scheduler|controller|proxy/i;
+/** NVIDIA's own image of CUDA: it has no program, so what runs in it is added for a GPU. */
+function isCudaItself({ image }: Container): boolean {
+  return /(?:^|\/)nvidia\/cuda(?:gl)?$/.test(imageParts(image?.value ?? '').repository);
+}
+
+/** Whether pods of the kind keep running: builds end. */
+function staysUp({ apiVersion, kind }: Workload): boolean {
+  return likeKind(groupOf(apiVersion), kind)?.staysUp === true;
+}
 
 /** Whether a chart may request or expose GPUs by a key of its values, or take all resources from it. */
 function mayRequest(key: string): boolean {
@@ -204,7 +284,7 @@ function mayRequest(key: string): boolean {
 }
 
 /** Whether values name devices anywhere but in comments and in the server's part of their memory, or a device that is the CPU. */
-function namesDevices({ text }: YamlDocument): boolean {
+function namesDevices(text: string): boolean {
   const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?mem\w*/gi, '');
   return (
     /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/i.test(

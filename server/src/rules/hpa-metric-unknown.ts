@@ -1,5 +1,6 @@
 import { nearest } from '../catalog/spelling.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
+import { withoutColon } from '../evidence/pod-metrics.ts';
 import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
@@ -19,7 +20,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * Metrics of type Resource and ContainerResource come from the resource metrics API, which has CPU and memory only. The use of a GPU is a
  * metric of another type (Pods or External) that an adapter reads from Prometheus. As long as a metric has no value, the autoscaler never
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
- * if it does not know the type of a trigger.
+ * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
+ * SGLang (`vllm_num_requests_waiting`; information).
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -57,8 +59,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers of targets in other folders. A trigger type that resembles no known one is information only, because KEDA adds types, unless
- * its name is about GPUs.
+ * For containers of targets in other folders, and for queries that also have the name with the colon. A trigger type that resembles no known one
+ * is information only, because KEDA adds types, unless its name is about GPUs.
  *
  * ## Sources
  *
@@ -117,6 +119,7 @@ function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleCo
 }
 
 function checkTrigger(trigger: Cursor, { kind }: Manifest, context: RuleContext): void {
+  checkQuery(trigger, context);
   const type = getIn(trigger, 'type');
   const written = asText(type);
   if (type === undefined || written === undefined || isTemplated(type) || triggerTypes.has(written)) return;
@@ -130,6 +133,22 @@ function checkTrigger(trigger: Cursor, { kind }: Manifest, context: RuleContext)
     message: `KEDA has no trigger type ${shorten(written, 40)}${meant === undefined ? '' : `; did you mean ${meant}?`}${meant === undefined ? ': the' : ' The'} ${kind} never scales`,
     span: spanOf(type),
     fixes: () => (meant === undefined ? [] : [rename(type, meant, context)]),
+  });
+}
+
+/** Prometheus keeps the colon in the names that servers export. Some collectors replace it, so this is information only. */
+function checkQuery(trigger: Cursor, context: RuleContext): void {
+  const query = getIn(trigger, 'metadata', 'query');
+  const text = asText(query) ?? '';
+  const found =
+    asText(getIn(trigger, 'type')) === 'prometheus' && text.length < 10_000 ? withoutColon(text) : undefined;
+  if (query === undefined || found === undefined || isTemplated(query)) return;
+  const { written, exported, corrected } = found;
+  context.report({
+    severity: 'info',
+    message: `The server exports ${exported}, not ${written}: unless a collector renames it, KEDA finds none`,
+    span: spanOf(query),
+    fixes: () => [fix(`Change ${written} to ${exported}`, 'unsafe', replaceScalar(context.document, query, corrected))],
   });
 }
 

@@ -1,12 +1,16 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import { type FailureWait, findFailureWait } from '../command/failure-wait.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { baseName } from '../command/shell.ts';
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { isShell } from '../command/wrappers.ts';
-import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
+import { modelName } from '../cost/requested-words.ts';
+import { claimedDevices } from '../evidence/claimed-devices.ts';
 import { isDemo } from '../evidence/demo-image.ts';
 import { isDriven } from '../evidence/mpi-tasks.ts';
+import { probesOf } from '../evidence/probes.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
@@ -14,7 +18,7 @@ import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replacePart } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -26,8 +30,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A device belongs to its container as long as the container runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU
  * for everybody else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting
- * pod. The pod of a Job keeps its devices until all its containers have ended: an exporter or a sleep among them keeps it for ever, unless it is
- * an init container with `restartPolicy: Always`.
+ * pod. After `serve || sleep infinity`, a server that has crashed is not restarted while its container holds the GPU. The pod of a Job holds its
+ * devices until all its containers have ended: a container that exports metrics or sleeps holds them for good, unless it is an init container
+ * with `restartPolicy: Always`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,7 +72,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For helpers of a Job with a deadline or one process namespace, init containers, lifecycle hooks, short sleeps, waits that keep a background server
- * alive, the workers of MPI (their launcher starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end (unless they
+ * alive, the workers of MPI (their launcher starts processes in them) and infrastructure. For waits after a failure (`serve || sleep infinity`), if
+ * a condition may also lead to them or a liveness or startup probe restarts the container. For shares of a GPU, for long sleeps that end (unless they
  * follow other commands and take a day or more), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
  * `pause`), which are examples and tests, the finding is information only; in a file with several such examples, the first one is reported.
  *
@@ -94,12 +100,13 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isIncomplete(line.parent)))
       return;
-    const waiting = findWaiting(processInput(container)) ?? pauses(container);
+    const waiting = findWaiting(processInput(container)) ?? failureWait(container, context) ?? pauses(container);
     if (waiting === undefined || !isEndless(waiting, context.workload, context.option('hours') * 3600)) return;
     const span = 'words' in waiting ? spanOfWords(context.document, lines, waiting.words) : spanOf(waiting.at);
     if (span === undefined) return;
     const isStandIn = isDemo(container);
-    const hourly = hourlyOf(container, context);
+    // After a failure the container waits, which is not its usual state.
+    const hourly = waiting.kind === 'after-failure' ? undefined : hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY && !outlastsWork(waiting);
     context.report({
@@ -147,6 +154,12 @@ function isExporter(image: string): boolean {
 
 const measured = wordSet('node dcgm gpu nvidia rocm amd process statsd metrics prometheus cgroup');
 
+/** The wait after a failure, without a probe by which the kubelet restarts the container. */
+function failureWait(container: Container, { workload }: PodSetContext): FailureWait | undefined {
+  const { liveness, startup } = probesOf(container, workload);
+  return liveness === undefined && startup === undefined ? findFailureWait(processInput(container)) : undefined;
+}
+
 /** A container that waits without a command that says so. */
 interface Pause extends Pick<Waiting, 'what' | 'kind' | 'seconds'> {
   readonly at: Cursor;
@@ -170,19 +183,22 @@ function hasDeadline({ workload, podSet }: PodSetContext): boolean {
   return places.some((place) => getIn(place, 'activeDeadlineSeconds') !== undefined);
 }
 
-/** Removes ` && sleep infinity` after the work. */
+/** Removes ` && sleep infinity` after the work, or ` || sleep infinity` after a failure. */
 function removeWait(
-  { before, words }: Waiting,
+  { before, words, kind }: Waiting,
   lines: Container['args'],
   { document }: PodSetContext,
 ): Fix | undefined {
   const [, last] = words;
   const item = lines[last.item];
-  if (before === undefined || item === undefined || before.item !== last.item) return undefined;
+  // The lines of a script that is a list are items of it.
+  if (before === undefined || item?.at.node.kind !== 'scalar' || before.item !== last.item) return undefined;
   const cut = { ...last, start: before.end, end: last.end };
   const text = item.value.slice(cut.start, cut.end);
   const span = spanOfWords(document, lines, [cut, cut]);
-  return span && fix('End the container after its work', 'unsafe', replacePart(document, item.at, span, text, ''));
+  const title =
+    kind === 'after-failure' ? 'End the container if its program fails' : 'End the container after its work';
+  return span && fix(title, 'unsafe', replacePart(document, item.at, span, text, ''));
 }
 
 interface Held {
@@ -196,25 +212,29 @@ function heldBy(container: Container, podSet: PodSet): Held | undefined {
   const requests = knownRequests(container);
   const { pods } = podSet;
   if (pods.max === 0) return undefined;
-  if (requests.length === 0) return heldByClaim(container, podSet);
+  if (requests.length === 0) return heldByClaim(container, podSet) ?? heldByField(container, podSet);
   const shares = requests.every(({ form }) => form !== 'whole' && form !== 'core');
   const words = shorten(requestWords(requests), 80);
   return { words: pods.min !== null && pods.min > 1 ? `${words} in each of ${pods.min} pods` : words, shares };
 }
 
 /** Devices that the container holds through a claim of its pod. */
-function heldByClaim({ resources }: Container, { pod, accelerators }: PodSet): Held | undefined {
-  for (const claim of items(getIn(resources, 'claims'))) {
-    const name = asText(getIn(claim, 'name'));
-    const reference = items(getIn(pod, 'resourceClaims')).find((one) => asText(getIn(one, 'name')) === name);
-    const devices = accelerators.filter((accelerator) => accelerator.at?.node === reference?.node);
-    if (reference === undefined || name === undefined || devices.length === 0) continue;
-    return {
-      words: `the devices of its claim ${shorten(name)}`,
-      shares: devices.every(({ form }) => form !== 'whole'),
-    };
-  }
-  return undefined;
+function heldByClaim(container: Container, podSet: PodSet): Held | undefined {
+  const devices = claimedDevices(container, podSet);
+  const name = asText(getIn(devices[0]?.at, 'name'));
+  if (name === undefined) return undefined;
+  return { words: `the devices of its claim ${shorten(name)}`, shares: devices.every(({ form }) => form !== 'whole') };
+}
+
+/** Whole cards that a field of its kind gives the pod's only container. */
+function heldByField(container: Container, { accelerators, containers }: PodSet): Held | undefined {
+  const [cards, ...others] = accelerators;
+  if (cards === undefined || others.length > 0 || containers.length !== 1 || containers[0] !== container)
+    return undefined;
+  const { requested, perPod, form, model } = cards;
+  if (requested.kind !== 'field' || requested.system !== 'field' || form !== 'whole') return undefined;
+  const name = model === null ? plural(perPod ?? 0, 'accelerator') : `${perPod} × ${modelName(model)}`;
+  return perPod === null || perPod === 0 ? undefined : { words: name, shares: false };
 }
 
 /** The launcher of an MPIJob starts processes in workers that look idle. Infrastructure and definitions are excluded. */
@@ -235,8 +255,10 @@ function outlastsWork({ kind, seconds }: Pick<Waiting, 'kind' | 'seconds'>): boo
   return kind !== 'only-waits' && seconds >= 86_400;
 }
 
-function behavior({ what, kind, seconds }: Pick<Waiting, 'what' | 'kind' | 'seconds'>): string {
+function behavior(waiting: Pick<Waiting, 'what' | 'kind' | 'seconds'> | FailureWait): string {
+  const { what, kind, seconds } = waiting;
   const shown = shorten(what, 48);
+  if ('program' in waiting) return `If ${shorten(waiting.program, 20)} fails, the container only waits (${shown})`;
   if (kind === 'works-first') return `The container works, then only waits (${shown})`;
   if (seconds !== Number.POSITIVE_INFINITY && !outlastsWork({ kind, seconds }))
     return `The container only waits, then restarts (${shown}),`;

@@ -13,8 +13,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, or with capitals in
- * the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
+ * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or with
+ * capitals in the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -46,7 +46,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates and placeholders, including words in capitals, and for pods without accelerators.
+ * For templates and placeholders, including words in capitals, and for workloads without accelerators.
  *
  * ## Sources
  *
@@ -58,8 +58,9 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   container({ image }, context) {
-    if (image === undefined || image.value === '' || isTemplated(image.at) || !requestsAccelerators(context.podSet))
-      return;
+    if (image === undefined || image.value === '' || isTemplated(image.at)) return;
+    // Workers with GPUs wait for the pod that starts or leads them.
+    if (!requestsAccelerators(context.workload)) return;
     const trimmed = image.value.trim();
     if (trimmed !== image.value && trimmed !== '' && !/\s/.test(trimmed)) {
       context.report({
@@ -94,5 +95,7 @@ function problemOf(image: string, { root }: YamlDocument): string | undefined {
   const [first = '', ...rest] = (image.slice(0, 1000).split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
   const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');
+  // A scheme (`docker://`) belongs to another container runtime.
+  if (/[^:/]\/{2,}[^/]/.test(image)) return 'an empty part (//) in its path';
   return /[A-Z]/.test(path) ? 'uppercase letters in its repository' : undefined;
 }

@@ -1,9 +1,26 @@
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import { wordsOf } from '../command/name-words.ts';
+import { containerUse } from '../command/programs.ts';
+import { usesUnrequestedGpu } from '../evidence/gpu-programs.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { plainCount } from '../model/kinds/shape-devices.ts';
+import { mayBeValues } from '../model/values.ts';
+import { imageAt } from '../model/values-component.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { writtenResources } from '../rewrite/rename-resource.ts';
-import { asText, getIn, isTemplated, keyOf, type Located, spanOf } from '../yaml/cursor.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isTemplated,
+  keyOf,
+  type Located,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
@@ -45,8 +62,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without an accelerator, placeholders, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and
- * the pods of device plugins, drivers and the like.
+ * For containers without an accelerator, unless their program needs one (vLLM, for example) or the pod has NVIDIA's runtime class for them alone; for
+ * placeholders, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device plugins, drivers and the like.
  *
  * ## Sources
  *
@@ -55,28 +72,62 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'image-pin',
   severity: 'info',
+  document({ root }, context) {
+    for (const version of root === null ? [] : serverVersions(rootCursor(root))) {
+      context.report({
+        message: `${keyOf(version)}: ${asText(version) ?? ''} moves: a new pod can run a different build`,
+        span: spanOf(version),
+      });
+    }
+  },
   container(container, context) {
-    const { image } = container;
-    if (image === undefined || context.workload.role === 'infrastructure') return;
-    if (!holdsAccelerator(container, context.podSet)) return;
+    const { image, tag } = container;
+    const written = image ?? tag;
+    if (written === undefined || context.workload.role === 'infrastructure') return;
+    if (
+      !holdsAccelerator(container, context.podSet) &&
+      !usesUnrequestedGpu(container, context.podSet, context.workload)
+    )
+      return;
     // A PodTemplate only gives a ProvisioningRequest the shape of its pods.
     if (context.workload.kind === 'PodTemplate') return;
-    if (isTemplated(image.at) || isPlaceholder(image.value)) return;
-    const parts = imageParts(image.value);
+    if (isTemplated(written.at) || isPlaceholder(written.value)) return;
+    const parts = image === undefined ? { name: '', tag: written.value, digest: false } : imageParts(image.value);
     if (parts === undefined || parts.digest) return;
     if (parts.tag === undefined) {
       context.report({
         message: `Image ${shorten(parts.name)} has no tag and defaults to latest: a new pod can run a different build`,
-        span: spanOf(image.at),
+        span: spanOf(written.at),
       });
     } else if (isMoving(parts.tag, asText(getIn(container.at, 'imagePullPolicy')) === 'Always')) {
       context.report({
         message: `Image tag ${parts.tag.slice(0, 60)} moves: a new pod can run a different build`,
-        span: tagSpan(context.document.text, image, parts.tag),
+        span: tagSpan(context.document.text, written, parts.tag),
       });
     }
   },
 });
+
+/**
+ * Moving versions in the values of charts that put images together themselves: `vllmVersion: latest` of a known server next to a number of
+ * GPUs.
+ */
+function serverVersions(values: Cursor): readonly Cursor[] {
+  if (!mayBeValues(values) || imageAt(values) !== undefined) return [];
+  const count = asNumber(plainCount(values)?.at);
+  if (count === undefined || count <= 0) return [];
+  return entries(values).filter((entry) => {
+    const [server = '', kind, ...rest] = wordsOf(keyOf(entry));
+    const isVersion = rest.length === 0 && (kind === 'version' || kind === 'tag');
+    return (
+      isVersion &&
+      containerUse({ image: server, command: [], args: [] }).use === 'serving' &&
+      /^\w[\w.-]{0,60}$/.test(asText(entry) ?? '') &&
+      !isTemplated(entry) &&
+      isMoving(asText(entry) ?? '', false)
+    );
+  });
+}
 
 function holdsAccelerator(container: Container, podSet: PodSet): boolean {
   const { accelerators } = container;
@@ -145,7 +196,8 @@ function isMoving(tag: string, isPulled: boolean): boolean {
     .replace(platforms, '')
     .split(/[._-]+/)
     .filter((word) => word !== '');
-  if (words.some((word) => /^(?:latest|nightly)$/.test(word)) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag)) return true;
+  if (words.some((word) => /^(?:latest|nightly|snapshot)$/.test(word)) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag))
+    return true;
   if (words.length === 0 || words.some((word) => /\d/.test(word))) return false;
   if (words.some((word) => channels.has(word))) return true;
   return !/\d/.test(tag) && (isPulled || words.every((word) => variants.has(word)));

@@ -28,6 +28,8 @@ import duplicateName from './duplicate-name.ts';
 import efaImpossible from './efa-impossible.ts';
 import emptydirMedium from './emptydir-medium.ts';
 import envInvalid from './env-invalid.ts';
+import envMisspelled from './env-misspelled.ts';
+import envReference from './env-reference.ts';
 import exitStatusHidden from './exit-status-hidden.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
@@ -118,6 +120,7 @@ import securityContextInvalid from './security-context-invalid.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
 import serverNotRunning from './server-not-running.ts';
+import serverPort from './server-port.ts';
 import serverTooOld from './server-too-old.ts';
 import servingUnbatched from './serving-unbatched.ts';
 import sharedMemoryUnguarded from './shared-memory-unguarded.ts';
@@ -181,6 +184,8 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['efa-impossible', efaImpossible],
   ['emptydir-medium', emptydirMedium],
   ['env-invalid', envInvalid],
+  ['env-misspelled', envMisspelled],
+  ['env-reference', envReference],
   ['exit-status-hidden', exitStatusHidden],
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
@@ -270,6 +275,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
   ['server-not-running', serverNotRunning],
+  ['server-port', serverPort],
   ['server-too-old', serverTooOld],
   ['serving-unbatched', servingUnbatched],
   ['shared-memory-unguarded', sharedMemoryUnguarded],

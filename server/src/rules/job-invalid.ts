@@ -15,7 +15,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { insertKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -155,9 +155,7 @@ function checkIndexed(spec: Cursor, { report, document }: RuleContext): void {
         fix(
           'Set completionMode to Indexed',
           'unsafe',
-          mode !== undefined
-            ? replaceScalar(document, mode, 'Indexed')
-            : insertKey(document, spec, 'completionMode', 'Indexed', { after: 'completions' }),
+          setKey(document, spec, 'completionMode', 'Indexed', { after: 'completions' }),
           isSet(completions) || completions !== undefined
             ? []
             : insertKey(document, spec, 'completions', asNumber(getIn(spec, 'parallelism')) ?? 1),

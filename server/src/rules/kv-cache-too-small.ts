@@ -1,4 +1,5 @@
 import { formatGiB, formatNumber } from '../cost/money.ts';
+import { mayBeRendered } from '../evidence/chart-pods.ts';
 import { type Misfit, misfitOf } from '../evidence/model-fit.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
 import { estimateOn, fitOnCard, longestContext } from '../memory/fit.ts';
@@ -70,7 +71,7 @@ export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
   container(container, { workload, podSet, document, report }) {
-    const misfit = document.template ? undefined : misfitOf(container, workload, podSet);
+    const misfit = mayBeRendered(workload) ? undefined : misfitOf(container, workload, podSet);
     if (misfit?.kind !== 'cache') return;
     const { estimate, fit } = misfit;
     const { context, cacheGiB, name, devices } = estimate;

@@ -1,15 +1,15 @@
 import { readFlags } from '../command/flags.ts';
-import { programWords, recognizeProgram } from '../command/programs.ts';
-import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import type { SimpleCommand, Word } from '../command/shell.ts';
 import { mayRunMore } from '../evidence/launch.ts';
 import { probesOf } from '../evidence/probes.ts';
+import { isAlone, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { imageUseOf, processInput } from '../model/process-input.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -120,13 +120,6 @@ function isServed(container: Container, port: string | undefined, workload: Work
   return isProbed || (workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort'))));
 }
 
-/** Another container may forward requests. On the network of the node, programs of the node may be meant. */
-function isAlone(container: Container, { containers, pod }: PodSet, { partial, role }: Workload): boolean {
-  const isSeen = !partial && role !== 'definition' && !isIncomplete(pod) && !isUnseen(getIn(pod, 'containers'));
-  const others = containers.filter((one) => one !== container && one.type !== 'init');
-  return isSeen && !isIncomplete(container.at) && others.length === 0 && asBoolean(getIn(pod, 'hostNetwork')) !== true;
-}
-
 interface Listener {
   readonly program: string;
   /** The flag with its value; undefined for the default of the program. */
@@ -138,23 +131,12 @@ interface Listener {
 
 /** The one server of a container, if it listens only on the loopback address. */
 function listenerOf(container: Container): Listener | undefined {
-  const { command, args, env } = processInput(container);
-  const commands = allCommands(readCommandLine(command, args, env).statements);
-  const servers = commands.flatMap((one) => {
-    const found = recognizeProgram([one]);
-    return found?.use === 'serving' && found.program !== null ? [{ program: found.program, command: one }] : [];
-  });
-  const [server, ...others] = servers;
-  // A proxy or a client next to the server is what connects to it.
-  const started = server?.command ?? (command.length === 0 ? commands[0] : undefined);
-  if (commands.some((one) => one.background || !(one === started || isHarmless(one)))) return undefined;
-  const variables = env.map(({ name }) => name);
-  if (server !== undefined) return others.length > 0 ? undefined : ofCommand(server.program, server.command, variables);
-  // The entrypoint of the image is the server, whose default address the image may change.
-  const { use, program } = imageUseOf(container);
-  const [only] = command.length > 0 || use !== 'serving' ? [] : commands;
-  const found = only && program !== null ? ofCommand(program, only, variables) : undefined;
-  return found?.host === undefined ? undefined : found;
+  const server = soleServer(container);
+  if (server?.command === undefined) return undefined;
+  const variables = processInput(container).env.map(({ name }) => name);
+  const found = ofCommand(server.program, server.command, variables);
+  // An image may change the default address of the server that it starts.
+  return server.byImage && found?.host === undefined ? undefined : found;
 }
 
 function ofCommand(
@@ -183,19 +165,6 @@ function ofCommand(
     ? undefined
     : { program, host: undefined, words: [first, last], port };
 }
-
-/** A command that prepares the server, and neither serves nor asks it. */
-function isHarmless(command: SimpleCommand): boolean {
-  const [name = ''] = programWords(command);
-  return name === '' || preparing.has(baseName(name));
-}
-
-const preparing: ReadonlySet<string> = new Set([
-  ...['cd', 'export', 'set', 'source', '.', 'env', 'ulimit', 'sleep', 'wait', 'test', '[', 'true', 'echo', 'date'],
-  ...['mkdir', 'ln', 'cp', 'mv', 'rm', 'ls', 'cat', 'chmod', 'chown', 'nvidia-smi', 'ldconfig'],
-  // They install programs or download models.
-  ...['pip', 'pip3', 'uv', 'conda', 'mamba', 'apt', 'apt-get', 'apk', 'git', 'hf', 'huggingface-cli'],
-]);
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 

@@ -1,7 +1,9 @@
 import { usableCardGiB } from '../catalog/index.ts';
 import { formatGiB, formatNumber } from '../cost/money.ts';
+import { mayBeRendered } from '../evidence/chart-pods.ts';
 import { type Misfit, misfitOf } from '../evidence/model-fit.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
+import { type ShareMisfit, shareMisfitOf } from '../evidence/share-fit.ts';
 import { type TrainingMisfit, trainingMisfitOf } from '../evidence/training-fit.ts';
 import { estimateOn, fitOnCard } from '../memory/fit.ts';
 import type { TrainingLever } from '../memory/training-levers.ts';
@@ -18,6 +20,10 @@ import { defineRule } from './rule.ts';
  *
  * It is an error if the weights exceed the memory of all GPUs of the container together, and a warning if weights and buffers exceed what the
  * settings leave on a GPU: tensor parallelism, a smaller format or a larger GPU helps.
+ *
+ * Pods that share a GPU request a part of its memory: `nvidia.com/gpumem` of HAMi, `gpu-memory` and `gpu-fraction` of KAI and Run:ai. It is a warning if
+ * the weights exceed that part. HAMi lets the server run out of memory; KAI only counts, so the server takes the memory of other pods.
+ * A `resourceProfile` of KubeAI's own gives whole cards.
  *
  * Training also keeps gradients and optimizer states: with AdamW, weights of 16 bits take four times their size. It is a warning if these alone
  * exceed the GPU's memory by more than a quarter: sharded states (FSDP, ZeRO), 8-bit states, LoRA or QLoRA need less. The hover lists what each
@@ -61,7 +67,8 @@ import { defineRule } from './rule.ts';
  *
  * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
  * servers that move layers there by themselves (Ollama; llama.cpp unless a flag puts all layers on the GPU); for groups of pods; in templates; and if a
- * variable, a file or a runtime may add settings. In the values of a chart, only weights that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
+ * variable, a file or a runtime may add settings. In the values of a chart other than app-template, only weights
+ * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
  * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
  * shard weights in their code.
  *
@@ -74,20 +81,27 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
-  container(container, { workload, podSet, document, report }) {
-    if (document.template) return;
+  container(container, { workload, podSet, report }) {
+    if (mayBeRendered(workload)) return;
     const training = trainingMisfitOf(container, workload, podSet);
     if (training !== undefined)
       report({ message: ofTraining(training), span: requestSpan(container.accelerators, container) });
+    const ofShare = shareMisfitOf(container, workload, podSet);
+    if (ofShare !== undefined) report({ message: inShare(ofShare), span: ofShare.share.span });
     const misfit = misfitOf(container, workload, podSet);
     if (misfit === undefined || misfit.kind === 'cache') return;
+    const problem = misfit.kind === 'weights' ? ofWeights(misfit) : ofDevice(misfit);
+    const advice = enough(misfit);
     report({
       severity: misfit.certain ? 'error' : 'warning',
-      message: `${misfit.kind === 'weights' ? ofWeights(misfit) : ofDevice(misfit)}${enough(misfit)}`,
+      message: problem.length + advice.length > maxLength ? problem : `${problem}${advice}`,
       span: requestSpan([misfit.request], container),
     });
   },
 });
+
+/** Of a message, with the advice after its problem. */
+const maxLength = 160;
 
 /** `; QLoRA needs 7, full sharding 15`: at most two changes after which it fits. */
 function ofTraining({ run, estimate: { fixedGiB }, gpu, haveGiB, levers }: TrainingMisfit): string {
@@ -107,6 +121,14 @@ const methods: ReadonlyMap<TrainingLever['kind'], string> = new Map([
   ['quantize', '4-bit weights'],
   ['small-states', '8-bit states'],
 ]);
+
+/** A share that only a scheduler counts is no limit for the server. */
+function inShare({ estimate: { name }, weightsGiB, format, share }: ShareMisfit): string {
+  const as = format === null ? ' even at 4 bits per parameter' : ` in ${format}`;
+  const each = share.count > 1 ? ' on each GPU' : '';
+  const then = share.limited ? 'the server does not start' : 'the server takes memory of other pods on the GPU';
+  return `${share.name} gives ${formatGiB(share.eachGiB)} GiB, but the weights of ${shorten(name.slice(name.lastIndexOf('/') + 1), 32)} need ${formatGiB(weightsGiB)} GiB${as}${each}: ${then}`;
+}
 
 function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, request }: Misfit): string {
   const total = formatGiB(leastGiB ?? estimate.weightsGiB * estimate.devices);

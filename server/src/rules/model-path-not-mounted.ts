@@ -1,9 +1,7 @@
 import { isSlip } from '../catalog/spelling.ts';
-import { readServedFlags } from '../command/served-flags.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
-import { serverOfImage } from '../evidence/launch.ts';
+import { servedFlags } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -97,7 +95,7 @@ export default defineRule({
     }
     const lines = [...container.command, ...container.args];
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
-    const model = readServedFlags(processInput(container), serverOfImage(container))?.model;
+    const model = servedFlags(container)?.model;
     const path = model?.value.replace(/(?<!\/)\/+$/, '');
     if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
     const mounts = container.volumeMounts.map(({ mountPath }) => mountPath.replace(/(?<!\/)\/+$/, ''));

@@ -1,4 +1,5 @@
 import { type Flag, readFlags } from '../command/flags.ts';
+import { isOneRank, pythonCode } from '../command/inline-python.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
@@ -83,6 +84,7 @@ export default defineRule({
     const launch =
       inCommand(container, context, false) ??
       inScript(container) ??
+      inPython(container, context) ??
       inSpec(container, context.podSet, context.workload) ??
       inBenchmark(container, context) ??
       inCommand(container, context, true);
@@ -161,6 +163,22 @@ function inScript(container: Container): Launch | undefined {
   const [only, ...others] = launches;
   if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
   return { count: only.count, text: only.text, span: only.span, value: undefined };
+}
+
+/** Code on the command line that joins the group of processes by itself: without a launcher, it is one process. */
+function inPython(container: Container, { document }: PodSetContext): Launch | undefined {
+  const { command, args, env } = processInput(container);
+  const { statements, complete } = readCommandLine(command, args, env);
+  const [only, ...others] = allCommands(statements);
+  const [first, ...rest] = only?.words ?? [];
+  const code = only && pythonCode(only);
+  // The program of an image may launch what its arguments name.
+  const isWhole = complete && others.length === 0 && container.command.length > 0;
+  if (first === undefined || code === undefined || !isWhole) return undefined;
+  const span = spanOfWords(document, [...container.command, ...container.args], [first, first]);
+  if (span === undefined || !isOneRank(code)) return undefined;
+  const text = [first, rest[0]].map((word) => baseName(word?.text ?? '')).join(' ');
+  return { count: 1, text: `${text} is one process and`, span, value: undefined };
 }
 
 /** The field of a kind that sets the number for the container that trains. */

@@ -1,6 +1,7 @@
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
 import { placesAt, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
 import { type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -12,6 +13,7 @@ import { defineRule } from './rule.ts';
  *
  * Replicas, seconds and limits are not negative, ports are from 1 to 65,535, and the weight of a preference is from 1 to 100. The API
  * server rejects the object otherwise. The same applies to the counts of JobSets, LeaderWorkerSets, TrainJobs and InferenceServices.
+ * A deadline of 0 seconds is accepted for a job, which then fails before its work starts.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -63,6 +65,12 @@ export default defineRule({
     if (!isServedKind(manifest)) return;
     for (const { problem, at } of outOfRange(root, rangesOf[`${groupOf(apiVersion)}/${kind}`] ?? [])) {
       report({ message: `${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
+    }
+    for (const at of deadlinesOf(manifest).filter((one) => writtenNumber(one) === 0)) {
+      report({
+        message: `activeDeadlineSeconds 0 ends the ${kind} at once: its work never starts`,
+        span: spanOf(at),
+      });
     }
   },
   podSet(podSet, { report, workload }) {
@@ -181,6 +189,21 @@ const rangesOf = table<readonly Range[]>({
     ['spec.sessionAffinityConfig.clientIP.timeoutSeconds', 1, 86_400],
   ],
   'scheduling.k8s.io/PriorityClass': [['value', -(2 ** 31), 1_000_000_000]],
+});
+
+/** The deadlines that apply to the whole of a job, or to each job that the object creates. */
+function deadlinesOf({ root, apiVersion, kind }: Manifest): readonly Cursor[] {
+  if (!/Job(?:Set)?$/.test(kind)) return [];
+  // The first versions of Kubeflow's jobs had no `runPolicy`.
+  const isEarly = /^kubeflow\.org\/v1(?:alpha|beta)\d/.test(apiVersion);
+  const paths = isEarly ? ['spec'] : (deadlinePaths[groupOf(apiVersion)] ?? []);
+  return paths.flatMap((path) => placesAt(root, `${path}.activeDeadlineSeconds`));
+}
+
+const deadlinePaths = table<readonly string[]>({
+  batch: ['spec', 'spec.jobTemplate.spec'],
+  'jobset.x-k8s.io': ['spec.replicatedJobs.*.template.spec'],
+  'kubeflow.org': ['spec.runPolicy'],
 });
 
 /** The numbers at the paths of the ranges that the API server rejects. */

@@ -1,3 +1,4 @@
+import { claimedDevices } from '../evidence/claimed-devices.ts';
 import { largestNode } from '../evidence/largest-node.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -11,7 +12,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A privileged container sees all devices of its node, whatever it requests: CUDA counts every GPU, and programs that use "all GPUs" also
+ * A privileged container sees all devices of its node, whatever it requests or claims: CUDA counts every GPU, and programs that use "all GPUs" also
  * use those of other pods. Add only the capabilities that the container needs (IPC_LOCK for RDMA), or request the whole node.
  *
  * ```yaml invalid
@@ -68,19 +69,36 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) =>
       /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//.test(resource),
     );
-    if (requests.length === 0 || takesWholeNode(context)) return;
+    const claimed = requests.length === 0 ? claimedClasses(container, context) : [];
+    if (requests.length + claimed.length === 0 || takesWholeNode(context)) return;
     // Jobs that train on several GPUs take whole nodes more often than not.
     const usual = hasRole(context.workload, 'training') ? 2 : 8;
-    const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= usual);
+    const whole =
+      requests.some(({ form, count }) => form === 'whole' && count !== null && count >= usual) ||
+      claimed.some(({ count }) => count >= usual);
     // Most nodes with a GPU of Intel have only one.
-    const single = requests.every(({ resource }) => resource.startsWith('gpu.intel.com/'));
+    const single = [...requests.map(({ resource }) => resource), ...claimed.map(({ name }) => name)].every((name) =>
+      /^gpu\.intel\.com\b/.test(name),
+    );
     context.report({
       severity: whole || single || usesRdma(context) || mountsDevices(container, context) ? 'info' : 'warning',
-      message: `privileged: true exposes every GPU of the node to the container, not only the ${requestWords(requests)} that it requests`,
+      message: `privileged: true exposes every GPU of the node to the container, not only the ${requests.length > 0 ? `${requestWords(requests)} that it requests` : `${claimed[0]?.name} of its claim`}`,
       span: keySpanOf(privileged),
     });
   },
 });
+
+/** The classes of the GPUs in the container's claims, and how many. A claim for all devices of a node leaves none to other pods. */
+function claimedClasses(
+  container: Container,
+  { podSet }: PodSetContext,
+): readonly { readonly name: string; readonly count: number }[] {
+  return claimedDevices(container, podSet).flatMap(({ requested, perPod }) => {
+    if (requested.kind !== 'deviceClass' || perPod === null || perPod === 0) return [];
+    const isGpu = /^(?:gpu|mig)\.(?:nvidia|amd|intel)\.com$/.test(requested.name);
+    return isGpu ? [{ name: requested.name, count: perPod }] : [];
+  });
+}
 
 /** In the container's mapping, or where a chart has it. */
 function securityContextOf({ at, securityContext }: Container): Cursor | undefined {

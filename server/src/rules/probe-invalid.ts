@@ -19,7 +19,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
+import { removeKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -32,7 +32,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to their end and have no probes,
  * unless they are sidecars. A probe of a named port fails if the container declares no port of that name. Triton answers on port 8000; by default,
  * its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the path in the probes that
- * `helm create` writes; this is also checked in the values of charts.
+ * `helm create` writes; this is also checked in the values of charts. A `preStop` hook that sleeps as long as `terminationGracePeriodSeconds` (30 by
+ * default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -105,6 +106,7 @@ export default defineRule({
     }
     for (const hook of placesAt(container.at, 'lifecycle.*')) {
       if (/^(postStart|preStop)$/.test(keyOf(hook))) checkHandler(hook, hookHandlers, context);
+      if (keyOf(hook) === 'preStop') checkSleep(hook, context);
     }
   },
 });
@@ -172,6 +174,37 @@ function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSe
   }
 }
 
+/** A hook that sleeps longer than the pod lives after it is deleted: by default, 30 seconds. */
+function checkSleep(hook: Cursor, { report, document, podSet, workload }: PodSetContext): void {
+  const { pod } = podSet;
+  const native = getIn(hook, 'sleep', 'seconds');
+  const command = getIn(hook, 'exec', 'command');
+  const words = items(command).map((word) => asText(word) ?? '$');
+  const [, written] = /^(?:\S*sh -\w*c )?(?:\S*\/)?sleep (\d{1,6})s?\s*(?:$|;|&&)/.exec(words.join(' ')) ?? [];
+  const slept = writtenNumber(native) ?? (written === undefined ? undefined : Number(written));
+  const at = native ?? command;
+  const grace = getIn(pod, 'terminationGracePeriodSeconds');
+  const granted = grace === undefined ? 30 : writtenNumber(grace);
+  if (at === undefined || slept === undefined || granted === undefined || slept < granted) return;
+  if (grace === undefined && !isWholePod(podSet, workload)) return;
+  const isRejected = native !== undefined && slept > granted;
+  const seconds = slept + 30;
+  report({
+    severity: isRejected ? 'error' : 'warning',
+    message: isRejected
+      ? `preStop sleeps ${slept} s, longer than terminationGracePeriodSeconds (${granted}): ${rejectionOf(workload)}`
+      : `preStop sleeps ${slept} s, but the pod is killed ${granted} s after its deletion begins: the server has no time to finish its requests`,
+    span: spanOf(at),
+    fixes: () => [
+      fix(
+        `Set terminationGracePeriodSeconds to ${seconds}`,
+        'unsafe',
+        setKey(document, pod, 'terminationGracePeriodSeconds', seconds),
+      ),
+    ],
+  });
+}
+
 /** What Triton offers on its ports, unless its flags say otherwise, instead of the health of the server. */
 const otherTritonPorts: ReadonlyMap<number, string> = new Map([
   [8001, 'gRPC'],
@@ -232,15 +265,7 @@ function checkVllm(probes: Probes, container: Container, context: PodSetContext)
       severity: 'warning',
       message: `The ${type} probe requests ${text} from vLLM, which answers 404: ${effect}`,
       span: spanOf(path ?? request),
-      fixes: () => [
-        fix(
-          'Use /health',
-          'unsafe',
-          path === undefined
-            ? insertKey(document, request, 'path', '/health')
-            : replaceScalar(document, path, '/health'),
-        ),
-      ],
+      fixes: () => [fix('Use /health', 'unsafe', setKey(document, request, 'path', '/health'))],
     });
   }
 }

@@ -6,8 +6,8 @@ import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
-import { asBoolean, type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { insertKey, setKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -74,10 +74,12 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe that waits long enough, for patches and definitions, and for servers other than those of language models, unless a readiness probe with 10 or more attempts and the same request allows
- * more time by a quarter and a minute, which is information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of
- * up to 8 files at 50 MiB/s each if the server itself stores the weights. If it stores them on a volume that outlives the pod, the finding is
- * information only: the volume may already hold the model. So is one in the values of a chart whose templates are unknown.
+ * With a startup probe that waits long enough, with a postStart hook that waits, for patches and definitions, and for servers other than those of
+ * language models, unless a readiness probe with 10 or more attempts and the same request allows more time by a quarter and a minute, which is
+ * information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second
+ * per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the weights. If it stores them on a volume that
+ * outlives the pod, the finding is information only: the volume may already hold the model. So is one in the values of a chart whose templates are
+ * unknown.
  *
  * ## Sources
  *
@@ -100,7 +102,7 @@ export default defineRule({
     const isRead = isChart || isOther || !workload.partial;
     if (probe?.node.kind !== 'map' || !isRead || !requestsAccelerators(container)) return;
     if (isOther && asBoolean(getIn(probe, 'enabled')) === false) return;
-    if (isIncomplete(container.at) || isIncomplete(probe)) return;
+    if (isIncomplete(container.at) || isIncomplete(probe) || startHookWaits(container.at)) return;
     // The first versions of the chart gave the container of this name a startup probe.
     if (isChart && startup === undefined && container.name === 'main') return;
     const budget = budgetOf(probe);
@@ -131,6 +133,14 @@ export default defineRule({
     });
   },
 });
+
+/** Whether a postStart hook waits, for example for the server: the kubelet does not probe a container before its hook has ended. */
+function startHookWaits(container: Cursor): boolean {
+  const command = items(getIn(container, 'lifecycle', 'postStart', 'exec', 'command'));
+  const script = command.map((item) => asText(item) ?? '').join(' ');
+  // A part that runs in the background is not waited for.
+  return /\b(?:until|while|for|wait|sleep|timeout)\b|--retry/.test(script) && !/(?<!&)&\s*(?:\)|$|\n)/.test(script);
+}
 
 /** What takes a server longer than its probe allows; undefined if it may start in time. */
 function slowStart(
@@ -188,13 +198,9 @@ function budgetOf(probe: Cursor): number | undefined {
 
 /** More attempts, at the written period. */
 function waitLonger(probe: Cursor, document: YamlDocument): Fix | undefined {
-  const failures = getIn(probe, 'failureThreshold');
   const period = lowerCount(getIn(probe, 'periodSeconds'), 10) || 10;
   const enough = Math.ceil((maxMinutes * 60) / period);
-  const edits =
-    failures === undefined
-      ? insertKey(document, probe, 'failureThreshold', enough)
-      : replaceScalar(document, failures, enough);
+  const edits = setKey(document, probe, 'failureThreshold', enough);
   return fix(`Wait up to ${maxMinutes} min (failureThreshold ${enough})`, 'unsafe', edits);
 }
 

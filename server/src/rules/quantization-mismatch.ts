@@ -1,9 +1,7 @@
 import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { readServedFlags } from '../command/served-flags.ts';
-import { serverOfImage } from '../evidence/launch.ts';
+import { servedFlags } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
 import type { PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { isTemplated } from '../yaml/cursor.ts';
@@ -67,7 +65,7 @@ export default defineRule({
     if (!requestsAccelerators(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
-    const served = readServedFlags(processInput(container), serverOfImage(container));
+    const served = servedFlags(container);
     const flag = served?.quantization;
     const method = flag && methods[flag.value.toLowerCase()];
     if (flag === undefined || method === undefined) return;

@@ -9,7 +9,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -223,13 +223,9 @@ function unindexedJob(workload: Workload): Cursor | undefined {
 }
 
 function indexedFix(job: Cursor, { document }: PodSetContext) {
-  const mode = getIn(job, 'completionMode');
   // An Indexed Job needs a number of completions.
   if (getIn(job, 'completions') === undefined) return undefined;
-  const edits =
-    mode === undefined
-      ? insertKey(document, job, 'completionMode', 'Indexed', { after: 'completions' })
-      : replaceScalar(document, mode, 'Indexed');
+  const edits = setKey(document, job, 'completionMode', 'Indexed', { after: 'completions' });
   return fix('Set completionMode to Indexed', 'unsafe', edits);
 }
 

@@ -1,7 +1,9 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
+import { mostServeGpus } from '../evidence/serve-deployments.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lookUp } from '../model/manifest.ts';
+import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, type Cursor, getIn, isIncomplete, items, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -14,7 +16,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * `minReplicas` and `maxReplicas` take effect only with `enableInTreeAutoscaling: true`. Without it, the group stays at `replicas`: it
  * keeps its accelerators when the work is done, and gets no more when there is more work. Without `replicas` it stays at `minReplicas`: at 0,
- * it never has a worker. The severity is info if the group is at its minimum anyway.
+ * it never has a worker. The severity is info if the group is at its minimum anyway
+ * and Ray Serve does not scale beyond its GPUs, or if `replicas: 0` is written, because a person or a program may change that.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -83,7 +86,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If autoscaling is turned off explicitly, if the bounds are equal or the CRD's defaults, for groups without accelerators and with 0 replicas,
+ * If autoscaling is turned off explicitly, if the bounds are equal or the CRD's defaults, for groups without accelerators,
  * and for objects in a Kueue queue, because Kueue rejects the autoscaler ("a kueue managed job should not use autoscaling").
  *
  * ## Sources
@@ -100,6 +103,8 @@ export default defineRule({
       return;
     // Kueue's webhook rejects the autoscaler on queued objects unless the gate ElasticJobsViaWorkloadSlices is on.
     if (lookUp(workload.manifest.labels, 'kueue.x-k8s.io/queue-name') !== undefined) return;
+    const gpus = gpusAtRest(workload);
+    const lacks = gpus !== null && mostServeGpus(workload.manifest.root, context.document) > gpus;
     for (const group of items(getIn(cluster, 'workerGroupSpecs'))) {
       const min = asNumber(getIn(group, 'minReplicas'));
       const max = asNumber(getIn(group, 'maxReplicas'));
@@ -107,15 +112,17 @@ export default defineRule({
       // What the CRD fills in where nothing is written says nothing about what is wanted.
       if (min === 0 && max === mostReplicas) continue;
       const written = getIn(group, 'replicas');
-      // Something else manages the group and scales it up from 0.
-      if (asNumber(written) === 0) continue;
       // The CRD's default is 0, and the operator keeps the number within the bounds.
       const number = written === undefined ? 0 : asNumber(written);
       const replicas = number === undefined ? undefined : Math.min(Math.max(number, min), max);
-      const effect = replicas === undefined ? 'does not scale' : `stays at ${plural(replicas, 'replica')}`;
+      const stays = replicas === undefined ? 'does not scale' : `stays at ${plural(replicas, 'replica')}`;
+      const effect = lacks ? `${stays}, and Serve's further replicas get no GPU` : stays;
       context.report({
         // A group at its minimum wastes nothing, but one that stays at 0 never does any work.
-        severity: replicas === undefined || (replicas > 0 && replicas <= min) ? 'info' : 'warning',
+        severity:
+          !lacks && (isManaged(written) || replicas === undefined || (replicas > 0 && replicas <= min))
+            ? 'info'
+            : 'warning',
         message: `minReplicas ${min} and maxReplicas ${max} have no effect without enableInTreeAutoscaling: the group ${effect}`,
         span: keySpanOf(getIn(group, 'minReplicas') ?? group),
         fixes: () => [enable(cluster, context)],
@@ -123,6 +130,20 @@ export default defineRule({
     }
   },
 });
+
+/** Something else may scale up a group whose number is written as 0. */
+function isManaged(replicas: Cursor | undefined): boolean {
+  return asNumber(replicas) === 0;
+}
+
+/** The GPUs of a cluster that does not scale; null if unknown. */
+function gpusAtRest({ podSets }: Workload): number | null {
+  return podSets.reduce<number | null>((sum, { pods, accelerators }) => {
+    const inPod = accelerators.map(({ form, perPod }) => (form === 'whole' ? perPod : null));
+    if (sum === null || inPod.includes(null) || (inPod.length > 0 && pods.min === null)) return null;
+    return inPod.reduce<number>((all, one) => all + (one ?? 0) * (pods.min ?? 0), sum);
+  }, 0);
+}
 
 /** The CRD's default of `maxReplicas`; KubeRay's chart writes it out. */
 const mostReplicas = 2 ** 31 - 1;

@@ -1,21 +1,10 @@
 import { plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
+import { leastReplicas, requestedGpus, serveDeployments } from '../evidence/serve-deployments.ts';
 import { countIn } from '../model/count.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import { lowerCount } from '../model/pod.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import {
-  asNumber,
-  asText,
-  type Cursor,
-  getIn,
-  isIncomplete,
-  isTemplated,
-  items,
-  rootCursor,
-  spanOf,
-} from '../yaml/cursor.ts';
-import { documentsInBlock } from '../yaml/embedded.ts';
+import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -119,21 +108,17 @@ export default defineRule({
     if (has === undefined) return;
     const spec = getIn(manifest.root, 'spec');
     const entrypoint = getIn(spec, 'entrypointNumGpus');
-    for (const { at, gpus } of requested(entrypoint)) {
+    for (const { at, gpus } of requestedGpus(entrypoint)) {
       if (gpus > has.pod)
         report({ message: lacking('entrypointNumGpus', gpus, has, 'the entrypoint'), span: spanOf(at) });
     }
-    const config = getIn(spec, 'serveConfigV2');
-    if (config?.node.kind !== 'scalar') return;
-    for (const root of documentsInBlock(document, config.node)) {
-      for (const deployment of deploymentsIn(rootCursor(root))) {
-        for (const { at, gpus } of requested(getIn(deployment, 'ray_actor_options', 'num_gpus'))) {
-          const replicas = leastReplicas(deployment);
-          if (gpus > has.pod) report({ message: lacking('num_gpus', gpus, has, 'a replica'), span: spanOf(at) });
-          else if (replicas !== null && replicas * gpus > has.all) {
-            const message = `${replicas} replicas need num_gpus ${gpus} each, but the Ray cluster has at most ${plural(has.all, 'GPU')}: some never start`;
-            report({ message, span: spanOf(at) });
-          }
+    for (const deployment of serveDeployments(manifest.root, document)) {
+      for (const { at, gpus } of requestedGpus(getIn(deployment, 'ray_actor_options', 'num_gpus'))) {
+        const replicas = leastReplicas(deployment);
+        if (gpus > has.pod) report({ message: lacking('num_gpus', gpus, has, 'a replica'), span: spanOf(at) });
+        else if (replicas !== null && replicas * gpus > has.all) {
+          const message = `${replicas} replicas need num_gpus ${gpus} each, but the Ray cluster has at most ${plural(has.all, 'GPU')}: some never start`;
+          report({ message, span: spanOf(at) });
         }
       }
     }
@@ -190,23 +175,4 @@ function isUncertain(container: Container): boolean {
   const { at, resources } = container;
   const parts = [at, resources, getIn(resources, 'limits'), getIn(resources, 'requests')];
   return parts.some((part) => isIncomplete(part) || isTemplated(part)) || mayUseOtherGpus(container);
-}
-
-/** A number of GPUs above 0. */
-function requested(at: Cursor | undefined): readonly { readonly at: Cursor; readonly gpus: number }[] {
-  const gpus = at === undefined || isTemplated(at) ? undefined : asNumber(at);
-  return at === undefined || gpus === undefined || !(gpus > 0) || gpus > 1000 ? [] : [{ at, gpus }];
-}
-
-function deploymentsIn(config: Cursor): readonly Cursor[] {
-  const deployments = items(getIn(config, 'applications')).flatMap((app) => items(getIn(app, 'deployments')));
-  return deployments.filter((deployment) => getIn(deployment, 'placement_group_bundles') === undefined);
-}
-
-/** The replicas that always run; null if unknown. */
-function leastReplicas(deployment: Cursor): number | null {
-  const scaling = getIn(deployment, 'autoscaling_config');
-  if (scaling !== undefined) return lowerCount(getIn(scaling, 'min_replicas'), 1);
-  const written = getIn(deployment, 'num_replicas');
-  return asText(written) === 'auto' ? 1 : lowerCount(written, 1);
 }

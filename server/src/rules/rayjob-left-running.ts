@@ -4,7 +4,7 @@ import { formatHourly } from '../cost/money.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, getIn, isIncomplete, isNull, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { setKey } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
@@ -105,10 +105,6 @@ function isServer(entrypoint: string): boolean {
 
 function shutDown({ document, manifest }: WorkloadContext): Fix | undefined {
   const spec = getIn(manifest.root, 'spec');
-  const written = getIn(spec, 'shutdownAfterJobFinishes');
-  const edits =
-    written === undefined
-      ? insertKey(document, spec, 'shutdownAfterJobFinishes', true, { after: 'entrypoint' })
-      : replaceScalar(document, written, true);
+  const edits = setKey(document, spec, 'shutdownAfterJobFinishes', true, { after: 'entrypoint' });
   return fix('Set shutdownAfterJobFinishes to true', 'unsafe', edits);
 }

@@ -1,6 +1,7 @@
+import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import {
@@ -13,6 +14,7 @@ import {
   items,
   keyOf,
   keySpanOf,
+  spanOf,
 } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -24,7 +26,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * RDMA registers memory with the network card, which requires locked pages. Without the capability IPC_LOCK the limit of the container runtime
- * applies, often 64 KiB: registration fails ("Cannot allocate memory"), and NCCL stops or falls back to TCP.
+ * applies, often 64 KiB: registration fails ("Cannot allocate memory"), and NCCL stops or falls back to TCP. The same applies to a container that
+ * mounts `/dev/infiniband` from the host.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -71,26 +74,50 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [NVIDIA Network Operator: RDMA shared devices](https://docs.nvidia.com/networking/display/cokan10/network+operator)
+ * - [Oracle: RDMA on OKE](https://github.com/oracle-quickstart/oci-hpc-oke/blob/main/docs/running-pytorch-jobs-on-oke-using-hostnetwork-with-rdma.md)
  * - [NVIDIA/aicr#2306](https://github.com/NVIDIA/aicr/pull/2306)
  */
 export default defineRule({
   topic: 'network',
   severity: 'info',
-  container(container, { workload, document, report }) {
+  container(container, { workload, podSet, document, report }) {
     if (workload.partial || workload.role === 'infrastructure' || !requestsAccelerators(container)) return;
     // Operators that build the container from other fields also set its rights.
     if (!isListedContainer(container.at)) return;
-    const device = entries(getIn(container.resources, 'limits')).find((entry) => keyOf(entry).startsWith('rdma/'));
+    const limits = entries(getIn(container.resources, 'limits'));
+    const device = limits.find((entry) => isRdmaDevice(keyOf(entry)));
+    const mount = limits.some((entry) => /\/efa$/.test(keyOf(entry))) ? undefined : deviceFiles(container, podSet);
+    const at = device ?? mount;
     const security = getIn(container.at, 'securityContext');
-    if (device === undefined || isIncomplete(container.at) || isIncomplete(security)) return;
+    if (at === undefined || isIncomplete(container.at) || isIncomplete(security)) return;
     if (asBoolean(getIn(security, 'privileged')) === true || mayLock(getIn(security, 'capabilities', 'add'))) return;
+    const user = device === undefined ? '/dev/infiniband' : keyOf(device);
     report({
-      message: `${keyOf(device)} needs the capability IPC_LOCK: without it, RDMA may fail to register memory, and NCCL falls back to TCP`,
-      span: keySpanOf(device),
+      message: `${user} needs the capability IPC_LOCK: without it, RDMA may fail to register memory, and NCCL falls back to TCP`,
+      span: device === undefined ? spanOf(at) : keySpanOf(device),
       fixes: () => [addCapability(container, security, document)],
     });
   },
 });
+
+/** A resource of an RDMA device plugin: in its own group, or named after RDMA by whoever set up the virtual functions. */
+function isRdmaDevice(resource: string): boolean {
+  const [group, name = ''] = resource.split('/');
+  // The API server rejects domains in upper case.
+  if (group !== group?.toLowerCase()) return false;
+  return group === 'rdma' || name.split(/[-_.]/).some((word) => /^(?:rdma|roce|hca|infiniband)\d*$/.test(word));
+}
+
+/** The path at which the devices of the host's RDMA cards are mounted. */
+function deviceFiles({ volumeMounts }: Container, podSet: PodSet): Cursor | undefined {
+  return volumeMounts
+    .filter(({ name }) => {
+      const volume = volumeNamed(podSet, name);
+      const path = volume?.source === 'hostPath' ? asText(getIn(volume.at, 'hostPath', 'path')) : undefined;
+      return path !== undefined && /^\/dev\/infiniband(?:\/|$)/.test(path);
+    })
+    .map(({ at }) => getIn(at, 'mountPath') ?? at)[0];
+}
 
 function mayLock(added: Cursor | undefined): boolean {
   return (

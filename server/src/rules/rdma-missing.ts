@@ -3,11 +3,12 @@ import { plural } from '../cost/money.ts';
 import { knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Training on several nodes does not use the fast network that the nodes have.
@@ -16,7 +17,7 @@ import { defineRule } from './rule.ts';
  *
  * Nodes for distributed training have network adapters that reach GPU memory directly. On AWS, pods get them by the resource
  * `vpc.amazonaws.com/efa`. Without it NCCL uses TCP on the ordinary interface, and the GPUs wait for gradients: at a tenth of the bandwidth, or
- * less, each step takes longer.
+ * less, each step takes longer. The same happens where the environment selects libfabric's EFA provider, but the container has no such device.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -70,7 +71,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If the instance type is unknown or has no EFA, for single pods and parts of a node, with `hostNetwork`, with any other network device or
- * additional network, and for benchmarks.
+ * additional network, and for benchmarks. `FI_PROVIDER=efa` without an EFA device is reported in all of them, unless the container may open the devices
+ * of its node, or is a replica of a Deployment.
  *
  * ## Sources
  *
@@ -79,8 +81,11 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'network',
   severity: 'info',
-  podSet(podSet, { workload, document, report }) {
-    if (workload.partial || !hasRole(workload, 'training') || isTrial(workload)) return;
+  podSet(podSet, context) {
+    const { workload, document, report } = context;
+    if (workload.partial) return;
+    for (const container of podSet.containers) checkProvider(container, podSet, context);
+    if (!hasRole(workload, 'training') || isTrial(workload)) return;
     const { min } = podSet.pods;
     if (min === null || min < 2 || hasOtherNetwork(podSet, workload)) return;
     const type = instanceType(podSet.placement.instanceType ?? '');
@@ -106,6 +111,36 @@ export default defineRule({
   },
 });
 
+/** libfabric's EFA provider works only with EFA devices, which the container gets by requesting them. */
+function checkProvider(container: Container, podSet: PodSet, { workload, report }: PodSetContext): void {
+  const provider = container.env.find(({ name, value }) => name === 'FI_PROVIDER' && value?.value === 'efa')?.value;
+  const { min } = podSet.pods;
+  if (provider === undefined || min === null || min < 2 || container.type !== 'app') return;
+  // The replicas of a Deployment do not know each other.
+  const { replica, addresses } = kindOf(workload);
+  if (replica === 'pod' && addresses === undefined) return;
+  const [request] = knownRequests(container);
+  if (request?.form !== 'whole' || !/^nvidia\.com\/gpu$/.test(request.resource)) return;
+  if (reachesDevices(container, podSet) || podSet.containers.some(requestsNetworkDevice)) return;
+  // A claim may be of EFA devices.
+  if (items(getIn(podSet.pod, 'resourceClaims')).length > 0) return;
+  if (hasNetworkAnnotation(podSet, workload)) return;
+  report({
+    message:
+      'FI_PROVIDER is efa, but the container requests no vpc.amazonaws.com/efa: it has no EFA device, and NCCL falls back to TCP',
+    span: spanOf(provider.at),
+  });
+}
+
+/** Whether a container may open the devices of its node. */
+function reachesDevices({ at }: Container, { pod }: PodSet): boolean {
+  if (asBoolean(getIn(pod, 'hostNetwork')) === true || isIncomplete(pod) || isIncomplete(at)) return true;
+  if (asBoolean(getIn(at, 'securityContext', 'privileged')) === true) return true;
+  return items(getIn(pod, 'volumes')).some((volume) =>
+    /^\/dev(?:\/infiniband|$)/.test(asText(getIn(volume, 'hostPath', 'path')) ?? ''),
+  );
+}
+
 function efaDevices({ provider, rdma, rdmaDevices, unsourced }: InstanceType): number | undefined {
   if (provider !== 'aws' || rdma !== 'EFA' || rdmaDevices === null || rdmaDevices < 1) return undefined;
   return unsourced.some((field) => ['all', 'rdma', 'rdmaDevices', 'gpuCount'].includes(field))
@@ -113,14 +148,18 @@ function efaDevices({ provider, rdma, rdmaDevices, unsourced }: InstanceType): n
     : rdmaDevices;
 }
 
-function hasOtherNetwork({ pod, containers, annotations }: PodSet, { manifest }: Workload): boolean {
+function hasOtherNetwork(podSet: PodSet, workload: Workload): boolean {
+  const { pod, containers } = podSet;
   if (asBoolean(getIn(pod, 'hostNetwork')) === true || isIncomplete(pod)) return true;
-  if ([...annotations, ...manifest.annotations].some(({ at }) => /network|cni/i.test(keyOf(at)))) return true;
-  return containers.some(usesNetworkDevice);
+  if (hasNetworkAnnotation(podSet, workload) || containers.some(requestsNetworkDevice)) return true;
+  return containers.some(({ env }) => env.some(({ name }) => /^(?:FI_|NCCL_(?:IB|NET)_?|NCCL_NET$)/.test(name)));
 }
 
-function usesNetworkDevice({ resources, env }: Container): boolean {
+function hasNetworkAnnotation({ annotations }: PodSet, { manifest }: Workload): boolean {
+  return [...annotations, ...manifest.annotations].some(({ at }) => /network|cni/i.test(keyOf(at)));
+}
+
+function requestsNetworkDevice({ resources }: Container): boolean {
   const named = ['limits', 'requests'].flatMap((key) => entries(getIn(resources, key)).map(keyOf));
-  if (named.some((name) => /efa|rdma|hca|roce|sriov|infiniband|\bib\b/i.test(name))) return true;
-  return env.some(({ name }) => /^(?:FI_|NCCL_(?:IB|NET)_?|NCCL_NET$)/.test(name));
+  return named.some((name) => /efa|rdma|hca|roce|sriov|infiniband|\bib\b/i.test(name));
 }

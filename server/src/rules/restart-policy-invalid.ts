@@ -4,7 +4,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, getIn, isIncomplete, isNull, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -108,13 +108,7 @@ function checkJob(policy: Cursor | undefined, { pod }: PodSet, context: PodSetCo
     span: keySpanOf(policy ?? pod),
     fixes: () =>
       ['OnFailure', 'Never'].map((value) =>
-        fix(
-          `Set restartPolicy to ${value}`,
-          'unsafe',
-          policy === undefined
-            ? insertKey(document, pod, 'restartPolicy', value)
-            : replaceScalar(document, policy, value),
-        ),
+        fix(`Set restartPolicy to ${value}`, 'unsafe', setKey(document, pod, 'restartPolicy', value)),
       ),
   });
 }

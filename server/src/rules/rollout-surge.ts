@@ -2,7 +2,7 @@ import { formatNumber, plural } from '../cost/money.ts';
 import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { insertKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -121,10 +121,7 @@ export default defineRule({
       const noSurge = replaceScalar(context.document, surgeAt, 0);
       if (unavailable !== undefined && stopped !== null && stopped > 0)
         return fix('Set maxSurge to 0', 'unsafe', noSurge);
-      const oneStopped =
-        unavailable === undefined
-          ? insertKey(context.document, surgeAt.parent, 'maxUnavailable', 1)
-          : replaceScalar(context.document, unavailable, 1);
+      const oneStopped = setKey(context.document, surgeAt.parent, 'maxUnavailable', 1);
       return fix(oneByOne, 'unsafe', noSurge, oneStopped);
     }
   },

@@ -1,12 +1,13 @@
 import { imageParts, startsShell } from '../catalog/images.ts';
 import { findEnding } from '../command/waiting.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -64,8 +65,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If any part of the command line waits, serves, loops without an end, runs in the background, or is unknown; for patches; and for
- * infrastructure.
+ * If any part of the command line waits, serves, loops without an end, runs in the background, or is unknown; for patches and values,
+ * except those of app-template; and for infrastructure.
  *
  * ## Sources
  *
@@ -81,24 +82,29 @@ export default defineRule({
     // A count that the API server rejects is reported by itself.
     const requests = container.accelerators.filter(({ count }) => count !== 0);
     if (requests.length === 0 || container.type !== 'app' || podSet.pods.max === 0) return;
-    if (workload.partial || isExempt(workload) || !restartsForever(workload)) return;
+    const kind = mayBeCompleted(workload) || isExempt(workload) ? undefined : replicatedKind(workload);
+    if (kind === undefined) return;
     const end = endOf(container, context);
     if (end === undefined) return;
     const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
     context.report({
       message:
         end.foreground === undefined
-          ? `${what} exits, but a ${workload.kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`
-          : `${what} goes to the background without ${end.foreground}: the container exits, and the ${workload.kind} restarts it every time`,
+          ? `${what} exits, but a ${kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`
+          : `${what} goes to the background without ${end.foreground}: the container exits, and the ${kind} restarts it every time`,
       span: end.span,
     });
   },
 });
 
-/** Kinds that keep a number of pods running. */
-function restartsForever({ kind, apiVersion }: Workload): boolean {
+/** The kind that keeps a number of pods running; for values, what their chart makes of a controller. */
+function replicatedKind({ kind, apiVersion, manifest, partial }: Workload): string | undefined {
+  if (partial) {
+    const type = getIn(manifest.root, 'type');
+    return type === undefined || asText(type) === 'deployment' ? 'Deployment' : undefined;
+  }
   const entry = likeKind(groupOf(apiVersion), kind);
-  return entry?.staysUp === true && entry.replica === 'pod';
+  return entry?.staysUp === true && entry.replica === 'pod' ? kind : undefined;
 }
 
 function endOf(
@@ -108,6 +114,8 @@ function endOf(
   const { command, args, image } = container;
   const lines = [...command, ...args];
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return undefined;
+  // No program has such a name: the container never starts.
+  if (/\s/.test(command[0]?.value.trim() ?? '')) return undefined;
   if (lines.length === 0) {
     if (image && !isTemplated(image.at) && startsShell(image.value) && !hasTerminal(container))
       return { what: `The shell of ${imageName(image.value)}`, span: spanOf(image.at) };
@@ -115,9 +123,18 @@ function endOf(
       ? { what: imageName(image.value), span: spanOf(image.at) }
       : undefined;
   }
+  // Options and numbers go to the image's own program.
+  const passed = args.map(({ value }) => value);
+  if (command.length === 0 && passed.every(isSetting) && image && imageUseOf(container).use === 'batch')
+    return { what: [imageName(image.value), ...passed].join(' '), span: spanOf(image.at) };
   const ending = findEnding(processInput(container));
   const span = ending && spanOfWords(document, lines, ending.words);
   return ending && span && { what: ending.what, span, foreground: ending.foreground };
+}
+
+/** `-d`, `3600` and `--matrix=4096`, but no option by which a program may stay. */
+function isSetting(word: string): boolean {
+  return /^(?:-[\w=.%-]+|\d+%?)$/.test(word) && !/serv|daemon|loop|watch|listen|port|forever|interval/i.test(word);
 }
 
 /** A shell with a terminal or an open input waits for its user. */

@@ -1,11 +1,11 @@
 import { targetOf } from '../evidence/scaler-target.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { groupOf, lookUp } from '../model/manifest.ts';
+import { groupOf } from '../model/manifest.ts';
 import { targetGroup } from '../model/scaled.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, getIn, keySpanOf } from '../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -110,10 +110,6 @@ export default defineRule({
 function useKeda({ manifest }: Workload, { document }: WorkloadContext): Fix | undefined {
   const annotations = getIn(manifest.root, 'metadata', 'annotations');
   const key = 'serving.kserve.io/autoscalerClass';
-  const written = lookUp(manifest.annotations, key);
-  const edits =
-    written === undefined
-      ? insertKey(document, annotations, key, 'keda', { after: 'serving.kserve.io/deploymentMode' })
-      : replaceScalar(document, written.at, 'keda');
+  const edits = setKey(document, annotations, key, 'keda', { after: 'serving.kserve.io/deploymentMode' });
   return fix(`Set ${key} to keda`, 'unsafe', edits);
 }

@@ -1,11 +1,23 @@
-import { gpus, gpusByLabel, isGpuLabel, labelCandidates, meantNodeLabel } from '../catalog/index.ts';
+import {
+  familiesMeant,
+  gpus,
+  gpusByLabel,
+  gpusNamed,
+  isGpuLabel,
+  labelCandidates,
+  meantNodeLabel,
+  providerName,
+  providerOfLabel,
+} from '../catalog/index.ts';
+import { hasNone } from '../catalog/offered-gpus.ts';
 import { meantProductLabel } from '../catalog/product-labels.ts';
 import { isSlip } from '../catalog/spelling.ts';
 import { placesAt } from '../evidence/written.ts';
+import { groupOf } from '../model/manifest.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
 import type { Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, items, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
@@ -18,7 +30,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * Label values must match exactly. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the full product name,
  * `NVIDIA-H100-80GB-HBM3`. With a short name, the name of another form factor, or a label such as `nvidia.com/gpu-product`, the pod stays Pending.
- * With `NotIn`, such a value excludes nothing, and the pod can start on the nodes that it should avoid.
+ * With `NotIn`, such a value excludes nothing, and the pod can start on the nodes that it should avoid. The same is true of GPU names and instance families
+ * in Karpenter's pools: `p4` is neither `p4d` nor `p4de`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -59,7 +72,9 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For values unlike any known one, for custom labels, and if one of several alternatives is correct.
+ * For values unlike any known one, for custom labels, and if one of several alternatives of a pod is correct. A GPU that the cloud of the label
+ * never had is reported all the same, unless it is so new that the cloud may add it. For the newest generations of instances, which get
+ * families before they are known here.
  *
  * ## Sources
  *
@@ -69,22 +84,30 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
-  manifest({ kind, root }, context) {
+  manifest({ apiVersion, kind, root }, context) {
     const path = volumePaths[kind];
-    if (path === undefined) return;
-    for (const place of placesAt(root, `${path}.required.nodeSelectorTerms.*.matchExpressions.*.key`)) {
-      checkKey(asText(place) ?? '', place, false, 'The volume is on no node', context);
+    if (path !== undefined) {
+      for (const place of placesAt(root, `${path}.required.nodeSelectorTerms.*.matchExpressions.*.key`)) {
+        checkKey(asText(place) ?? '', place, false, 'The volume is on no node', context);
+      }
     }
+    const pool = groupOf(apiVersion) === 'karpenter.sh' ? poolPaths[kind] : undefined;
+    if (pool === undefined) return;
+    for (const requirement of placesAt(root, `${pool}.requirements.*`)) checkPool(requirement, context);
   },
   podSet({ selectors, avoided, accelerators }, context) {
     for (const { key, values } of avoided) {
       for (const value of isGpuLabel(key) ? values : []) checkValue(key, value, 'excludes', context);
+      for (const value of values) checkFamily(key, value, 'The value excludes no node', context);
     }
     for (const selector of selectors) {
       const { key, values, at, from } = selector;
       if (accelerators.length > 0 && checkLive(selector, context)) continue;
       const place = from === 'nodeSelector' ? at : getIn(at, 'key');
       if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
+      // One of several families may be correct.
+      if (values.every(({ value, at }) => !isTemplated(at) && familiesMeant(key, value).length > 0))
+        for (const value of values) checkFamily(key, value, 'The pod stays Pending', context);
       if (!isGpuLabel(key) || values.some(({ value, at }) => isTemplated(at) || gpusByLabel(key, value).length > 0))
         continue;
       // One of several alternatives may be correct.
@@ -98,13 +121,16 @@ export default defineRule({
 function checkValue(
   key: string,
   { value, at }: Located<string>,
-  use: 'selects' | 'excludes',
+  use: 'selects' | 'excludes' | 'starts',
   context: RuleContext,
 ): void {
   const candidates = isTemplated(at) || gpusByLabel(key, value).length > 0 ? [] : meantValues(key, value);
-  if (candidates.length === 0) return;
+  if (candidates.length === 0) {
+    if (use === 'selects' && !isTemplated(at)) checkOffer(key, { value, at }, context);
+    return;
+  }
   const shown = candidates.slice(0, value.length > 40 ? 1 : 2).join(' or ');
-  const consequence = use === 'selects' ? 'The pod stays Pending' : 'The value excludes no node';
+  const consequence = consequences[use];
   context.report({
     message: `No node is labeled ${key.slice(key.indexOf('/') + 1)} ${value}; did you mean ${shown}? ${consequence}`,
     span: spanOf(at),
@@ -112,8 +138,60 @@ function checkValue(
       candidates.slice(0, 3).map((candidate) => {
         const edits = replaceScalar(context.document, at, candidate);
         if (use === 'excludes') return fix(`Exclude ${candidate}`, 'unsafe', edits);
-        return fix(`Select ${candidate}`, candidates.length === 1 ? 'safe' : 'unsafe', edits);
+        return fix(`Select ${candidate}`, candidates.length === 1 && use === 'selects' ? 'safe' : 'unsafe', edits);
       }),
+  });
+}
+
+/** Reports a GPU that the cloud of the label does not have. */
+function checkOffer(key: string, { value, at }: Located<string>, context: RuleContext): void {
+  const provider = providerOfLabel(key);
+  const named = provider === null || gpusByLabel(key, value).length > 0 ? [] : gpusNamed(value, true);
+  if (provider === null || !hasNone(provider, named)) return;
+  const label = `${key.slice(key.indexOf('/') + 1)} ${shorten(value, 30)}`;
+  context.report({
+    message: `No node is labeled ${label}: ${providerName(provider)} has no ${named[0]?.name ?? ''}. The pod stays Pending`,
+    span: spanOf(at),
+  });
+}
+
+const consequences = {
+  selects: 'The pod stays Pending',
+  excludes: 'The value excludes no node',
+  starts: 'The pool starts no such node',
+} as const;
+
+/** Reports the families and GPUs of a Karpenter pool that do not exist. The pool starts the others, so nobody notices. */
+function checkPool(requirement: Cursor, context: RuleContext): void {
+  const key = asText(getIn(requirement, 'key')) ?? '';
+  const consequence = poolConsequences[asText(getIn(requirement, 'operator')) ?? ''];
+  const values = items(getIn(requirement, 'values'));
+  for (const at of consequence === undefined ? [] : values) {
+    const value = asText(at) ?? '';
+    // The right name next to it does what is meant.
+    if (familiesMeant(key, value).some((family) => values.some((other) => asText(other) === family))) continue;
+    checkFamily(key, { value, at }, consequence ?? '', context);
+    // Other labels are what the pool gives its nodes.
+    if (!/^karpenter\.[\w.]+\//.test(key) || !isGpuLabel(key)) continue;
+    if (values.some((other) => gpusByLabel(key, asText(other) ?? '').length > 0)) continue;
+    checkValue(key, { value, at }, asText(getIn(requirement, 'operator')) === 'In' ? 'starts' : 'excludes', context);
+  }
+}
+
+const poolConsequences = table<string>({
+  In: 'The pool starts no such node',
+  NotIn: 'The value excludes no node',
+});
+
+/** Reports a value that lacks the end of a family's name. */
+function checkFamily(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
+  const meant = isTemplated(at) ? [] : familiesMeant(key, value);
+  if (meant.length === 0) return;
+  context.report({
+    message: `No instance family is called ${value}; did you mean ${meant.slice(0, 3).join(' or ')}? ${consequence}`,
+    span: spanOf(at),
+    fixes: () =>
+      meant.map((family) => fix(`Name the family ${family}`, 'unsafe', replaceScalar(context.document, at, family))),
   });
 }
 
@@ -166,6 +244,9 @@ const volumePaths = table<string>({
   PersistentVolume: 'spec.nodeAffinity',
   LocalModelNodeGroup: 'spec.persistentVolumeSpec.nodeAffinity',
 });
+
+/** What holds the requirements of Karpenter's pools. */
+const poolPaths = table<string>({ NodeClaim: 'spec', NodePool: 'spec.template.spec', Provisioner: 'spec' });
 
 const productLabel = 'nvidia.com/gpu.product';
 

@@ -2,6 +2,7 @@ import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
 import { formatNumber } from '../cost/money.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -67,7 +68,7 @@ export default defineRule({
   topic: 'sharing',
   severity: 'info',
   container(container, { workload, podSet, options, document, report }) {
-    if (workload.partial || isExempt(workload) || container.type !== 'app') return;
+    if (mayBeCompleted(workload) || isExempt(workload) || container.type !== 'app') return;
     const { program } = useOf(container);
     if (program === null || !greedy.has(program)) return;
     const requests = knownRequests(container).filter(({ resource }) => isTimeSliced(resource, podSet));

@@ -1,6 +1,7 @@
 import { imageParts, isDistributedImage } from '../catalog/images.ts';
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
 import { findWaiting } from '../command/waiting.ts';
+import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
@@ -94,7 +95,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    const isWhole = container.fromTemplate === true || (isListed(container) && !workload.partial);
+    const isWhole = container.fromTemplate === true || (isListed(container) && !mayBeCompleted(workload));
     if (container.type === 'init' || !isWhole || kindOf(workload).mountsShm === true) return;
     if (isExempt(workload)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
@@ -103,7 +104,7 @@ export default defineRule({
     if (gpus === null || gpus < 2) return;
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
       return;
-    if (mayMountMore(container)) return;
+    if (mayMountMore(container) || (workload.partial && namesMount(workload, '/dev/shm'))) return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
     const launch = launchOfSeveral(container, gpus, podSet, workload);
     const image = launch === undefined ? distributedImage(container) : undefined;
@@ -117,7 +118,7 @@ export default defineRule({
           : `${image} with ${gpus} GPUs and no volume at /dev/shm: one process per GPU would share the default 64 MiB`,
       span: spanOfLaunch(container, launch),
       fixes: () => {
-        if (container.fromTemplate === true) return [];
+        if (container.fromTemplate === true || workload.partial) return [];
         const edits = mountMemory(context.document, container, podSet);
         return [fix('Mount a memory-backed volume at /dev/shm', 'unsafe', ...edits)];
       },

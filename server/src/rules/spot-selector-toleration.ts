@@ -90,7 +90,7 @@ function checkLoneToleration(podSet: PodSet, context: PodSetContext): void {
   const { pod, tolerations, selectors } = podSet;
   const { workload, report } = context;
   if (workload.role === 'infrastructure' || workload.role === 'definition' || workload.byShape) return;
-  if (!requestsAccelerators(podSet) || selectors.some(({ key }) => key === taint)) return;
+  if (!requestsAccelerators(podSet) || selectors.some(({ key }) => key === taint) || toleratesOutside(podSet)) return;
   const [first, ...others] = tolerations.filter(({ key, value }) => key?.value === taint && value?.value === 'spot');
   // The selected pool may be the spot pool.
   if (
@@ -118,7 +118,14 @@ function tolerates({ key, value, at: cursor }: Toleration): boolean {
   );
 }
 
-function tolerate({ pod }: PodSet, { document }: PodSetContext): Fix | undefined {
+/** Whether the tolerations are those of a whole workflow, which the template's own ones would replace. */
+function toleratesOutside({ pod, tolerations }: PodSet): boolean {
+  return tolerations.length > 0 && getIn(pod, 'tolerations') === undefined;
+}
+
+function tolerate(podSet: PodSet, { document }: PodSetContext): Fix | undefined {
+  const { pod } = podSet;
+  if (toleratesOutside(podSet)) return undefined;
   const toleration = { key: taint, operator: 'Equal', value: 'spot', effect: 'NoSchedule' };
   const edits = addItem(document, pod, 'tolerations', toleration, { after: 'nodeSelector' });
   return fix('Add a toleration for AKS spot nodes', 'safe', edits);

@@ -81,6 +81,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
+ * For tasks of SkyPilot and dstack that mount or name any storage, or a variable that may give access to some.
+ *
  * If a writable volume that outlives the pod is mounted; if an object store, a bucket or a settings file is named; if a script from a
  * ConfigMap runs; if the pods have their own service account, which may have access to a bucket; and for benchmarks, patches and elastic
  * training that keeps its state in memory.
@@ -95,15 +97,18 @@ export default defineRule({
   topic: 'spot',
   severity: 'warning',
   workload(workload, context) {
-    if (!hasRole(workload, 'training') || workload.partial) return;
+    if (!hasRole(workload, 'training')) return;
+    // A task of another tool runs on machines whose storage its file names.
+    const { keepsFiles } = kindOf(workload);
+    if (keepsFiles === undefined ? workload.partial : keepsFiles(context.manifest.root) || sendsFiles(workload)) return;
     const onSpot = workload.podSets.find(isOnSpot);
     if (onSpot === undefined || keepsStateElsewhere(workload) || isTrial(workload)) return;
     if (workload.podSets.some(mayKeepProgress)) return;
     const { span, selector } = spotPlace(onSpot, context.manifest);
     context.report({
-      message: `Training on spot (${selector}) without a checkpoint outside the pod: an interruption loses all progress`,
+      message: `Training on spot (${selector}) without a checkpoint outside the ${keepsFiles ? 'machine' : 'pod'}: an interruption loses all progress`,
       span,
-      fixes: () => [moveCheckpoints(workload, context) ?? keepProgress(onSpot, context)],
+      fixes: () => (keepsFiles ? [] : [moveCheckpoints(workload, context) ?? keepProgress(onSpot, context)]),
     });
   },
 });
@@ -167,6 +172,13 @@ function keepsStateElsewhere({ kind, apiVersion, podSets }: Workload): boolean {
   if (kindOf({ kind, apiVersion }).keepsState === true) return true;
   if (podSets.some(({ name, placement }) => name === 'PS' && placement.capacity !== 'spot')) return true;
   return podSets.some(({ containers }) => containers.some((container) => wordsOf(container).includes('--min-np')));
+}
+
+/** Whether a script sends files elsewhere, itself or with a service for experiments. */
+function sendsFiles({ podSets }: Workload): boolean {
+  const sends = /\b(?:rclone|gsutil|gcloud|azcopy|aws|rsync|scp|upload|push|hub|wandb|mlflow|neptune|comet)|:\/\//i;
+  const scripts = podSets.flatMap(({ containers }) => containers.flatMap(({ args }) => args));
+  return scripts.some(({ value }) => sends.test(value));
 }
 
 function mayKeepProgress(podSet: PodSet): boolean {

@@ -128,21 +128,47 @@ function checkGroup(container: Container, context: PodSetContext): void {
   const sharding = gpus === null ? undefined : findSharding(processInput(container));
   if (gpus === null || gpus === 0 || sharding === undefined || assignsGpus(container)) return;
   const used = Math.max(sharding.tensor, sharding.devices ?? sharding.tensor);
-  const place = used > gpus ? placeOf(sharding, container, context) : undefined;
+  const isWrong = used > gpus || (used < gpus && sharding.devices !== null && onlyLendsGpus(context.workload));
+  const place = isWrong ? placeOf(sharding, container, context) : undefined;
   if (place === undefined || hasRun(context.workload.manifest) || mayUseOtherGpus(container)) return;
   const product = used === sharding.tensor ? '' : ` (${used} processes in total)`;
   context.report({
+    severity: used > gpus ? 'error' : 'warning',
     message: mismatch(`${shorten(sharding.text)}${product}`, used, gpus, 'the group'),
     span: place.span,
   });
+}
+
+/** A worker that joins the Ray cluster of its leader, and then at most waits. */
+const joinsRay =
+  /(?:\bray start\b[^;&|\n]*--address|multi-node-serving\.sh worker)[^;&|\n]*(?:[;&|\n]+\s*(?:sleep|tail|wait)\b[^;&|\n]*)*\s*$/;
+
+/** Whether the workers of a LeaderWorkerSet only join the Ray cluster of their leader, so its server alone decides what the GPUs do. */
+function onlyLendsGpus({ kind, podSets }: Workload): boolean {
+  const workers = kind === 'LeaderWorkerSet' && podSets.length > 1 ? podSets.slice(1) : [];
+  const containers = workers.flatMap((workerSet) => workerSet.containers.filter(({ type }) => type === 'app'));
+  return (
+    containers.length > 0 &&
+    containers.every(({ command, args }) =>
+      joinsRay.test(
+        [...command, ...args]
+          .map(({ value }) => value)
+          .join(' ')
+          .slice(0, 500),
+      ),
+    )
+  );
 }
 
 /** The whole GPUs of one group of pods of a LeaderWorkerSet, or of the one Ray cluster; null if unknown. */
 function gpusOfGroup({ kind, apiVersion, podSets, manifest, partial }: Workload): number | null {
   const isGroup = kind === 'LeaderWorkerSet';
   if (partial || (!isGroup && kindOf({ kind, apiVersion }).rayCluster === undefined)) return null;
+  // An autoscaler may multiply the groups, but a group keeps its size.
+  const size = lowerCount(getIn(manifest.root, 'spec', 'leaderWorkerTemplate', 'size'), 1);
+  const inGroup = podSets.length > 1 ? [1, size === null ? null : size - 1] : [size];
   let all = 0;
-  for (const { name, pods, accelerators, containers } of podSets) {
+  for (const [index, { name, pods, accelerators, containers }] of podSets.entries()) {
     const [only, ...others] = accelerators.filter(isRequested);
     if (only === undefined) {
       // Ray needs none in the head. Elsewhere, a request is missing, empty or misspelled.
@@ -152,12 +178,11 @@ function gpusOfGroup({ kind, apiVersion, podSets, manifest, partial }: Workload)
     const vendor = knownAccelerator(resourceName(only.requested) ?? '')?.vendor;
     // Some devices of others have several processors.
     if (others.length > 0 || only.form !== 'whole' || (vendor !== 'nvidia' && vendor !== 'amd')) return null;
-    if (only.perPod === null || only.devices !== only.perPod || pods.max === null) return null;
-    all += only.perPod * pods.max;
+    const count = isGroup ? (inGroup[index] ?? null) : pods.max;
+    if (only.perPod === null || only.devices !== only.perPod || count === null) return null;
+    all += only.perPod * count;
   }
-  if (!isGroup) return all;
-  const groups = lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1);
-  return groups === null || groups === 0 ? null : all / groups;
+  return all;
 }
 
 /** Whether a container requests anything but the resources of every node. */

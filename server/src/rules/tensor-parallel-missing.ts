@@ -1,10 +1,10 @@
 import { imageParts } from '../catalog/images.ts';
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { mayRunMore, processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
-import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -71,7 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For servers that use all GPUs by default (Text Generation Inference, llama.cpp, Ollama); with pipeline or data parallelism; for servers
  * that span several pods (LeaderWorkerSet, Ray); for several servers in one container; if a variable, a settings file or a word without a
- * known value may contain the flag; and for Helm values and definitions.
+ * known value may contain the flag; and for definitions and Helm values, except those that have all containers (app-template).
  *
  * ## Sources
  *
@@ -108,8 +108,8 @@ export default defineRule({
 
 /** Other objects add flags to definitions and patches, and operators to kinds with their own fields. */
 function isJudged(workload: Workload): boolean {
-  const { role, partial, byShape } = workload;
-  return role !== 'definition' && !partial && !byShape && !isValues(workload) && !spansPods(workload);
+  const { role, byShape } = workload;
+  return role !== 'definition' && !mayBeCompleted(workload) && !byShape && !spansPods(workload);
 }
 
 /** Whether the image is the one that the project of the server publishes, whose entrypoint is the server itself. */

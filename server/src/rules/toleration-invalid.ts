@@ -20,7 +20,7 @@ import {
   type Located,
   spanOf,
 } from '../yaml/cursor.ts';
-import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
+import { insertKey, removeKey, renameKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 
 import { defineRule, type Report, type RuleContext } from './rule.ts';
@@ -179,10 +179,7 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Co
   // A misspelled effect is the cause and has its own finding.
   if (hasText(effect) && !isTaintEffect(effect?.value)) return;
   const { document } = context;
-  const evict = () =>
-    effect === undefined
-      ? insertKey(document, at, 'effect', 'NoExecute', { after: 'tolerationSeconds' })
-      : replaceScalar(document, effect.at, 'NoExecute');
+  const evict = () => setKey(document, at, 'effect', 'NoExecute', { after: 'tolerationSeconds' });
   context.report({
     message: `tolerationSeconds requires the effect NoExecute, ${hasText(effect) ? `not ${effect?.value}` : 'which is not set'}: the API server rejects the pod`,
     span: keySpanOf(tolerationSeconds),

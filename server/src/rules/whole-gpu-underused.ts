@@ -3,6 +3,7 @@ import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
 import { formatGiB, formatHourly } from '../cost/money.ts';
 import { partSaving } from '../cost/savings.ts';
+import { endsByChart, mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
@@ -136,7 +137,7 @@ interface SmallModel {
 /** A model that fits in half of one of its GPUs. */
 function findSmallModel(container: Container, context: PodSetContext): SmallModel | undefined {
   const { workload, podSet, options } = context;
-  if (workload.partial || isExempt(workload) || !runsAlone(context)) return undefined;
+  if (mayBeCompleted(workload) || isExempt(workload) || !runsAlone(context)) return undefined;
   const [request, ...others] = knownRequests(container);
   const count = wholeGpus(container, podSet);
   // Only NVIDIA GPUs are partitioned and shared in the same way in every cluster.
@@ -169,7 +170,7 @@ const tinyShare = 0.15;
 function reportTinyModel(container: Container, context: PodSetContext): void {
   const { workload, podSet, report } = context;
   const [request, ...others] = knownRequests(container);
-  if (workload.partial || isExempt(workload) || !keepsRunning(context) || others.length > 0) return;
+  if (mayBeCompleted(workload) || isExempt(workload) || !keepsRunning(context) || others.length > 0) return;
   if (request?.resource !== 'nvidia.com/gpu' || wholeGpus(container, podSet) !== 1) return;
   const { model: served } = servedModel(container, workload);
   if (served === null || served.tuned || !isWhole(served) || spansPods(workload)) return;
@@ -195,10 +196,10 @@ function runsAlone(context: PodSetContext): boolean {
   return keepsRunning(context) && context.podSet.pods.max === 1;
 }
 
-function keepsRunning({ workload, podSet, document }: PodSetContext): boolean {
-  const ends = podSet.restartPolicy !== undefined && podSet.restartPolicy.value !== 'Always';
+function keepsRunning({ workload, podSet }: PodSetContext): boolean {
+  const ends = (podSet.restartPolicy !== undefined && podSet.restartPolicy.value !== 'Always') || endsByChart(workload);
   // A template may render scalers and flags with some values only.
-  if (document.template || ends || isLatencyCritical(workload)) return false;
+  if (mayBeRendered(workload) || ends || isLatencyCritical(workload)) return false;
   return workload.podSets.length === 1;
 }
 

@@ -1,4 +1,6 @@
-import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
+import { commandNamed, type ProgramRecord } from '../catalog/program-records.ts';
+import { findMpiProcesses, findNodeCounts, type LocalProcesses, type MpiProcesses } from '../command/processes.ts';
+import { baseName } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { tpuSlice } from '../cost/tpu-slices.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
@@ -23,7 +25,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
- * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots.
+ * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots; with fewer, GPUs stay idle.
  * The pods of a TPU slice must use all its chips: the software on each node waits for all others. A Job never runs more pods at once than its
  * `completions`, whatever its `parallelism`.
  *
@@ -73,8 +75,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, and for kinds whose pods may form
- * several groups.
+ * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, for kinds whose pods may form
+ * several groups, and for fewer processes of `mpirun` if each may use several GPUs.
  *
  * ## Sources
  *
@@ -141,11 +143,15 @@ export default defineRule({
       }
     }
     const slots = slotsOfWorkers(workload);
-    if (slots !== null) {
-      for (const launch of findMpiProcesses(processInput(container))) {
-        if (typeof launch.count !== 'number' || launch.count <= slots || launch.oversubscribes) continue;
-        const problem = `mpirun ${shorten(launch.text)}, but the workers have ${plural(slots, 'slot')}: mpirun does not start`;
-        reportMismatch(launch, problem, slots);
+    const launches = slots === null ? [] : findMpiProcesses(processInput(container));
+    for (const launch of launches) {
+      if (slots === null || typeof launch.count !== 'number') continue;
+      const problem = `mpirun ${shorten(launch.text)}, but the workers have ${plural(slots, 'slot')}`;
+      if (launch.count > slots && !launch.oversubscribes) {
+        reportMismatch(launch, `${problem}: mpirun does not start`, slots);
+      } else if (launches.length === 1 && leavesGpusIdle(launch, launch.count, slots, workload)) {
+        const idle = slots - launch.count;
+        reportMismatch(launch, `${problem}: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`, slots);
       }
     }
 
@@ -269,6 +275,34 @@ function controlsPlacement({ podSets }: Workload): boolean {
   const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
   const line = words.map(({ value }) => value).join(' ');
   return !/\b(mpirun|mpiexec|horovodrun)\b/.test(line) || /npernode|\bppr\b|-ppn|map-by|bind-to|rankfile|\$/.test(line);
+}
+
+/** Whether mpirun starts fewer processes than the workers have GPUs, with one GPU for each process. */
+function leavesGpusIdle({ line }: MpiProcesses, count: number, slots: number, workload: Workload): boolean {
+  const gpus = gpusOfWorker(workload);
+  if (gpus === null || count >= slots || count === 0) return false;
+  const workers = slots / gpus;
+  const [, perNode, perResource] =
+    /\s(?:(?:-N|-{1,2}npernode|-ppn)[ =]|ppr:)(?:(\d{1,3})(?=\s)|(\d{1,3}):node)/.exec(line) ?? [];
+  // Without such an option, each process takes a slot, on one worker after another or in turn; one for each worker may use all GPUs there.
+  const onWorker = Number(perNode ?? perResource ?? (count > workers || gpus === 1 ? gpus : 0));
+  const words = line.split(' ');
+  // A check whether the workers answer: mpirun -np 1 true.
+  if (words.some((word) => isTrivial(commandNamed(baseName(word))))) return false;
+  return slotsPerWorker(workload) === gpus && onWorker === gpus && !usesSeveralGpus.test(line);
+}
+
+function isTrivial(program: ProgramRecord | undefined): boolean {
+  return program?.runs === undefined && (program?.does === 'nothing' || program?.does === 'lists');
+}
+
+/** Programs and options by which a process uses several GPUs or starts more processes, and options of elastic jobs. */
+const usesSeveralGpus =
+  /\b(?:torchrun|accelerate|deepspeed|srun)\b|nproc[-_]per[-_]node|\s(?:-[gt]|--n(?:gpu|thread)s)[ =]?(?:[2-9]|\d\d)|min-np|max-np|host-discovery/;
+
+function slotsPerWorker({ manifest }: Workload): number | null {
+  const written = getIn(manifest.root, 'spec', 'slotsPerWorker');
+  return written === undefined ? null : lowerCount(written, 1);
 }
 
 function slotsOfWorkers(workload: Workload): number | null {
