@@ -133,11 +133,16 @@ export async function runCommand(page, title) {
   const named = page.locator('.label-name', { hasText: exactly(title) });
   const row = page.locator('.quick-input-list .monaco-list-row').filter({ has: named }).first();
   await askAgain(`the command ${title}`, async (wait) => {
-    await quickInput(page, 'F1', `>${title}`);
-    return row.click({ timeout: wait }).then(
+    const input = await quickInput(page, 'F1', `>${title}`);
+    const answer = await row.click({ timeout: wait }).then(
       () => true,
-      () => false,
+      (error) => reason(error),
     );
+    if (answer === true) return true;
+    // A list that stays open lacks the commands that have become available since then.
+    await page.keyboard.press('Escape');
+    await gone(input, wait);
+    return answer;
   });
 }
 
@@ -183,14 +188,22 @@ export function triedAgain(again = takeRetries()) {
  * Asks until the answer is there, and waits twice as long each time: what VS Code dropped has to be asked for again, and what a loaded
  * machine brings late must not be disturbed by the next question.
  * @param {string} what Named in the error.
- * @param {(wait: number) => Promise<boolean>} ask Gets how long this try may take, in milliseconds.
+ * @param {(wait: number) => Promise<boolean | string>} ask Gets how long this try may take, in milliseconds; a string says why it failed.
  */
 export async function askAgain(what, ask) {
+  let why = '';
   for (let wait = 4000; wait <= 64_000; wait *= 2) {
-    if (await ask(wait)) return;
+    const answer = await ask(wait);
+    if (answer === true) return;
+    if (answer !== false) why = `: ${answer}`;
     retries.push(what);
   }
-  throw new Error(`several attempts failed: ${what}`);
+  throw new Error(`several attempts failed: ${what}${why}`);
+}
+
+/** @param {unknown} error @returns {string} What Playwright waited for, or what was in the way. */
+function reason(error) {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**

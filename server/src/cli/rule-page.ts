@@ -1,10 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { rules } from '../rules/index.ts';
+import { UsageError } from './usage-error.ts';
 
 /**
  * The page of a rule as Markdown; undefined for an unknown id.
- * @throws Error if the package was installed without its pages
+ * @throws UsageError if the package was installed without its pages
  */
 export function pageOf(id: string): string | undefined {
   if (!rules.has(id)) return undefined;
@@ -25,6 +26,7 @@ function pagesFolder(): string {
   for (let folder = __dirname; ; folder = path.dirname(folder)) {
     const pages = path.join(folder, 'docs', 'rules');
     if (fs.existsSync(path.join(pages, 'README.md'))) return pages;
-    if (folder === path.dirname(folder)) throw new Error(`docs/rules is missing above ${__dirname}: reinstall gpulint`);
+    if (folder === path.dirname(folder))
+      throw new UsageError(`docs/rules is missing above ${__dirname}: reinstall gpulint`);
   }
 }

@@ -11,11 +11,24 @@ export function fingerprintsOf(
   findings: readonly Pick<ReportFinding, 'rule' | 'workload' | 'range'>[],
 ): readonly string[] {
   const counts = new Map<string, number>();
+  const lines = new Map<number, string>();
+  const lineOf = (number: number): string => {
+    const known = lines.get(number);
+    if (known !== undefined) return known;
+    const line = lineText(number).trim().replace(/\s+/g, ' ');
+    // The one line of a minified file may have thousands of findings.
+    const shown = line.length > 2000 ? hash(line) : line;
+    lines.set(number, shown);
+    return shown;
+  };
   return findings.map(({ rule, workload, range }) => {
-    const line = lineText(range.start.line).trim().replace(/\s+/g, ' ');
-    const parts = JSON.stringify([rule, workload, source, line]);
+    const parts = JSON.stringify([rule, workload, source, lineOf(range.start.line)]);
     const before = counts.get(parts) ?? 0;
     counts.set(parts, before + 1);
-    return createHash('sha256').update(`${parts}${before}`).digest('hex').slice(0, 32);
+    return hash(`${parts}${before}`).slice(0, 32);
   });
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
