@@ -10,7 +10,10 @@ import { installPeer } from '../../bench/peer.mjs';
 import { labPaths, PlainError, root } from './lab.mjs';
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
-/** @typedef {{ passed: number, failed: number, skipped?: number, retried?: ReadonlyMap<string, readonly string[]> }} Outcome */
+/**
+ * @typedef {{ passed: number, failed: number, skipped?: number, failures?: readonly string[],
+ *   retried?: ReadonlyMap<string, readonly string[]> }} Outcome
+ */
 
 /** Where each run leaves what it saw. */
 export const pictures = path.join(root, 'dist-test/pictures');
@@ -22,9 +25,10 @@ export const pictures = path.join(root, 'dist-test/pictures');
  * @param {boolean} options.images Writes the pictures of the README.
  * @param {boolean} options.skip Counts them only: the desktop build cannot be driven.
  * @param {Map<string, number>} options.retried In how many rounds each step of a tour needed a second try; is added to.
+ * @param {string[]} options.failures What failed, with its error; is added to.
  * @returns {Promise<Counts>}
  */
-export async function runScenarios({ temp, grep, images, skip, retried }) {
+export async function runScenarios({ temp, grep, images, skip, retried, failures }) {
   /** @type {typeof import('../../test/vscode/scenario.ts')} */
   const { runScenario, scenarioTitle } = await import(bundled('scenario'));
   /** @type {typeof import('../../test/vscode/browser-scenario.ts')} */
@@ -38,8 +42,9 @@ export async function runScenarios({ temp, grep, images, skip, retried }) {
       await run(workspace);
       return { passed: 1, failed: 0 };
     } catch (error) {
-      console.error(error instanceof Error ? `  ✗ ${error.message}\n${error.cause ?? error.stack}` : error);
-      return { passed: 0, failed: 1 };
+      const failure = error instanceof Error ? `${error.message}\n${error.cause ?? error.stack}` : String(error);
+      console.error(`  ✗ ${failure}`);
+      return { passed: 0, failed: 1, failures: [failure] };
     }
   };
   const look = images ? { scale: 2, viewport: { width: 1180, height: 760 } } : {};
@@ -85,11 +90,13 @@ export async function runScenarios({ temp, grep, images, skip, retried }) {
       passed,
       failed,
       skipped = 0,
+      failures: found = [],
       retried: again = new Map(),
     } = await run(
       copyWorkspace(fs.mkdtempSync(path.join(temp, 'scenario-')), images && title === scenarioTitle ? [] : tourFiles),
     );
     for (const step of again.keys()) retried.set(step, (retried.get(step) ?? 0) + 1);
+    failures.push(...found);
     counts.passed += passed;
     counts.failed += failed;
     counts.skipped += skipped;

@@ -62,12 +62,14 @@ async function main() {
   const total = { passed: 0, failed: 0, skipped: 0 };
   /** @type {Map<string, number>} */
   const retried = new Map();
+  /** @type {string[]} */
+  const failures = [];
   let rounds = 0;
   for (let round = 1; round <= options.repeat && total.failed === 0; round++) {
     if (options.repeat > 1) console.log(`\nRound ${round} of ${options.repeat}`);
     add(total, await runSuites(executable, options.grep));
     if (total.failed === 0)
-      add(total, await runScenarios({ temp, skip: editor.kind === 'desktop', retried, ...options }));
+      add(total, await runScenarios({ temp, skip: editor.kind === 'desktop', retried, failures, ...options }));
     rounds = round;
   }
   const { passed, failed, skipped } = total;
@@ -76,6 +78,8 @@ async function main() {
   // A step that always needs a retry shows people something wrong first.
   if (retried.size > 0) console.log(`\nRetries, in how many of ${rounds} rounds:`);
   for (const [step, count] of retried) console.log(`  ${count} ${step}`);
+  // Again at the end: a log that is cut still says what failed.
+  for (const failure of failures) console.log(`\n✗ ${failure}`);
   console.log(`\nVS Code: ${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
   return failed === 0 ? 0 : 1;
 }

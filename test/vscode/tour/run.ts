@@ -49,6 +49,8 @@ export interface TourSetting {
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
+  /** The steps that failed, by their names, each with its error. */
+  readonly failures: readonly string[];
   /** The steps in which something was tried again, by their names, with what it was. */
   readonly retried: ReadonlyMap<string, readonly string[]>;
 }
@@ -58,7 +60,7 @@ export async function runTour(
   { vsix, env, workspace, pictures, images, grep, say }: TourSetting,
 ): Promise<Outcome> {
   const steps = tour.steps.filter((step) => !grep || new RegExp(grep).test(nameOf(tour, step)));
-  if (steps.length === 0) return { passed: 0, failed: 0, retried: new Map() };
+  if (steps.length === 0) return { passed: 0, failed: 0, failures: [], retried: new Map() };
   fs.mkdirSync(pictures, { recursive: true });
   const opened = tour.prepare?.(workspace) ?? workspace;
   const started = await tour.start?.(workspace);
@@ -69,7 +71,7 @@ export async function runTour(
     args: tour.args ?? ['--disable-workspace-trust'],
   });
   const { page } = workbench;
-  let failed = 0;
+  const failures: string[] = [];
   const retried = new Map<string, readonly string[]>();
   try {
     await workbench.open(opened);
@@ -93,10 +95,11 @@ export async function runTour(
         if (again.length > 0) retried.set(nameOf(tour, step), again);
         say(`  ✓ ${step.feature}: ${step.shows}${triedAgain(again)}`);
       } catch (error) {
-        failed += 1;
+        const failure = error instanceof Error ? error.stack : String(error);
+        failures.push(`${nameOf(tour, step)}\n${failure}`);
         const picture = path.join(pictures, `failed-${step.picture}.png`);
         await page.screenshot({ path: picture }).catch(() => undefined);
-        say(`  ✗ ${step.feature}: ${step.shows} (${picture})\n${error instanceof Error ? error.stack : error}`);
+        say(`  ✗ ${step.feature}: ${step.shows} (${picture})\n${failure}`);
         for (const text of await notifications(page).catch(() => [])) say(`    VS Code notification: ${text}`);
       }
       await tidy(page).catch((error: unknown) => say(`    not tidied: ${error}`));
@@ -105,7 +108,7 @@ export async function runTour(
     await workbench.stop();
     await started?.stop();
   }
-  return { passed: steps.length - failed, failed, retried };
+  return { passed: steps.length - failures.length, failed: failures.length, failures, retried };
 }
 
 /** The name by which a step is chosen. */
