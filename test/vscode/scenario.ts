@@ -128,13 +128,20 @@ function word(page: Page, text: string, line: string, which: 'first' | 'last' = 
   return page.locator('.view-line', { hasText: line })[which]().locator('span span', { hasText: text }).first();
 }
 
-/** Clicks a place, then the light bulb that appears; gives the menu's row with the title. */
+/** Clicks a place, then the light bulb that appears; gives the menu's row with the title. A bulb that moves, or has no such row yet, is clicked again. */
 async function lightBulb(page: Page, place: Locator, title: string): Promise<Locator> {
-  await place.click();
   const bulb = page.locator('[class*="lightBulbWidget"]:visible, [class*="gutter-lightbulb"]:visible').first();
-  await bulb.click();
   const row = page.locator('.action-widget .monaco-list-row.action', { hasText: title }).first();
-  await row.waitFor();
+  await askAgain('the light bulb', async (wait) => {
+    await place.click();
+    const clicked = await bulb.click({ timeout: wait }).then(
+      () => true,
+      () => false,
+    );
+    if (clicked && (await comes(row, wait))) return true;
+    await page.keyboard.press('Escape');
+    return clicked ? 'its menu has other rows' : 'it does not appear';
+  });
   return row;
 }
 

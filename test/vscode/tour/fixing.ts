@@ -6,7 +6,6 @@ import {
   fix,
   lens,
   lightBulb,
-  menuRow,
   open,
   pickerRow,
   type Step,
@@ -29,9 +28,9 @@ export const fixing: readonly Step[] = [
       await open(stage, 'halves.yaml');
       const before = await shownText(page);
       await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu: 1 # the first', 20);
-      await lightBulb(page);
+      const row = await lightBulb(page, 'Set the limit of nvidia.com/gpu to 1');
       await shot();
-      await (await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1')).click();
+      await row.click();
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
       await page.keyboard.press('Control+Z');
       await seesNo(page, '.view-line', /limits:/);
@@ -47,10 +46,9 @@ export const fixing: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'halves.yaml');
       await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu: 1 # the first', 20);
-      await lightBulb(page);
-      await sees(page, menuRow, /Fix all 2 .*gpu-limits-required/);
+      const row = await lightBulb(page, /Fix all 2 .*gpu-limits-required/);
       await shot();
-      await (await sees(page, menuRow, /Fix all 2 .*gpu-limits-required/)).click();
+      await row.click();
       await page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
       await page.keyboard.press('Control+Z');
       await page.locator('.squiggly-error').nth(1).waitFor();
@@ -221,9 +219,9 @@ export const fixing: readonly Step[] = [
       await open(stage, 'small/assistant.yaml');
       await sees(page, lens, /gemma-2-2b-it needs about [\d.]+ of 79\.2 GiB .*: MIG slice 1g\.20gb is enough .*, \$/);
       await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
-      await lightBulb(page);
+      const row = await lightBulb(page, 'Rewrite to MIG slice 1g.20gb (20 GB) in main');
       await shot();
-      await (await sees(page, menuRow, 'Rewrite to MIG slice 1g.20gb (20 GB) in main')).click();
+      await row.click();
       await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.20gb: 1/);
       await seesNo(page, lens, /needs about/);
     },
@@ -236,9 +234,9 @@ export const fixing: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
       await caretBehind(stage, 'llama-isvc.yaml', 'minReplicas', 2);
-      await lightBulb(page);
+      const row = await lightBulb(page, 'Set minReplicas to 0 (now 1)');
       await shot();
-      await (await sees(page, menuRow, 'Set minReplicas to 0 (now 1)')).click();
+      await row.click();
       await showsText(page, /minReplicas: 0/);
       await seesNo(page, '.codelens-decoration', /One replica runs even without traffic/);
     },
@@ -251,9 +249,9 @@ export const fixing: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
       await caretBehind(stage, 'llama-isvc.yaml', 'value: "true"', 2);
-      await lightBulb(page);
+      const row = await lightBulb(page, 'Remove the value');
       await shot();
-      await (await sees(page, menuRow, 'Remove the value')).click();
+      await row.click();
       await seesNo(page, '.view-line', /value: "true"/);
     },
   },
@@ -265,9 +263,9 @@ export const fixing: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'spot.yaml');
       await caretBehind(stage, 'spot.yaml', 'kubernetes.azure.com/scalesetpriority', 4);
-      await lightBulb(page);
+      const row = await lightBulb(page, 'Add a toleration for AKS spot nodes');
       await shot();
-      await (await sees(page, menuRow, 'Add a toleration for AKS spot nodes')).click();
+      await row.click();
       await showsText(page, /tolerations:\n *- key: "?kubernetes\.azure\.com\/scalesetpriority/);
     },
   },

@@ -49,7 +49,7 @@ export const keyboard: readonly Step[] = [
       await presses(page, 'F8', page.locator(mistake));
       await page.keyboard.press('Escape');
       await page.locator(mistake).waitFor({ state: 'detached' });
-      await lightBulb(page);
+      await lightBulb(page, 'Set the limit of nvidia.com/gpu to 1');
       await sees(page, `${menuRow}.focused`, 'Set the limit of nvidia.com/gpu to 1');
       await page.keyboard.press('Enter');
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
@@ -60,8 +60,8 @@ export const keyboard: readonly Step[] = [
       await presses(page, 'F8', page.locator(mistake));
       await page.keyboard.press('Escape');
       await page.locator(mistake).waitFor({ state: 'detached' });
-      await lightBulb(page, () => runCommand(page, 'gpulint: Show Fixes and Rewrites at the Cursor'));
-      await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1');
+      const command = 'gpulint: Show Fixes and Rewrites at the Cursor';
+      await lightBulb(page, 'Set the limit of nvidia.com/gpu to 1', () => runCommand(page, command));
       await page.keyboard.press('Escape');
     },
   },
@@ -110,8 +110,7 @@ export const keyboard: readonly Step[] = [
       const button = item.locator('[role="button"]').first();
       assert.match((await button.getAttribute('aria-label')) ?? '', /^This file requests .* an hour/);
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
-      await lightBulb(page);
-      const row = await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1');
+      const row = await lightBulb(page, 'Set the limit of nvidia.com/gpu to 1');
       assert.match((await row.getAttribute('aria-label')) ?? '', /Set the limit of nvidia\.com\/gpu to 1/);
     },
   },

@@ -7,6 +7,7 @@ import {
   hoverAtCaret,
   inputOf,
   lens,
+  lightBulb,
   open,
   plain,
   problemRow,
@@ -36,8 +37,13 @@ export const reading: readonly Step[] = [
     picture: 'cost-lens-clicked',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
-      await (await sees(stage.page, `${lens} a`, /H100 80GB SXM/)).click();
-      await sees(stage.page, '.monaco-hover:visible table', /\$\d/);
+      const cost = await sees(stage.page, `${lens} a`, /H100 80GB SXM/);
+      const table = stage.page.locator('.monaco-hover:visible table', { hasText: /\$\d/ }).first();
+      // VS Code closes a hover under which the lenses are written again.
+      await askAgain('the table', async (wait) => {
+        await cost.click();
+        return comes(table, wait);
+      });
     },
   },
   {
@@ -46,10 +52,9 @@ export const reading: readonly Step[] = [
     picture: 'advice-lens',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
-      // VS Code closes a light bulb that is requested before all marks have arrived.
       await stage.page.locator('.squiggly-error').nth(1).waitFor();
-      await (await sees(stage.page, `${lens} a`, /One replica runs even without traffic: \$/)).click();
-      await sees(stage.page, '.action-widget .monaco-list-row', 'Set minReplicas to 0 (now 1)');
+      const advice = await sees(stage.page, `${lens} a`, /One replica runs even without traffic: \$/);
+      await lightBulb(stage.page, 'Set minReplicas to 0 (now 1)', () => advice.click());
     },
   },
   {
@@ -97,8 +102,13 @@ export const reading: readonly Step[] = [
       const item = await sees(page, '.statusbar-item', /\$[\d.]+.*\/h/);
       const label = (await item.locator('[aria-label]').first().getAttribute('aria-label')) ?? '';
       assert.match(label, /GPU.*(an hour|per hour)/);
-      await item.hover();
-      await sees(page, '.monaco-hover:visible, .workbench-hover:visible', /llama/);
+      const hover = page.locator('.monaco-hover:visible, .workbench-hover:visible', { hasText: /llama/ }).first();
+      // An item that is written again under the mouse has no hover until the mouse moves.
+      await askAgain('the hover', async (wait) => {
+        await page.mouse.move(700, 450);
+        await item.hover();
+        return comes(hover, wait);
+      });
     },
   },
   {

@@ -120,21 +120,29 @@ export async function inputOf(page: Page, title: string): Promise<Locator> {
 }
 
 /**
- * Opens the light bulb's menu at the caret, by its key or otherwise. VS Code drops it where marks or the focus change at that moment, so a
- * second try is due.
+ * Opens the light bulb's menu at the caret, by its key or otherwise, and gives its row with the title. VS Code drops the menu where marks
+ * or the focus change at that moment, and fills it without fixes of marks that are on their way, so a second try is due.
  */
-export async function lightBulb(page: Page, opens = () => page.keyboard.press('Control+.')): Promise<void> {
-  const menu = page.locator(menuRow).first();
+export async function lightBulb(
+  page: Page,
+  title: RegExp | string,
+  opens = () => page.keyboard.press('Control+.'),
+): Promise<Locator> {
+  const menu = page.locator(menuRow);
+  const row = menu.filter({ hasText: title }).first();
   await askAgain('the light bulb', async (wait) => {
     await opens();
-    return comes(menu, wait);
+    if (await comes(row, wait)) return true;
+    const others = (await menu.allInnerTexts()).map(plain);
+    if (others.length > 0) await page.keyboard.press('Escape');
+    return `no ${title} in ${JSON.stringify(others)}`;
   });
+  return row;
 }
 
 /** Chooses from the light bulb's menu. */
 export async function fix(page: Page, title: RegExp | string): Promise<void> {
-  await lightBulb(page);
-  await (await sees(page, menuRow, title)).click();
+  await (await lightBulb(page, title)).click();
 }
 
 /**
