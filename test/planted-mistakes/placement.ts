@@ -2,7 +2,7 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpus, gpusByLabel, migByResource, migTables, providerOfLabel } from '../../server/src/catalog/index.ts';
 import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites, splitsModel } from './sites.ts';
-import { drop, type Mistake, type Path, type Planters, putUnder, rename, type Step, set } from './steps.ts';
+import { drop, type Mistake, type Path, type Planters, put, putUnder, rename, type Step, set } from './steps.ts';
 
 export const planters: Planters = {
   'requests-exceed-node': exceedsMachine,
@@ -10,6 +10,7 @@ export const planters: Planters = {
   'mig-profile-not-on-gpu': migNotOnGpu,
   'mig-profile-unknown': migUnknown,
   'mig-resource-spelling': migSpelling,
+  'node-pool-unconsolidated': poolUnconsolidated,
   'node-pool-unlimited': poolUnlimited,
   'node-pool-untainted': poolUntainted,
   'selector-conflict': selectorConflict,
@@ -198,6 +199,21 @@ function poolUnlimited(analysis: DocumentAnalysis): readonly Mistake[] {
     // A static pool is bounded by its count.
     if (getIn(root, ...spec, 'limits') === undefined || getIn(root, ...spec, 'replicas') !== undefined) return [];
     return [{ name: 'no limits', steps: [drop([...spec, 'limits'])], place: { path: spec, part: 'key' } }];
+  });
+}
+
+function poolUnconsolidated(analysis: DocumentAnalysis): readonly Mistake[] {
+  if (analysis.document.template) return [];
+  return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
+    const spec = [...path, 'spec'];
+    const isReserved = /reserved|reservation/.test(analysis.text);
+    if (isReserved || getIn(root, ...spec, 'replicas') !== undefined) return [];
+    const place = { path: [...spec, 'disruption', 'budgets', 0, 'nodes'], part: 'value' as const };
+    return ['0', '0%'].map((nodes) => ({
+      name: `a budget of ${nodes}`,
+      steps: put(spec, 'disruption', { consolidateAfter: '5m', budgets: [{ nodes }] }),
+      place,
+    }));
   });
 }
 

@@ -78,6 +78,11 @@ export function gpuPools(manifest: Manifest): readonly GpuPool[] {
   return [];
 }
 
+/** What a message calls the nodes of a pool: Neuron devices and TPUs are not GPUs. */
+export function nodeWord(vendor: Vendor | null): string {
+  return vendor === 'aws' || vendor === 'google' ? 'accelerator' : 'GPU';
+}
+
 function fromRequirements(
   manifest: Manifest,
   kind: 'NodePool' | 'Provisioner',

@@ -78,6 +78,7 @@ import modelVolumeUnused from './model-volume-unused.ts';
 import nameInvalid from './name-invalid.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nimWithoutKey from './nim-without-key.ts';
+import nodePoolUnconsolidated from './node-pool-unconsolidated.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
@@ -234,6 +235,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['name-invalid', nameInvalid],
   ['nccl-disabled', ncclDisabled],
   ['nim-without-key', nimWithoutKey],
+  ['node-pool-unconsolidated', nodePoolUnconsolidated],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],

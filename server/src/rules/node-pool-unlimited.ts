@@ -1,5 +1,5 @@
 import type { Vendor } from '../catalog/index.ts';
-import { gpuPools, poolResource } from '../evidence/gpu-pools.ts';
+import { gpuPools, nodeWord, poolResource } from '../evidence/gpu-pools.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -86,11 +86,6 @@ export default defineRule({
     }
   },
 });
-
-/** Neuron devices and TPUs are not GPUs. */
-function nodeWord(vendor: Vendor | null): string {
-  return vendor === 'aws' || vendor === 'google' ? 'accelerator' : 'GPU';
-}
 
 function limit(
   spec: Cursor,
