@@ -51,6 +51,8 @@ export function meantVariable(name: string): string | undefined {
 function isMisspelled(name: string, one: string): boolean {
   if (isExchange(name, one)) return true;
   const isOwned = owned.test(one);
+  // PyTorch's own variables begin with PYTORCH_, TORCH_ or neither.
+  if (isOwned && withoutTorch(name) === withoutTorch(one)) return true;
   const [words, meant] = [name.split('_'), one.split('_')];
   // In a short name, another letter may be another name: WORD_SIZE, NLC_API_KEY. So may a plural: MASTER_PORTS.
   if (isSlip(name, one)) {
@@ -62,6 +64,10 @@ function isMisspelled(name: string, one: string): boolean {
   if (words.length === 1 || meant.length < 3) return false;
   if (words.join('') === meant.join('')) return true;
   return isOwned && words[0] === meant[0] && words.sort().join() === meant.sort().join();
+}
+
+function withoutTorch(name: string): string {
+  return name.replace(/^(?:PY)?TORCH_/, '');
 }
 
 function isPlural(name: string, one: string): boolean {
