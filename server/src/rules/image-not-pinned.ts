@@ -63,7 +63,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For containers without an accelerator, unless their program needs one (vLLM, for example) or the pod has NVIDIA's runtime class for them alone; for
- * placeholders, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device plugins, drivers and the like.
+ * placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
+ * plugins, drivers and the like.
  *
  * ## Sources
  *
@@ -91,8 +92,12 @@ export default defineRule({
       return;
     // A PodTemplate only gives a ProvisioningRequest the shape of its pods.
     if (context.workload.kind === 'PodTemplate') return;
-    if (isTemplated(written.at) || isPlaceholder(written.value)) return;
-    const parts = image === undefined ? { name: '', tag: written.value, digest: false } : imageParts(image.value);
+    if (isPlaceholder(written.value)) return;
+    const parts = isTemplated(written.at)
+      ? withLiteralTag(context.document.text, written)
+      : image === undefined
+        ? { name: '', tag: written.value, digest: false }
+        : imageParts(image.value);
     if (parts === undefined || parts.digest) return;
     if (parts.tag === undefined) {
       context.report({
@@ -161,6 +166,14 @@ function imageParts(image: string): ImageParts | undefined {
   const path = name.slice(name.indexOf('/') + 1);
   if (!/^[a-z0-9][a-z0-9._/-]*$/.test(path) || (tag !== undefined && !/^\w[\w.-]*$/.test(tag))) return undefined;
   return { name, tag, digest: atSign >= 0 };
+}
+
+/** Where a template inserts only the registry: `${REGISTRY}/trainer:latest`. */
+function withLiteralTag(text: string, { at }: Located<string>): ImageParts | undefined {
+  const { start, end } = spanOf(at);
+  const written = text.slice(start, end).replace(/["']$/, '');
+  const [, name = '', tag] = /\/([a-z0-9][a-z0-9._-]*):(\w[\w.-]*)$/.exec(written) ?? [];
+  return tag === undefined || isPlaceholder(written) ? undefined : { name, tag, digest: false };
 }
 
 /** Whether a name is a placeholder in plain words. */
