@@ -50,8 +50,6 @@ const wholeTemplates: ReadonlySet<string> = new Set([
 /** Whether everything that the pods consist of is in the object, so that a missing entry is also missing in the cluster. */
 export function isWholePod(podSet: PodSet, workload: Workload): boolean {
   if (!isPodSpec(podSet, workload) || workload.partial || workload.role === 'definition') return false;
-  // Its operator adds the volumes of keys and hosts.
-  if (workload.kind === 'MPIJob') return false;
   // An operator fills in such a file before it applies it.
   if (workload.role === 'infrastructure' && podSet.containers.some(({ image }) => isUnknown(image?.at))) return false;
   return (

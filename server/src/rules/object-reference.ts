@@ -125,14 +125,15 @@ const claimPaths = [
   'spec.volumeClaimPolicies.*.templates',
 ];
 
+/** Volumes that the API server adds for the token of a pod, whose printed form has the mount, and the MPI operator for hosts and keys. */
+const added = /^(?:kube-api-access-|mpi-job-|ssh-auth$)/;
+
 function checkMounts(container: Container, volumes: readonly string[], podSet: PodSet, context: PodSetContext): void {
   const mounts = [...items(getIn(container.at, 'volumeMounts')), ...items(getIn(container.at, 'volumeDevices'))];
   for (const mount of mounts) {
     const at = getIn(mount, 'name');
     const name = writtenText(at);
-    // The API server adds the volume of the token, and a printed pod has its mount.
-    if (at === undefined || name === undefined || volumes.includes(name) || name.startsWith('kube-api-access-'))
-      continue;
+    if (at === undefined || name === undefined || volumes.includes(name) || added.test(name)) continue;
     const mounted = new Set(podSet.containers.flatMap((one) => one.volumeMounts.map((other) => other.name)));
     const free = volumes.filter((volume) => !mounted.has(volume));
     const known = volumes.length === 0 ? 'which has no volumes' : `which has ${listed(volumes)}`;
