@@ -277,7 +277,7 @@ function settingsOf(start: ServerStart, container: Container): Settings | null {
       ...(settingOf(start, 'draft') === undefined ? [] : ['a draft model']),
       ...(isOn(settingOf(start, 'adapters')) ? ['adapters'] : []),
     ],
-    tuned: requestFlags.some((means) => settingOf(start, means) !== undefined),
+    tuned: requestFlags.some((means) => settingOf(start, means) !== undefined) && !servesFew(start),
   };
 }
 
@@ -290,6 +290,25 @@ function versionIn(container: Container, engine: Engine): ServedModel['version']
 
 /** Flags that people set to serve many requests or to use more devices. */
 const requestFlags: readonly FlagMeaning[] = ['request-capacity', 'data-parallel', 'pipeline-parallel', 'adapters'];
+
+/** Upper limits of the same flags that say the opposite. The defaults of vLLM are 256 requests and 2,048 tokens or more. */
+const few: readonly (readonly [FlagMeaning, number])[] = [
+  ['sequences', 32],
+  ['batched-tokens', 2048],
+  ['cache-memory', 2 * 2 ** 30],
+];
+
+/** Whether all settings for requests limit them to a few. */
+function servesFew(start: ServerStart): boolean {
+  const settings = start.settings.filter(
+    (one) =>
+      !few.some(
+        ([means, most]) =>
+          (countOf(settingOf({ ...start, settings: [one] }, means)?.value ?? null) ?? most + 1) <= most,
+      ),
+  );
+  return requestFlags.every((means) => settingOf({ ...start, settings }, means) === undefined);
+}
 
 /** Undefined: no flag sets it; null: a length in an unknown form. */
 function contextOf(start: ServerStart): number | null | undefined {
