@@ -88,6 +88,19 @@ function isForCpus({ image, env, command, args }: Container): boolean {
   );
 }
 
+/** The image of a server whose settings are for CPUs, although its publisher builds it for CUDA: other images have the build for CPUs. */
+export function cudaBuildOnCpu(container: Container): Cursor | undefined {
+  const { image, env, command, args } = container;
+  if (image === undefined || useOf(container).program !== 'vllm' || !isPlainCudaBuild(image.value)) return undefined;
+  const words = [...command, ...args].map(({ value }) => value).join(' ');
+  // The container may install another build, or run no server.
+  if (!/\bvllm\b|^\s*(?:--|$)/.test(words) || /\b(?:install|sync|make|build)\b/.test(words)) return undefined;
+  const isSet = env.some(
+    ({ name, value }) => name.startsWith('VLLM_CPU_') || (name === 'VLLM_TARGET_DEVICE' && value?.value === 'cpu'),
+  );
+  return isSet || /--device[= ]+["']?cpu\b/.test(words) ? image.at : undefined;
+}
+
 /** The image of a container whose name says that it is built for GPUs. */
 export function gpuImage(container: Container): Cursor | undefined {
   const { image } = container;

@@ -3,6 +3,7 @@ import { nearest } from '../catalog/spelling.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
+import { unreadableTexts } from '../evidence/yaml-texts.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import { isValues } from '../model/values.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -23,6 +24,8 @@ import { defineRule, type Report } from './rule.ts';
  * kubectl rejects an object with an unknown field; other clients ignore the field, and a pod with `resource` instead of `resources` starts
  * without its GPU. Every client rejects a value of the wrong type, a value that is not one of the allowed ones, a quantity that cannot be
  * parsed, and an object without a required field.
+ *
+ * `serveConfigV2` of a RayService and `runtimeEnvYAML` of a RayJob are texts that the API server accepts and KubeRay reads as YAML.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -90,6 +93,12 @@ export default defineRule({
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
       report({ ...describe(problem, meant.get(problem), document), covers: extentOf(problem) });
+    }
+    for (const { at, field, effect } of unreadableTexts(manifest)) {
+      report({
+        message: `${field} is not a mapping in YAML: KubeRay cannot read it, and ${effect}`,
+        span: keySpanOf(at),
+      });
     }
   },
   podSet({ pod }, { workload, document, report }) {

@@ -5,6 +5,7 @@ import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import {
+  cudaBuildOnCpu,
   gpuImage,
   gpuProgram,
   isPlainCudaBuild,
@@ -89,6 +90,9 @@ import { defineRule } from './rule.ts';
  * So are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers can open, and Deployments and
  * the like on NVIDIA's image of CUDA itself.
  *
+ * A server of vLLM with settings for CPUs (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on the image for CUDA is a **warning**: only another image has
+ * the build for CPUs.
+ *
  * The roles of a PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is
  * also a warning.
  *
@@ -107,6 +111,7 @@ import { defineRule } from './rule.ts';
  * - [NVIDIA/gdrcopy#291](https://github.com/NVIDIA/gdrcopy/issues/291)
  * - [NVIDIA/k8s-device-plugin#1605](https://github.com/NVIDIA/k8s-device-plugin/issues/1605)
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [vLLM: images for CPUs](https://docs.vllm.ai/en/latest/getting_started/installation/cpu.html)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -148,7 +153,7 @@ export default defineRule({
       if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
       if (program === undefined) {
-        if (!mayBelongThere) reportImage(container);
+        if (!reportCudaBuild(container) && !mayBelongThere) reportImage(container);
         continue;
       }
       // Other values may request the device in a form of their own.
@@ -204,6 +209,17 @@ export default defineRule({
         severity: privileged ? 'warning' : 'info',
         message: `${launch.text} starts ${launch.count} processes on GPUs, but the ${privileged ? 'privileged container requests none: other pods can get the same GPUs' : 'container requests none: the start fails'}`,
         span: launch.span,
+      });
+      return true;
+    }
+
+    function reportCudaBuild(container: Container): boolean {
+      const image = container.type === 'app' ? cudaBuildOnCpu(container) : undefined;
+      if (image === undefined) return false;
+      report({
+        severity: 'warning',
+        message: "This build of vLLM is for CUDA, but the container's settings are for CPUs: the server does not start",
+        span: spanOf(image),
       });
       return true;
     }

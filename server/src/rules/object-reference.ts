@@ -29,7 +29,8 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * ## Why
  *
  * A volumeMount names a volume of its pod, and the selector of a Deployment matches the labels of its own template. The API server checks both
- * when the object is created, and rejects it if they do not agree. A Job gets its selector from the API server and must not have its own.
+ * when the object is created, and rejects it if they do not agree. A Job gets its selector from the API server and must not have its own,
+ * not even that of the Job from which it is copied.
  * In values of app-template, the mounts of a container that the controller does not have are ignored.
  *
  * ```yaml invalid
@@ -98,6 +99,9 @@ export default defineRule({
     const group = groupOf(apiVersion);
     if (hasAllContainers(workload)) checkChartMounts(manifest.root, context);
     if (group === 'apps') checkSelector(workload, context);
+    if (group === 'batch' && kind === 'CronJob') {
+      checkJobSelector(getIn(manifest.root, 'spec', 'jobTemplate', 'spec'), context);
+    }
     if (group === 'batch' && kind === 'Job') {
       checkJobSelector(getIn(manifest.root, 'spec'), context);
       if (asBoolean(getIn(manifest.root, 'spec', 'manualSelector')) === true) checkSelector(workload, context);
@@ -244,7 +248,7 @@ function checkExpression(
   });
 }
 
-function checkJobSelector(spec: Cursor | undefined, { report }: WorkloadContext): void {
+function checkJobSelector(spec: Cursor | undefined, { workload, report }: WorkloadContext): void {
   const selector = getIn(spec, 'selector');
   const manual = getIn(spec, 'manualSelector');
   if (!isSet(selector) || isIncomplete(spec) || isUnknown(manual) || asBoolean(manual) === true) return;
@@ -255,10 +259,16 @@ function checkJobSelector(spec: Cursor | undefined, { report }: WorkloadContext)
   )
     return;
   if (isTemplated(selector) || getIn(spec, 'template') === undefined) return;
-  // A Job read back from a cluster has the selector that the API server made.
-  if (entries(getIn(selector, 'matchLabels')).some((entry) => /controller-uid$/.test(keyOf(entry)))) return;
+  // A Job read back from a cluster has the selector that the API server made. A copy without uid is a new Job, with another uid.
+  const { root } = workload.manifest;
+  const isLive = isSet(getIn(root, 'metadata', 'uid')) || isSet(getIn(root, 'status'));
+  const names = entries(getIn(selector, 'matchLabels'));
+  if (isLive && names.some((entry) => /controller-uid$/.test(keyOf(entry)))) return;
   report({
-    message: 'A Job must not have its own selector without manualSelector: true: the API server rejects the Job',
+    message:
+      workload.kind === 'CronJob'
+        ? 'The Jobs of a CronJob must not have their own selector: the API server rejects the CronJob'
+        : 'A Job must not have its own selector without manualSelector: true: the API server rejects the Job',
     span: keySpanOf(selector),
   });
 }
