@@ -206,8 +206,9 @@ function poolUnconsolidated(analysis: DocumentAnalysis): readonly Mistake[] {
   if (analysis.document.template) return [];
   return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
     const spec = [...path, 'spec'];
-    const isReserved = /reserved|reservation/.test(analysis.text);
-    if (isReserved || getIn(root, ...spec, 'replicas') !== undefined) return [];
+    // Nobody pays for reserved capacity by the hour, or for simulated nodes.
+    const isFree = /reserved|reservation|kwok/.test(analysis.text);
+    if (isFree || getIn(root, ...spec, 'replicas') !== undefined) return [];
     const place = { path: [...spec, 'disruption', 'budgets', 0, 'nodes'], part: 'value' as const };
     return ['0', '0%'].map((nodes) => ({
       name: `a budget of ${nodes}`,

@@ -291,21 +291,23 @@ function versionIn(container: Container, engine: Engine): ServedModel['version']
 /** Flags that people set to serve many requests or to use more devices. */
 const requestFlags: readonly FlagMeaning[] = ['request-capacity', 'data-parallel', 'pipeline-parallel', 'adapters'];
 
-/** Upper limits of the same flags that say the opposite. The defaults of vLLM are 256 requests and 2,048 tokens or more. */
-const few: readonly (readonly [FlagMeaning, number])[] = [
-  ['sequences', 32],
-  ['batched-tokens', 2048],
-  ['cache-memory', 2 * 2 ** 30],
+/**
+ * Limits by the same flags that say the opposite, each from one number to another. The defaults of vLLM are 256 requests and 2,048 tokens or
+ * more. A single request is the matter of serving-unbatched.
+ */
+const few: readonly (readonly [FlagMeaning, number, number])[] = [
+  ['sequences', 2, 32],
+  ['batched-tokens', 1, 2048],
+  ['cache-memory', 1, 2 * 2 ** 30],
 ];
 
 /** Whether all settings for requests limit them to a few. */
 function servesFew(start: ServerStart): boolean {
-  const settings = start.settings.filter(
-    (one) =>
-      !few.some(
-        ([means, most]) =>
-          (countOf(settingOf({ ...start, settings: [one] }, means)?.value ?? null) ?? most + 1) <= most,
-      ),
+  const settings = start.settings.filter((one) =>
+    few.every(([means, least, most]) => {
+      const count = countOf(settingOf({ ...start, settings: [one] }, means)?.value ?? null);
+      return count === null || count < least || count > most;
+    }),
   );
   return requestFlags.every((means) => settingOf({ ...start, settings }, means) === undefined);
 }
