@@ -145,7 +145,7 @@ describe('aliases and merge keys', () => {
 test('a key set twice is one problem, and the last value counts', () => {
   const text = 'a: 1\nb: 1\na: 2\nb: 2\n';
   expect(problems(text)).toEqual([
-    '3:1 The key a appears more than once in this mapping: only the last value counts [a]',
+    '3:1 The key a appears more than once in this mapping: only the last value applies [a]',
   ]);
   expect(getIn(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node).toMatchObject({ value: 2 });
 });

@@ -55,7 +55,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
         ? `GPU model ${modelName(assumption.model)} from ${source(modelSource(assumption.model, origins))}`
         : `GPU model ${modelName(assumption.model)} from node pool ${assumption.nodePool} in ${source('nodePools')}`;
     case 'hint':
-      return `GPU model ${assumption.models.map(modelName).join(' or ')} suggested by ${hintWords(assumption.hint)}`;
+      return `GPU model ${assumption.models.map(modelName).join(' or ')} inferred from ${hintWords(assumption.hint)}`;
     case 'models': {
       const names = assumption.models.map(modelName);
       const all = names.length > 2 ? 'all of them' : 'both';

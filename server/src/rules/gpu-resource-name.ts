@@ -79,13 +79,13 @@ export default defineRule({
       const isInvalid = !name.includes('/') || keyProblem(name) !== undefined;
       const lacksLimit = lacksLimitOf(name, container, context);
       const consequence = isInvalid
-        ? 'the API server rejects the pod'
+        ? 'The API server rejects the pod'
         : lacksLimit
-          ? 'without a limit, the API server rejects the pod'
-          : 'the pod stays Pending';
+          ? 'Without a limit, the API server rejects the pod'
+          : 'The pod stays Pending';
       context.report({
         severity: (isInvalid && isListedContainer(container.at)) || lacksLimit ? 'error' : 'warning',
-        message: `No device plugin offers ${name} (did you mean ${intended}?): ${consequence}`,
+        message: `No device plugin offers ${name}; did you mean ${intended}? ${consequence}`,
         span: keySpanOf(entry),
         fixes: () => [renameResource(container, name, intended, 'safe', context.document)],
       });

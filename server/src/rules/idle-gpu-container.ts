@@ -140,7 +140,7 @@ function checkHelper(container: Container, context: PodSetContext): void {
   if (span === undefined) return;
   const name = shorten(asText(getIn(container.at, 'name')) ?? 'A container', 30);
   context.report({
-    message: `${name} never ends, so the ${kind === 'Job' ? 'Job' : 'Job of the CronJob'} keeps ${shorten(requestWords(requests), 40)} after its work: make it an init container with restartPolicy Always`,
+    message: `${name} never exits, so the ${kind === 'Job' ? 'Job' : 'Job of the CronJob'} keeps ${shorten(requestWords(requests), 40)} after its work: make it an init container with restartPolicy Always`,
     span,
   });
 }
@@ -196,8 +196,7 @@ function removeWait(
   const cut = { ...last, start: before.end, end: last.end };
   const text = item.value.slice(cut.start, cut.end);
   const span = spanOfWords(document, lines, [cut, cut]);
-  const title =
-    kind === 'after-failure' ? 'End the container if its program fails' : 'End the container after its work';
+  const title = kind === 'after-failure' ? 'Remove the wait after the program fails' : 'Remove the wait after the work';
   return span && fix(title, 'unsafe', replacePart(document, item.at, span, text, ''));
 }
 
@@ -259,11 +258,11 @@ function behavior(waiting: Pick<Waiting, 'what' | 'kind' | 'seconds'> | FailureW
   const { what, kind, seconds } = waiting;
   const shown = shorten(what, 48);
   if ('program' in waiting) return `If ${shorten(waiting.program, 20)} fails, the container only waits (${shown})`;
-  if (kind === 'works-first') return `The container works, then only waits (${shown})`;
+  if (kind === 'works-first') return `The container only waits after its work (${shown})`;
   if (seconds !== Number.POSITIVE_INFINITY && !outlastsWork({ kind, seconds }))
     return `The container only waits, then restarts (${shown}),`;
   return kind === 'looks-first'
-    ? `The container lists its devices, then only waits (${shown})`
+    ? `The container only lists its devices and waits (${shown})`
     : `The container only waits (${shown})`;
 }
 

@@ -78,7 +78,7 @@ export default defineRule({
     const most = longest(misfit);
     const upTo = most === undefined ? '' : `; about ${formatNumber(most)} tokens fit`;
     report({
-      message: `A request of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name, 40)} leaves ${formatGiB(Math.max(0, fit.leftGiB))} GiB: vLLM does not start${upTo}`,
+      message: `A request of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of KV cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name, 40)} leaves ${formatGiB(Math.max(0, fit.leftGiB))} GiB: vLLM does not start${upTo}`,
       span: requestSpan([misfit.request], container),
       fixes: () => [most === undefined ? undefined : shorter(document, container, most)],
     });

@@ -95,8 +95,8 @@ export default defineRule({
     report({
       message:
         host === undefined
-          ? `${program} without --host listens only on 127.0.0.1: Services and probes of the pod do not reach it`
-          : `${shorten(host, 30)} is an address of the pod alone: Services and probes do not reach ${program}`,
+          ? `${program} without --host listens only on 127.0.0.1: Services and probes cannot reach it`
+          : `${shorten(host, 30)} is reachable only inside the pod: Services and probes cannot reach ${program}`,
       span,
       fixes: () => (host === undefined ? [listenOnAll(found, container, context)] : []),
     });

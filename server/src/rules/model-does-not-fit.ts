@@ -126,7 +126,7 @@ const methods: ReadonlyMap<TrainingLever['kind'], string> = new Map([
 function inShare({ estimate: { name }, weightsGiB, format, share }: ShareMisfit): string {
   const as = format === null ? ' even at 4 bits per parameter' : ` in ${format}`;
   const each = share.count > 1 ? ' on each GPU' : '';
-  const then = share.limited ? 'the server does not start' : 'the server takes memory of other pods on the GPU';
+  const then = share.limited ? 'the server does not start' : 'the server uses memory that belongs to other pods';
   return `${share.name} gives ${formatGiB(share.eachGiB)} GiB, but the weights of ${shorten(name.slice(name.lastIndexOf('/') + 1), 32)} need ${formatGiB(weightsGiB)} GiB${as}${each}: ${then}`;
 }
 
@@ -142,7 +142,7 @@ function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit)
   const { name, weightsGiB, overheadGiB, graphsGiB, fraction, devices } = estimate;
   const need = weightsGiB + overheadGiB - (fraction === null ? 0 : graphsGiB);
   const card = gpu?.name ?? request.resource;
-  return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;
+  return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its KV cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;
 }
 
 /** `; 8 with tensor parallelism are enough`: the fewest of the same GPU, up to those of one machine. */

@@ -259,8 +259,7 @@ function checkVllm(probes: Probes, container: Container, context: PodSetContext)
     if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
     if (!/^\/(?:(?:health|live|ready)z)?$/.test(text) || asBoolean(getIn(probe, 'enabled')) === false) continue;
     if (!isVllmPort(getIn(request, 'port'), container, workload)) continue;
-    const effect =
-      type === 'readiness' ? 'the pod is never ready' : 'the kubelet restarts the container again and again';
+    const effect = type === 'readiness' ? 'the pod is never ready' : 'the kubelet keeps restarting the container';
     report({
       severity: 'warning',
       message: `The ${type} probe requests ${text} from vLLM, which answers 404: ${effect}`,

@@ -201,7 +201,7 @@ function waitLonger(probe: Cursor, document: YamlDocument): Fix | undefined {
   const period = lowerCount(getIn(probe, 'periodSeconds'), 10) || 10;
   const enough = Math.ceil((maxMinutes * 60) / period);
   const edits = setKey(document, probe, 'failureThreshold', enough);
-  return fix(`Wait up to ${maxMinutes} min (failureThreshold ${enough})`, 'unsafe', edits);
+  return fix(`Set failureThreshold to ${enough} (waits up to ${maxMinutes} min)`, 'unsafe', edits);
 }
 
 /** A startup probe with the same handler and more time. */

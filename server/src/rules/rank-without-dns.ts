@@ -125,7 +125,7 @@ function wrongOwnName(host: string, [label]: readonly string[], all: readonly Po
   const [only, ...others] = all;
   const isOwn = only?.records.by === 'subdomain' && only.records.name !== null && only.records.name === label;
   if (only === undefined || others.length > 0 || !isOwn || indexesIn(host, only) !== undefined) return undefined;
-  return `is not the name of the pod (${rangeOf(only)}), and nothing has this address`;
+  return `is not the name of the pod (${rangeOf(only)}), and no pod has this address`;
 }
 
 /** Why an address of one of the object's pods does not resolve; undefined if it does, or if it may belong to another object. */

@@ -95,7 +95,7 @@ export default defineRule({
       const [request] = knownRequests(container);
       if (request?.form !== 'whole' || request.count !== type.gpuCount || container.type !== 'app') continue;
       report({
-        message: `${min} pods train together on ${type.name} without its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
+        message: `${min} pods train together on ${type.name} but do not request its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
         span: requestSpan([request], container),
         fixes: () => [
           fix(

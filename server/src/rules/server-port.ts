@@ -94,7 +94,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const port = portNumber(place, container);
       if (place === undefined || port === undefined || port === server.port) continue;
       if (isIncomplete(request) || getIn(request, 'host') !== undefined || mentionsPort(port, container)) continue;
-      const effect = type === 'readiness' ? 'the pod is never ready' : 'the pod is restarted again and again';
+      const effect = type === 'readiness' ? 'the pod is never ready' : 'the kubelet keeps restarting the container';
       report({
         message: `The ${type} probe uses port ${port}, but ${server.program} listens on ${server.port}: ${effect}`,
         span: spanOf(place),
@@ -120,7 +120,7 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
     const source = file === null ? '' : ` (${shorten(file, 30)})`;
     report({
-      message: `Service ${shorten(name, 30)}${source} sends requests to port ${ports.join(' and ')}, but ${server.program} listens on ${server.port}: none arrives`,
+      message: `Service ${shorten(name, 30)}${source} sends requests to port${ports.length > 1 ? 's' : ''} ${ports.join(' and ')}, but ${server.program} listens on ${server.port}: no request arrives`,
       span: spanOf(place ?? container.image.at),
     });
     // Hundreds of Services may select the same pods.

@@ -105,7 +105,7 @@ const memory = z.object({
   use: z.enum(['serving', 'training']),
   needGiB: z.number().nullable().describe('GiB of one device, the most loaded one; null if unknown.'),
   weightsGiB: z.number().nullable(),
-  kvCacheGiB: z.number().nullable().describe('The cache of one request of maximum length.'),
+  kvCacheGiB: z.number().nullable().describe('The KV cache of one request of maximum length.'),
   overheadGiB: z.number().nullable().describe('Activations, CUDA graphs and libraries.'),
   haveGiB: z.number().nullable().describe('What a process sees on one device or slice; null if the device is unknown.'),
   fits: z.boolean().nullable().describe('null if the device is unknown, or if it is too close to tell.'),
