@@ -50,8 +50,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * A toleration of GPU nodes alone is information only: the pod may run there but need not. A selector of a pool does not change that, if its
- * name is not one of CPU nodes and the pod tolerates nothing else.
+ * A toleration of GPU nodes alone is information only: the pod may run there but need not. The same applies if the pod also selects a pool
+ * whose name does not suggest CPU nodes, and tolerates nothing else.
  *
  * ## Fix safety
  *

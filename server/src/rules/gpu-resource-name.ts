@@ -12,7 +12,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
- * server rejects a name without a domain, such as `gpu`, a domain with capitals, and a misspelled name that is in `requests` but not in `limits`.
+ * server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
+ * not in `limits`.
  *
  * ```yaml invalid
  * apiVersion: v1

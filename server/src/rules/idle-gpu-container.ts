@@ -28,11 +28,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A device belongs to its container as long as the container runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU
- * for everybody else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting
- * pod. After `serve || sleep infinity`, a server that has crashed is not restarted while its container holds the GPU. The pod of a Job holds its
- * devices until all its containers have ended: a container that exports metrics or sleeps holds them for good, unless it is an init container
- * with `restartPolicy: Always`.
+ * A container holds its devices as long as it runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU for
+ * everyone else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting pod.
+ * After `serve || sleep infinity`, a server that has crashed is not restarted while its container holds the GPU. The pod of a Job holds its
+ * devices until all its containers have ended: a container that exports metrics or sleeps holds them for good, unless it is an init
+ * container with `restartPolicy: Always`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the container ends after its work, and so do the shells that people have opened in it.
+ * Unsafe: the container ends after its work, and with it any shells that people have opened in it.
  *
  * ## When it is silent
  *

@@ -25,7 +25,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The image of a container with an accelerator has no tag, or a tag that moves.
+ * The image of a container with an accelerator has no tag, or a mutable tag.
  *
  * ## Why
  *

@@ -11,13 +11,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The GPU has no room for the cache of the longest request.
+ * The GPU has no room for the KV cache of the longest request.
  *
  * ## Why
  *
- * vLLM keeps keys and values of all tokens of a request in GPU memory. At startup, it compares what weights and buffers leave free with the cache of
- * one request of `--max-model-len` tokens, by default the maximum of the model, and stops if that does not fit. The pod keeps
- * restarting while its GPU is held and paid for.
+ * vLLM keeps keys and values of all tokens of a request in GPU memory. At startup, it compares what weights and buffers leave free with the
+ * KV cache of one request of `--max-model-len` tokens, by default the maximum of the model, and stops if that does not fit. The pod keeps
+ * restarting while it holds its GPU.
  *
  * ```yaml invalid
  * apiVersion: v1

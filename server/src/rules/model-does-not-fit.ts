@@ -15,15 +15,15 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * A server loads all weights before it answers. If they exceed the memory of its GPUs, or of the part that it may use, it stops with
- * "out of memory" and starts again, and the GPUs are held and paid for all the time.
+ * A server loads all weights before it answers. If they exceed the memory of its GPUs, or of the part that it may use, it fails with "out
+ * of memory" and restarts, and holds its GPUs all the while.
  *
  * It is an error if the weights exceed the memory of all GPUs of the container together, and a warning if weights and buffers exceed what the
  * settings leave on a GPU: tensor parallelism, a smaller format or a larger GPU helps.
  *
- * Pods that share a GPU request a part of its memory: `nvidia.com/gpumem` of HAMi, `gpu-memory` and `gpu-fraction` of KAI and Run:ai. It is a warning if
- * the weights exceed that part. HAMi lets the server run out of memory; KAI only counts, so the server takes the memory of other pods.
- * A `resourceProfile` of KubeAI's own gives whole cards.
+ * Pods that share a GPU request a part of its memory: `nvidia.com/gpumem` of HAMi, `gpu-memory` and `gpu-fraction` of KAI and Run:ai. It is
+ * a warning if the weights exceed that part. HAMi lets the server run out of memory; KAI only does the accounting, so the server uses
+ * memory that belongs to other pods. KubeAI's built-in resource profiles give whole GPUs.
  *
  * Training also keeps gradients and optimizer states: with AdamW, weights of 16 bits take four times their size. It is a warning if these alone
  * exceed the GPU's memory by more than a quarter: sharded states (FSDP, ZeRO), 8-bit states, LoRA or QLoRA need less. The hover lists what each

@@ -16,8 +16,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Nodes for distributed training have network adapters that reach GPU memory directly. On AWS, pods get them by the resource
- * `vpc.amazonaws.com/efa`. Without it NCCL uses TCP on the ordinary interface, and the GPUs wait for gradients: at a tenth of the bandwidth, or
- * less, each step takes longer. The same happens where the environment selects libfabric's EFA provider, but the container has no such device.
+ * `vpc.amazonaws.com/efa`. Without it NCCL uses TCP on the ordinary interface, and the GPUs wait for gradients: at a tenth of the
+ * bandwidth, or less, each step takes longer. The same happens if the environment selects libfabric's EFA provider, but the container has
+ * no such device.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1

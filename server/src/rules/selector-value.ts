@@ -72,8 +72,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For values unlike any known one, for custom labels, and if one of several alternatives of a pod is correct. A GPU that the cloud of the label
- * never had is reported all the same, unless it is so new that the cloud may add it. For the newest generations of instances, which get
+ * For values unlike any known one, for custom labels, and if one of several alternatives of a pod is correct. A GPU that the label's cloud
+ * has never offered is reported anyway, unless it is so new that the cloud may add it. For the newest generations of instances, which get
  * families before they are known here.
  *
  * ## Sources

@@ -11,13 +11,13 @@ import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A probe or a Service uses a port on which the server does not listen.
+ * A probe or a Service uses a port that the server does not listen on.
  *
  * ## Why
  *
- * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. `containerPort` does not change it. A probe of
- * another port fails: the pod never becomes ready, or is restarted again and again while it holds its GPUs. Requests through a Service to
- * another port are refused.
+ * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. `containerPort` does not change it. A probe
+ * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
+ * port are refused.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -59,7 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the probe then decides about the pod.
+ * Unsafe: the probe takes effect and can restart the pod.
  *
  * ## When it is silent
  *
