@@ -58,7 +58,7 @@ export function keyProblem(key: string): string | undefined {
     if (name.includes('/')) return 'contains more than one "/"';
     const problem = nameProblem(domain, subdomain);
     if (problem !== undefined)
-      return /[A-Z]/.test(domain) ? 'must have its domain in lower case' : 'has an invalid domain';
+      return /[A-Z]/.test(domain) ? 'must have its domain in lowercase' : 'has an invalid domain';
   }
   return name === '' ? 'is empty' : wordProblem(name);
 }
@@ -77,7 +77,7 @@ function wordProblem(word: string): string | undefined {
 }
 
 function describe(letter: string): string {
-  if (/\s/.test(letter)) return 'white space';
+  if (/\s/.test(letter)) return 'whitespace';
   if (/[A-Z]/.test(letter)) return 'uppercase';
   return `"${letter}"`;
 }

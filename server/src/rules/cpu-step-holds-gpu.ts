@@ -99,7 +99,7 @@ export default defineRule({
         step.maybe && (known === undefined || !requests.every(({ resource }) => isNeuron(resource)))
           ? 'info'
           : 'warning',
-      message: `The container ${known === undefined ? 'likely ' : ''}only ${step.task} on the CPU (${name}) but holds ${shorten(requestWords(requests), 40)}${amount}`,
+      message: `The container ${known === undefined ? 'likely ' : ''}only ${step.task} (${name}) but holds ${shorten(requestWords(requests), 40)}${amount}`,
       span: requestSpan(requests, container),
       saving: hourly,
       fixes: () => [removeRequests(document, requests, 'Remove the accelerator request')],
