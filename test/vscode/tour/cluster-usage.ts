@@ -96,7 +96,7 @@ export const clusterUsage: readonly Step[] = [
   },
   {
     feature: 'Measured idleness',
-    shows: 'the dashboard lists the idle pods with their price, without problems of accessibility',
+    shows: 'the dashboard lists the idle pods with their price, without accessibility problems',
     picture: 'clusters-usage-dashboard',
     async run({ page, shot }) {
       await sees(page, message, /1 pod holds 2 GPUs/);
