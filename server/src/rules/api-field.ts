@@ -219,7 +219,11 @@ function selectTemplate(spec: Cursor, document: YamlDocument): Fix | undefined {
   const known = labels.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
   if (known.length !== labels.length) return undefined;
   const value = { matchLabels: tableOf(known) };
-  return fix('Select the labels of the pod template', 'unsafe', insertKey(document, spec, 'selector', value));
+  return fix(
+    'Add a selector for the labels of the pod template',
+    'unsafe',
+    insertKey(document, spec, 'selector', value),
+  );
 }
 
 function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Report {

@@ -186,7 +186,7 @@ export default defineRule({
       if (claims || parts.some(isTemplatedOrIncomplete)) return false;
       report({
         message: users.some(isPrivileged)
-          ? `The container uses the GPU of its node through ${shorten(path, 30)} without a request: nothing counts it, and other pods can get the same GPU`
+          ? `The container uses the GPU of its node through ${shorten(path, 30)} without a request: the scheduler does not count it, and other pods can get the same GPU`
           : `${shorten(path, 30)} of the node is mounted, but no GPU is requested: a container that is not privileged cannot open the device`,
         span: spanOf(at),
         oncePerFile: container === undefined,
@@ -206,7 +206,7 @@ export default defineRule({
       if (launch === undefined) return false;
       report({
         severity: privileged ? 'warning' : 'info',
-        message: `${launch.text} starts ${launch.count} processes on GPUs, but the ${privileged ? 'privileged container requests none: other pods can get the same GPUs' : 'container requests none: the start fails'}`,
+        message: `${launch.text} starts ${launch.count} processes on GPUs, but the ${privileged ? 'privileged container requests none: other pods can get the same GPUs' : 'container requests none: the launch fails'}`,
         span: launch.span,
       });
       return true;

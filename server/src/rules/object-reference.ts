@@ -144,7 +144,8 @@ function checkMounts(container: Container, volumes: readonly string[], podSet: P
     context.report({
       message: `Volume "${shorten(name, 30)}" is mounted but not defined in the pod, ${known}: ${rejectionOf(context.workload)}`,
       span: spanOf(at),
-      fixes: () => free.map((volume) => fix(`Mount ${volume}`, 'unsafe', replaceScalar(context.document, at, volume))),
+      fixes: () =>
+        free.map((volume) => fix(`Mount volume ${volume}`, 'unsafe', replaceScalar(context.document, at, volume))),
     });
   }
 }
@@ -167,7 +168,9 @@ function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
         fixes: () =>
           names
             .filter((other) => getIn(mounts.parent, other) === undefined)
-            .map((other) => fix(`Mount in ${shorten(other)}`, 'unsafe', renameKey(context.document, mounts, other))),
+            .map((other) =>
+              fix(`Mount in container ${shorten(other)}`, 'unsafe', renameKey(context.document, mounts, other)),
+            ),
       });
     }
   }

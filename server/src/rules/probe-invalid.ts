@@ -167,7 +167,7 @@ function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSe
     if (port === undefined || !/^(?=.{1,15}$)(?=.*[a-z])[a-z0-9-]+$/.test(port) || known.includes(port)) continue;
     const has = known.length === 0 ? 'names no port' : `has only ${shorten(known.join(', '), 40)}`;
     report({
-      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the pod cannot be ready`,
+      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the pod never becomes ready`,
       span: spanOf(place),
       fixes: () => known.map((name) => fix(`Use port ${name}`, 'unsafe', replaceScalar(document, place, name))),
     });
@@ -259,12 +259,12 @@ function checkVllm(probes: Probes, container: Container, context: PodSetContext)
     if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
     if (!/^\/(?:(?:health|live|ready)z)?$/.test(text) || asBoolean(getIn(probe, 'enabled')) === false) continue;
     if (!isVllmPort(getIn(request, 'port'), container, workload)) continue;
-    const effect = type === 'readiness' ? 'the pod is never ready' : 'the kubelet keeps restarting the container';
+    const effect = type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
     report({
       severity: 'warning',
       message: `The ${type} probe requests ${text} from vLLM, which answers 404: ${effect}`,
       span: spanOf(path ?? request),
-      fixes: () => [fix('Use /health', 'unsafe', setKey(document, request, 'path', '/health'))],
+      fixes: () => [fix('Set the path to /health', 'unsafe', setKey(document, request, 'path', '/health'))],
     });
   }
 }

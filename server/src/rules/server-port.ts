@@ -94,7 +94,8 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const port = portNumber(place, container);
       if (place === undefined || port === undefined || port === server.port) continue;
       if (isIncomplete(request) || getIn(request, 'host') !== undefined || mentionsPort(port, container)) continue;
-      const effect = type === 'readiness' ? 'the pod is never ready' : 'the kubelet keeps restarting the container';
+      const effect =
+        type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
       report({
         message: `The ${type} probe uses port ${port}, but ${server.program} listens on ${server.port}: ${effect}`,
         span: spanOf(place),
