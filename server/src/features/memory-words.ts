@@ -6,10 +6,10 @@ import { type OwnChoice, ownChoiceOf } from '../memory/own-choices.ts';
 import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
 import { shorten } from '../yaml/shorten.ts';
 
-/** `fits 15.6 of 22 GiB`, `needs 75.2 of 22 GiB: too much`; with several devices, of each. */
+/** `fits in 15.6 of 22 GiB`, `needs 75.2 of 22 GiB: too much`; with several devices, of each. */
 export function fitWords(estimate: MemoryEstimate, fit: CardFit): string {
   const { neededGiB, devices } = estimate;
-  const verb = fit.fits === true ? 'fits' : fit.fits === null ? 'needs about' : 'needs';
+  const verb = fit.fits === true ? 'fits in' : fit.fits === null ? 'needs about' : 'needs';
   const short = fit.fits === false ? `: ${shortWords(estimate, fit)}` : '';
   return `${verb} ${ofWords(neededGiB, fit.haveGiB)}${devices > 1 ? ' per GPU' : ''}${short}`;
 }

@@ -41,7 +41,7 @@ export function nameProblem(name: string, form: NameForm): string | undefined {
   const plain = form === dataKey ? /[A-Za-z0-9]/ : /[a-z0-9]/;
   const odd = [...name].find((letter) => !form.words.includes(`"${letter}"`) && !plain.test(letter));
   if (odd !== undefined) {
-    return `contains ${describe(odd)}; only ${form.words} are allowed`;
+    return `contains ${describe(odd)}; use only ${form.words}`;
   }
   if (form === portName && /^[0-9-]+$/.test(name)) return 'contains no letter';
   if (form === portName && name.includes('--')) return 'contains "--"';
@@ -72,7 +72,7 @@ function wordProblem(word: string): string | undefined {
   if (word.length > 63) return `has ${word.length} characters, but at most 63 are allowed`;
   if (/^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(word)) return undefined;
   const odd = [...word].find((letter) => !/[-A-Za-z0-9_.]/.test(letter));
-  if (odd !== undefined) return `contains ${describe(odd)}; only letters, digits and "-_." are allowed`;
+  if (odd !== undefined) return `contains ${describe(odd)}; use only letters, digits and "-_."`;
   return 'must start and end with a letter or a digit';
 }
 
