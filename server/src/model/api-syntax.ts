@@ -8,13 +8,13 @@ export interface NameForm {
   readonly words: string;
 }
 
-const letters = 'lower-case letters, digits and "-"';
+const letters = 'lowercase letters, digits and "-"';
 
 /** Most objects: RFC 1123 subdomain. */
 export const subdomain: NameForm = {
   syntax: /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/,
   longest: 253,
-  words: 'lower-case letters, digits, "-" and "."',
+  words: 'lowercase letters, digits, "-" and "."',
 };
 
 /** Containers, volumes, namespaces: RFC 1123 label. */
@@ -58,7 +58,7 @@ export function keyProblem(key: string): string | undefined {
     if (name.includes('/')) return 'contains more than one "/"';
     const problem = nameProblem(domain, subdomain);
     if (problem !== undefined)
-      return /[A-Z]/.test(domain) ? 'must have its domain in lower case' : 'has an invalid domain';
+      return /[A-Z]/.test(domain) ? 'must have its domain in lowercase' : 'has an invalid domain';
   }
   return name === '' ? 'is empty' : wordProblem(name);
 }
@@ -77,8 +77,8 @@ function wordProblem(word: string): string | undefined {
 }
 
 function describe(letter: string): string {
-  if (/\s/.test(letter)) return 'white space';
-  if (/[A-Z]/.test(letter)) return 'a capital';
+  if (/\s/.test(letter)) return 'whitespace';
+  if (/[A-Z]/.test(letter)) return 'uppercase';
   return `"${letter}"`;
 }
 

@@ -84,14 +84,13 @@ import { defineRule } from './rule.ts';
  * and without them if it is a server's and no device is named anywhere in the values. Empty `resources` next to labels of GPU nodes are reported for any
  * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device.
  *
- * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is reported as well. The severity is **warning** if its container is
- * privileged: then it finds the GPUs of its node, and the scheduler gives them to other pods too.
+ * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is also reported, as a **warning** if its
+ * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
  *
- * So are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers can open, and Deployments and
- * the like on NVIDIA's image of CUDA itself.
+ * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers
+ * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image.
  *
- * A server of vLLM with settings for CPUs (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on the image for CUDA is a **warning**: only another image has
- * the build for CPUs.
+ * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
  *
  * The roles of a PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is
  * also a warning.

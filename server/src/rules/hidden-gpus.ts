@@ -15,10 +15,10 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the first
- * that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that the list
- * does not name stay idle, and are paid for. A UUID names one GPU of one node, but the device plugin assigns any. Without the variable, a program
- * sees all of its GPUs.
+ * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the
+ * first that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that
+ * the list does not name stay idle but cost money. A UUID names one GPU of one node, but the device plugin assigns any. Without the
+ * variable, a program sees all of its GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -12,9 +12,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any weights,
- * and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while its GPU is
- * held and paid for.
+ * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
+ * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
+ * holds its GPU.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -18,9 +18,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Some servers accept connections only at 127.0.0.1 unless a flag says otherwise, because they are made for the computer at hand. In a pod that
- * is an address of the pod alone: Services and probes connect to the address of the pod and are refused. The server runs and holds its GPUs,
- * but no request reaches it, and with a probe it never becomes ready. `kubectl port-forward` still works, so the mistake is easy to miss.
+ * Some servers accept connections only at 127.0.0.1 unless a flag says otherwise, because they are meant for local use. In a pod, only the
+ * pod itself can reach that address: Services and probes connect to the pod's IP and are refused. The server runs and holds its GPUs, but
+ * no request reaches it, and with a probe it never becomes ready. `kubectl port-forward` still works, so the mistake is easy to miss.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -95,8 +95,8 @@ export default defineRule({
     report({
       message:
         host === undefined
-          ? `${program} without --host listens only on 127.0.0.1: Services and probes of the pod do not reach it`
-          : `${shorten(host, 30)} is an address of the pod alone: Services and probes do not reach ${program}`,
+          ? `${program} without --host listens only on 127.0.0.1: Services and probes cannot reach it`
+          : `${shorten(host, 30)} is reachable only inside the pod: Services and probes cannot reach ${program}`,
       span,
       fixes: () => (host === undefined ? [listenOnAll(found, container, context)] : []),
     });

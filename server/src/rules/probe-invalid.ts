@@ -28,12 +28,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at once
- * (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to their end and have no probes,
- * unless they are sidecars. A probe of a named port fails if the container declares no port of that name. Triton answers on port 8000; by default,
- * its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the path in the probes that
- * `helm create` writes; this is also checked in the values of charts. A `preStop` hook that sleeps as long as `terminationGracePeriodSeconds` (30 by
- * default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
+ * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at
+ * once (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to completion and have
+ * no probes, unless they are sidecars. A probe of a named port fails if the container declares no port with that name. Triton answers on
+ * port 8000; by default, its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the
+ * path in the probes that `helm create` writes; this is also checked in the values of charts. A `preStop` hook that sleeps as long as
+ * `terminationGracePeriodSeconds` (30 by default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -259,8 +259,7 @@ function checkVllm(probes: Probes, container: Container, context: PodSetContext)
     if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
     if (!/^\/(?:(?:health|live|ready)z)?$/.test(text) || asBoolean(getIn(probe, 'enabled')) === false) continue;
     if (!isVllmPort(getIn(request, 'port'), container, workload)) continue;
-    const effect =
-      type === 'readiness' ? 'the pod is never ready' : 'the kubelet restarts the container again and again';
+    const effect = type === 'readiness' ? 'the pod is never ready' : 'the kubelet keeps restarting the container';
     report({
       severity: 'warning',
       message: `The ${type} probe requests ${text} from vLLM, which answers 404: ${effect}`,

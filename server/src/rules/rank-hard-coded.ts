@@ -19,9 +19,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim one rank
- * and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the pods of
- * Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
+ * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim the same
+ * rank and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the
+ * pods of Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
  *
  * torchrun takes rank 0 and meets at its own localhost if a command has neither a rank nor a rendezvous. It reads `PET_NODE_RANK` and
  * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`.

@@ -138,7 +138,7 @@ export interface InheritedPods {
   readonly pods: Pick<PodsFacts, 'containers' | 'selectors'>;
 }
 
-/** Pods at steady state, from floor to ceiling; null if unknown. */
+/** Pods at steady state, from minimum to maximum; null if unknown. */
 export interface PodCount {
   readonly min: number | null;
   readonly max: number | null;
