@@ -44,13 +44,13 @@ export function modelsInComment(text: string): readonly GpuModel[] {
 
 /**
  * The number of a GeForce card: all of the comment (`# 3090`), what something is for (`on the 3090`), a count (`2x 3090`), or next to its memory
- * (`3090 (24 GB)`). Other numbers are ports, years and tickets.
+ * or generation (`3090 (24 GB)`, `4090 (Ada)`). Other numbers are ports, years and tickets.
  */
 const numbers = [
   String.raw`^#\s*(CARD)\s*$`,
   String.raw`(?:^#\s*|\b(?:on|for|with|of|uses?|has|fits?|needs?)\s+)(?:an?|the|one|two|my|our|single|dual)[ -]+(CARDs?)(?=\s*(?:$|[.,;()])|[ -](?:(?:under|in) |gpus?\b|cards?\b|box\b|desktop\b|workstation\b|machine\b|node\b))`,
   String.raw`\b(?:\d{1,2} ?x|\d{2} ?g(?:i?b)?)[ -]+(CARDs?)\b(?![ -]?(?:m?s|[a-z]*ports?|tokens?|steps?|requests?|lines?|[kmg]i?b|m?hz|pixels?|samples?|times?)\b)`,
-  String.raw`\b(CARDs?)(?:,? \(?\d{2} ?g(?:i?b)?|[ -]gpus?|[ -]cards?)\b`,
+  String.raw`\b(CARDs?)(?:,? \(?(?:\d{2} ?g(?:i?b)?|pascal|turing|ampere|ada|blackwell)|[ -]gpus?|[ -]cards?)\b`,
 ].map(
   (pattern) => new RegExp(pattern.replace('CARD', '(?:[2-5]0[5-9]0|1(?:0[5-8]|6[56])0 ?ti)(?: ?(?:ti|super))*'), 'i'),
 );
@@ -180,9 +180,11 @@ export function isOneCard(models: readonly GpuModel[]): boolean {
 
 /** The parts of a comment that mention a card: the others may compare anything. */
 function clausesOnCards(text: string): readonly string[] {
-  const clauses = text.split(/[:;,()]|\.\s|\s-+\s/);
-  const named = clauses.filter((clause) => modelsInComment(clause).length > 0);
-  return named.length > 0 ? named : [text];
+  // A number may be a card only together with what is in the brackets behind it.
+  const divisions = [/[:;,()]|\.\s|\s-+\s/, /[:;,]|\.\s|\s-+\s/].map((mark) =>
+    text.split(mark).filter((clause) => modelsInComment(clause).length > 0),
+  );
+  return divisions.find((named) => named.length > 0) ?? [text];
 }
 
 /** Comments on what might be elsewhere. */
