@@ -78,7 +78,9 @@ function endOf(others: readonly Statement[], text: string): Found | undefined {
   if (by === undefined || stops || by.after !== null || !goesOn(by)) return undefined;
   if (others.every((one) => goesOn(one) && one.after === null)) return { operator: ';', by };
   // Other work can judge the results and end the script.
-  return saysSomething(by) && !/\b(?:exit\b(?!\s+0\b)|return|exec|kill)\b/.test(text) ? { operator: ';', by } : undefined;
+  return saysSomething(by) && !/\b(?:exit\b(?!\s+0\b)|return|exec|kill)\b/.test(text)
+    ? { operator: ';', by }
+    : undefined;
 }
 
 /** The index of the last statement that trains, or else of the only one that runs a Python script of unknown use. */
