@@ -31,6 +31,25 @@ test('pools of several tools have a price per node and at their limit', () => {
   ]);
 });
 
+test('a pool on spot and on demand has both prices', () => {
+  const file = fileAt('spot-first/pools.yaml');
+  expect(codeLenses(file).map(({ title }) => title)).toEqual([
+    'either · g6.xlarge · $0.36–$0.80/h spot or on demand per node · no limit',
+    'spot-then-larger · g2-standard-4 or a2-highgpu-1g · $0.36–$3.67/h spot or on demand per node · limit unknown',
+    'on-demand-then-spot · g2-standard-4 · $0.36–$0.71/h spot or on demand per node · limit unknown',
+    'spot-then-one-card · g2-standard-24 or a2-highgpu-1g · $1.20–$3.67/h spot or on demand per node · limit unknown',
+  ]);
+  const shown = hover(file, file.text.indexOf('kind: NodePool') + 1);
+  expect(shown?.blocks[1]).toEqual({
+    kind: 'table',
+    head: ['Machine', 'Region', 'GPUs', '$/h', '$/month'],
+    rows: [
+      ['g6.xlarge', 'us-east-1', '1', '$0.36 spot', '$264'],
+      ['g6.xlarge', 'us-east-1', '1', '$0.80 on demand', '$588'],
+    ],
+  });
+});
+
 test('the hover of a pool lists its machines', () => {
   const file = fileAt('pools-gke/pools.yaml');
   const shown = hover(file, file.text.indexOf('kind: ComputeClass') + 1);

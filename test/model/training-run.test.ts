@@ -83,6 +83,8 @@ describe('command lines', () => {
     ['litgpt finetune_lora meta-llama/Llama-2-7b-hf --precision bf16-true --train.micro_batch_size 1 --train.max_seq_length 512 --lora_r 32 --quantize bnb.nf4', { batch: 1, sequence: 512, precision: 'half', recomputation: 'none', adapter: { rank: 32, bits: 4 } }],
     ['litgpt finetune_full google/gemma-2b --precision bf16-true --train.micro_batch_size 1', { precision: 'half', recomputation: 'none', adapter: null }],
     ['swift sft --model_type qwen-7b-chat --max_length 2048 --sft_type lora --batch_size 1', { batch: 1, sequence: 2048, precision: 'half', recomputation: 'full', adapter: { bits: 16 } }],
+    ['megatron sft --load Qwen2.5-7B-mcore --tensor_model_parallel_size 4 --max_length 8192 --micro_batch_size 1', { engine: 'megatron', sharded: 'optimizer', precision: 'mixed', recomputation: 'none', tensor: 4 }],
+    ['megatron rlhf --rlhf_type dpo --load Qwen3-8B-mcore --recompute_granularity full --max_length 4096 --micro_batch_size 1', { engine: 'megatron', sharded: 'optimizer', precision: 'mixed', recomputation: 'full' }],
     ['swift sft --model Qwen/Qwen2.5-7B --train_type full --deepspeed zero3 --use_liger_kernel true --max_length 16384 --per_device_train_batch_size 1', { engine: 'deepspeed', sharded: 'parameters', precision: 'mixed', loss: 'chunked', sequence: 16384 }],
     ['tune run full_finetune_single_device --config llama3_1/8B_full_single_device batch_size=2 tokenizer.max_seq_len=2048 optimizer=bitsandbytes.optim.PagedAdamW8bit optimizer_in_bwd=True', { batch: 2, sequence: 2048, optimizer: 'paged-adamw-8bit', stepInBackward: true, recomputation: 'full', loss: 'chunked' }],
     ['tune run lora_finetune_single_device --config llama3_1/8B_qlora_single_device batch_size=2', { adapter: { bits: 4 }, sequence: null }],
@@ -113,6 +115,7 @@ describe('command lines', () => {
     ['swift sft --model_type acme-7b-chat --sft_type lora --batch_size 1', { kind: 'noShape', name: 'acme-7b-chat' }],
     [`torchrun train.py ${llama} --bf16 --optim "$OPTIM" --per_device_train_batch_size 1`, { kind: 'setting', name: 'optim' }],
     [`torchrun train.py ${llama}`, { kind: 'precision' }],
+    [`torchrun megatron/train.py ${llama} --tensor-model-parallel-size 2`, { kind: 'precision' }],
     ['torchrun train.py --epochs 3', { kind: 'unnamed' }],
   ])('%s: unknown', (command, reason) => {
     expect(runOf(command)).toMatchObject({ run: null, unknown: reason });

@@ -12,9 +12,10 @@ import type { NoEstimate } from './no-estimate.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
 import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
+import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { runCost } from './run-cost.ts';
-import { rangeOfQuotes, spotFirstQuotes } from './spot-first.ts';
+import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 import { whatIsUnknown, whoSetsPods } from './what-is-unknown.ts';
@@ -117,22 +118,6 @@ export function gpusOf(workload: Workload): { readonly min: number | null; reado
   return { min, max: known.length < most.length ? null : mostAtOnce(known) };
 }
 
-interface PodSetCost {
-  readonly name: string;
-  /** Those of its pods. */
-  readonly stages: readonly string[] | undefined;
-  readonly hourly: Range;
-  readonly spot: Range | null;
-  readonly idle: Range;
-  readonly isOpen: boolean;
-  readonly basis: readonly CostBasis[];
-  readonly assumptions: readonly Assumption[];
-}
-
-function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
-  return 'kind' in cost;
-}
-
 function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate {
   const { name } = podSet;
   const { stages } = podSet.pods;
@@ -195,6 +180,9 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     return { kind: 'storageTooSmall', neededGiB: placement.needs.storageGiB, largestGiB: storage.largestGiB };
   const onOwn = ownMachineQuote(placement, accelerator, own);
   if (onOwn !== undefined) return costOf(podSet, accelerator, onOwn);
+  const either =
+    devices === null && eitherOf(choicesOf(accelerator).map((choice) => priceOfDevices(podSet, choice, own)));
+  if (either) return either;
   const allowed = pricedModels(accelerator);
   if (accelerator.perPod === null || allowed.length === 0 || devices === null)
     return whatIsUnknown(podSet, accelerator, own.sheet);
@@ -202,10 +190,14 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const { capacity } = placement;
   const quotes = (pricing: Pricing) =>
     models.map((model) => quote(model, pricedDevices(model, accelerator), placement, pricing, own));
-  const unpriced = unsold(accelerator, allowed, (model) =>
-    (spotOnly ? (['spot', 'on-demand'] as const) : (['on-demand'] as const)).some(
-      (pricing) => quote(model, pricedDevices(model, accelerator), placement, pricing, own).prices.length > 0,
-    ),
+  const unpriced = unsold(
+    accelerator,
+    allowed,
+    (model) =>
+      (spotOnly ? (['spot', 'on-demand'] as const) : (['on-demand'] as const)).some(
+        (pricing) => quote(model, pricedDevices(model, accelerator), placement, pricing, own).prices.length > 0,
+      ),
+    (model) => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
   );
   const models = allowed.filter((model) => !unpriced.includes(model));
   const onDemand = quotes('on-demand');
@@ -242,16 +234,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown).filter(
         ({ kind }) => kind !== 'capacity' || !(isCommitted || preferred),
       ),
-      ...(preferred === undefined
-        ? []
-        : [
-            {
-              kind: 'spotFirst',
-              spot: preferred.spot,
-              onDemand: preferred.onDemand,
-              isFirst: preferred.isFirst,
-            } as const,
-          ]),
+      ...spotFirstNotes(preferred),
       ...(accelerator.requested.kind === 'field' && unpriced.length > 0
         ? [{ kind: 'unpriced', models: unpriced } as const]
         : []),
@@ -261,6 +244,16 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ...(models.length > 1 ? [] : (spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere)),
     ],
   };
+}
+
+/** The alternatives of a request, each as a request of its own; none if its number of devices is unknown. */
+function choicesOf({ between, choices, ...rest }: PodAccelerator): readonly PodAccelerator[] {
+  const bounds = between === undefined ? [] : [between.min, between.max];
+  return (choices ?? bounds.map((devices) => ({ models: [], devices }))).map(({ models, devices }) => {
+    const candidates = models.length > 0 ? models : rest.candidates;
+    const [model = null, ...others] = candidates;
+    return { ...rest, candidates, model: others.length === 0 ? model : null, perPod: devices, devices };
+  });
 }
 
 /** The cost of devices on a machine of the user's own. */
@@ -315,14 +308,19 @@ function assumptionsOf(
   return found;
 }
 
-/** The models of a set of machines of which none is sold to such pods; none if no model has a price. */
+/**
+ * The models of which no machine is sold to such pods; none if no model has a price. Models that a label names must have machines elsewhere, so that
+ * the other labels or the size of the pod exclude them.
+ */
 function unsold(
   { modelFrom }: PodAccelerator,
   models: readonly string[],
   isSold: (model: string) => boolean,
+  isExcluded: (model: string) => boolean,
 ): readonly string[] {
-  if (models.length < 2 || (modelFrom !== 'instance-type' && modelFrom !== 'node-pool')) return [];
-  const without = models.filter((model) => !isSold(model));
+  if (models.length < 2) return [];
+  const isOfMachines = modelFrom === 'instance-type' || modelFrom === 'node-pool';
+  const without = models.filter((model) => !isSold(model) && (isOfMachines || isExcluded(model)));
   return without.length === models.length ? [] : without;
 }
 

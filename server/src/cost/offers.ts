@@ -241,8 +241,7 @@ function allowedOffers(
 ): readonly Offer[] {
   const all = offers({ gpu: model, provider }, sheet);
   if (terms.length === 0) return usualOffers(all);
-  const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
-  const offered = all.filter((offer) => isUsual(offer) || named.includes(offer.instanceType));
+  const offered = all.filter((offer) => isUsual(offer) || isNamed(terms, offer));
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
   const hasCount = nodeGpus.length > 0 || others.some((term, index) => term.length < (terms[index]?.length ?? 0));
@@ -254,6 +253,16 @@ function allowedOffers(
 /** A machine with a part of a card, or in a few places only, is taken only by name. */
 function isUsual({ gpuCount, instanceType }: Offer): boolean {
   return gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu');
+}
+
+/** Whether the terms name the type of a machine or, on AWS, its family. */
+function isNamed(terms: readonly NodeTerm[], offer: Offer): boolean {
+  const named = terms.map((term) =>
+    term.filter(
+      ({ key, operator }) => operator === 'In' && (isInstanceTypeLabel(key) || key.endsWith('/instance-family')),
+    ),
+  );
+  return named.some((term) => term.length > 0 && isAllowed([term], machineOf(offer)));
 }
 
 const usualOffers = once((all: readonly Offer[]): readonly Offer[] => all.filter(isUsual));

@@ -9,11 +9,18 @@ import type { PricedOffer } from './priced-offer.ts';
 import { rangeOf } from './range.ts';
 import type { Range } from './types.ts';
 
+/** A machine at the price of one capacity type. */
+export interface PricedMachine {
+  readonly offer: PricedOffer;
+  readonly pricing: Pricing;
+  /** US dollars per hour. */
+  readonly hourly: number;
+}
+
 /** What the nodes of a pool cost. */
 export interface PoolCost {
   /** The machines that it may add, cheapest first. */
-  readonly machines: readonly PricedOffer[];
-  readonly pricing: Pricing;
+  readonly machines: readonly PricedMachine[];
   /** US dollars per hour for one node. */
   readonly node: Range;
   /** The number of nodes at the pool's limit; null: it has no limit, or it is unknown. */
@@ -30,23 +37,29 @@ export interface PoolCost {
 export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices): PoolCost | undefined {
   const { terms = [] } = pool;
   const models = pool.gpus?.length ? pool.gpus : modelsOfMachines(terms).map(({ id }) => id);
-  const pricing = placement.capacity === 'spot' ? 'spot' : 'on-demand';
-  const { capacity } = placement;
+  const { capacity, spotFirst } = placement;
   if (models.length === 0 || capacity === 'reserved' || capacity === 'flex' || placement.autopilot === 'pods')
     return undefined;
-  const machines = pricesOfMachines(models, placement, pricing, prices);
+  const at = (pricing: Pricing, allowed: Placement['terms']) =>
+    pricesOfMachines(models, { ...placement, terms: allowed }, pricing, prices).map((offer) => ({
+      offer,
+      pricing,
+      hourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
+    }));
+  const machines =
+    spotFirst === undefined
+      ? at(capacity === 'spot' ? 'spot' : 'on-demand', placement.terms)
+      : [...at('spot', spotFirst.spot), ...at('on-demand', spotFirst.onDemand)].sort((a, b) => a.hourly - b.hourly);
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
-  const known = new Set(machines.map((offer) => offer.instanceType.split(' + ')[0]));
+  const known = new Set(machines.map(({ offer }) => offer.instanceType.split(' + ')[0]));
   if (named.some((name) => !known.has(name))) return undefined;
-  const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0;
-  const node = rangeOf(machines.map(hourly));
+  const node = rangeOf(machines.map(({ hourly }) => hourly));
   if (node === undefined) return undefined;
-  const counts = machines.map((offer) => ({ count: nodesAt(pool, offer), hourly: hourly(offer) }));
+  const counts = machines.map(({ offer, hourly }) => ({ count: nodesAt(pool, offer), hourly }));
   const most = counts.flatMap(({ count }) => count ?? []);
   const isLimited = most.length === machines.length;
   return {
     machines,
-    pricing,
     node,
     nodes: isLimited ? (rangeOf(most) ?? null) : null,
     limit: isLimited ? (rangeOf(counts.map(({ count, hourly: each }) => (count ?? 0) * each)) ?? null) : null,

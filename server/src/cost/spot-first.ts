@@ -1,4 +1,5 @@
 import type { Placement } from '../model/workload.ts';
+import type { Assumption } from './assumption.ts';
 import type { OwnPrices } from './custom-prices.ts';
 import { type Quote, quote } from './offers.ts';
 import { rangeOf } from './range.ts';
@@ -8,12 +9,14 @@ import type { Range } from './types.ts';
 export interface SpotFirstQuotes {
   readonly quotes: readonly Quote[];
   readonly spot: Range;
-  readonly onDemand: Range;
+  /** Undefined if no node on demand has room for a pod. */
+  readonly onDemand: Range | undefined;
   readonly isFirst: boolean;
 }
 
 /**
- * The prices on spot nodes and on the others; undefined if pods run only on one of them, or without prices of both.
+ * The prices on spot nodes and on the others; undefined if the terms allow only one of them, or without a price on spot nodes. Nodes on demand
+ * without a price may have too few devices for a pod.
  * @param devices of a model per pod
  */
 export function spotFirstQuotes(
@@ -33,7 +36,14 @@ export function spotFirstQuotes(
   const spot = rangeOfQuotes(first);
   const onDemand = rangeOfQuotes(others);
   const { isFirst } = spotFirst;
-  return spot && onDemand && { quotes: [...first, ...others], spot, onDemand, isFirst };
+  return spot && { quotes: [...first, ...others], spot, onDemand, isFirst };
+}
+
+/** What to show of them, if both have prices. */
+export function spotFirstNotes(quotes: SpotFirstQuotes | undefined): readonly Assumption[] {
+  if (quotes?.onDemand === undefined) return [];
+  const { spot, onDemand, isFirst } = quotes;
+  return [{ kind: 'spotFirst', spot, onDemand, isFirst }];
 }
 
 /** From the lowest price to the highest; undefined without prices. */

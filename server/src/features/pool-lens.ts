@@ -1,7 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatAmount, formatHourly, formatMonthlyAmount, plural } from '../cost/money.ts';
-import { type PoolCost, poolCost } from '../cost/pool-cost.ts';
+import { type PoolCost, type PricedMachine, poolCost } from '../cost/pool-cost.ts';
 import { locatedPools } from '../evidence/gpu-pools.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
@@ -43,14 +43,16 @@ export function poolHover(file: FileAnalysis, offset: number): HoverContent | un
   if (found === undefined) return undefined;
   const { pool, cost, target } = found;
   const lead: Block = { kind: 'lead', text: `${machineWords(cost)} · ${nodeWords(cost)} · ${limitWords(pool, cost)}` };
-  const rows = cost.machines.slice(0, maxRows).map((offer) => {
-    const hourly = (cost.pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0;
+  const capacity = capacityWords(cost);
+  const isMixed = capacity === 'spot or on demand';
+  const rows = cost.machines.slice(0, maxRows).map(({ offer, pricing, hourly }) => {
+    const amount = isMixed ? `${formatAmount(hourly)} ${wordsOf(pricing)}` : formatAmount(hourly);
     const region = isRegion(offer.region) ? offer.region : '';
-    return [offer.instanceType, region, String(offer.gpuCount), formatAmount(hourly), formatMonthlyAmount(hourly)];
+    return [offer.instanceType, region, String(offer.gpuCount), amount, formatMonthlyAmount(hourly)];
   });
   const table: Block = {
     kind: 'table',
-    head: ['Machine', 'Region', 'GPUs', `$/h ${cost.pricing === 'spot' ? 'spot' : 'on demand'}`, '$/month'],
+    head: ['Machine', 'Region', 'GPUs', isMixed ? '$/h' : `$/h ${capacity}`, '$/month'],
     rows,
   };
   const left = cost.machines.length - rows.length;
@@ -81,12 +83,21 @@ function costOf(pool: NodePool, at: Cursor, config: ProjectConfig): PoolCost | u
 }
 
 function machineWords({ machines }: PoolCost): string {
-  const names = [...new Set(machines.map(({ instanceType }) => instanceType))];
+  const names = [...new Set(machines.map(({ offer }) => offer.instanceType))];
   return names.length <= 2 ? names.join(' or ') : `${names.length} machines from ${names[0]} to ${names.at(-1)}`;
 }
 
-function nodeWords({ node, pricing }: PoolCost): string {
-  return `${formatHourly(node)}${pricing === 'spot' ? ' spot' : ' on demand'} per node`;
+function nodeWords(cost: PoolCost): string {
+  return `${formatHourly(cost.node)} ${capacityWords(cost)} per node`;
+}
+
+function capacityWords({ machines }: PoolCost): string {
+  const has = (one: PricedMachine['pricing']) => machines.some(({ pricing }) => pricing === one);
+  return has('spot') && has('on-demand') ? 'spot or on demand' : wordsOf(has('spot') ? 'spot' : 'on-demand');
+}
+
+function wordsOf(pricing: PricedMachine['pricing']): string {
+  return pricing === 'spot' ? 'spot' : 'on demand';
 }
 
 function limitWords({ size, limits }: NodePool, { nodes, limit }: PoolCost): string {

@@ -7,6 +7,7 @@ import type { ImplicitDevices } from './implicit-devices.ts';
 import { lowerCount } from './pod.ts';
 import { parseQuantity } from './quantity.ts';
 import { objectName } from './referenced.ts';
+import type { DeviceChoice } from './workload.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
@@ -36,13 +37,15 @@ export function podClaims(
 
 /** What is left for each of several pods that use the same devices. */
 function sharedBy(device: ImplicitDevices, pods: number | null): ImplicitDevices {
-  const { each, between, ...rest } = device;
+  const { each, between, choices, ...rest } = device;
   if (pods === null) return { ...rest, each: null };
   const by = Math.max(pods, 1);
-  const part = each === null ? null : each / by;
-  return between === undefined
-    ? { ...rest, each: part }
-    : { ...rest, each: part, between: { min: between.min / by, max: between.max / by } };
+  return {
+    ...rest,
+    each: each === null ? null : each / by,
+    ...(between && { between: { min: between.min / by, max: between.max / by } }),
+    ...(choices && { choices: choices.map((one) => ({ ...one, devices: one.devices / by })) }),
+  };
 }
 
 /** The claims that a pod can reference. */
@@ -57,11 +60,13 @@ export interface Claims {
 }
 
 function devicesOf(found: Referenced<readonly ReferencedDevice[]>, at: Cursor): readonly ImplicitDevices[] {
-  return found.facts.map(({ profile, models, vendor, between, memoryMiB, ...device }) => ({
+  return found.facts.map(({ all, profile, models, vendor, between, choices, memoryMiB, ...device }) => ({
     ...device,
     vendor: vendors.find(([, known]) => known === vendor)?.[1] ?? null,
     at,
+    ...(all && { all }),
     ...(between === null ? {} : { between }),
+    ...(choices === null ? {} : { choices }),
     ...(memoryMiB === null ? {} : { memoryMiB }),
     // Devices in the same file need no source.
     ...(found.file === null ? {} : { from: objectName(found) }),
@@ -112,9 +117,12 @@ function oneOf(alternatives: readonly (readonly ImplicitDevices[])[]): readonly 
     ? { models: [...new Set(models.flat())], modelFrom: 'device-class' as const }
     : {};
   if (alike) return [{ ...rest, ...named }];
-  const known = counts.filter((count) => count !== null);
+  const choices = counts.flatMap((devices, index): readonly DeviceChoice[] =>
+    devices === null ? [] : [{ models: (models[index] ?? []).map(({ id }) => id), devices }],
+  );
+  const known = choices.map(({ devices }) => devices);
   const between = { min: Math.min(...known), max: Math.max(...known) };
-  return [{ ...rest, ...named, perPod: null, ...(known.length === counts.length ? { between } : {}) }];
+  return [{ ...rest, ...named, perPod: null, ...(known.length === counts.length ? { between, choices } : {}) }];
 }
 
 function totalOf(devices: readonly ImplicitDevices[]): number | null {
@@ -138,9 +146,10 @@ function devicesInRequest(request: Cursor): readonly ImplicitDevices[] {
     return [{ requested, at: request, form: 'whole', vendor: null, perPod: null, each: null }];
   }
   const capacity = getIn(request, 'capacity', 'requests');
-  return deviceOf(name, perPod, expressions, request).map((device) =>
-    capacity === undefined || isNull(capacity) ? device : partOf(device, capacity),
-  );
+  return deviceOf(name, perPod, expressions, request).map((device) => ({
+    ...(capacity === undefined || isNull(capacity) ? device : partOf(device, capacity)),
+    ...(all && { all }),
+  }));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, DeviceRange, Manifest } from './workload.ts';
+import type { AcceleratorForm, DeviceChoice, DeviceRange, Manifest } from './workload.ts';
 
 export type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 
@@ -255,7 +255,9 @@ export interface ReferencedDevice {
   readonly vendor: string | null;
   readonly perPod: number | null;
   readonly each: number | null;
+  readonly all: boolean;
   readonly between: DeviceRange | null;
+  readonly choices: readonly DeviceChoice[] | null;
   readonly profile: string | null;
   readonly memoryMiB: number | null;
   readonly models: readonly string[];

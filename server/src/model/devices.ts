@@ -1,5 +1,11 @@
 import type { GpuModel, Vendor } from '../catalog/index.ts';
-import { acceleratorResource, migByResource, offersDeviceFiles } from '../catalog/index.ts';
+import {
+  acceleratorResource,
+  instanceTypesOf,
+  isInstanceTypeLabel,
+  migByResource,
+  offersDeviceFiles,
+} from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
 import {
@@ -105,7 +111,8 @@ export function lowerPodAccelerators(
   };
 
   const fromImplicit = (accelerator: ImplicitDevices): PodAccelerator => {
-    const { requested, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
+    const { requested, at, form, vendor, profile, memoryMiB } = accelerator;
+    const perPod = accelerator.all ? devicesOnNode(labels) : accelerator.perPod;
     const slice = profile === undefined ? undefined : `nvidia.com/mig-${profile.replace('+', '.')}`;
     const slices = slice === undefined ? [] : migByResource(slice).map(({ gpu }) => gpu.id);
     const models = accelerator.models ?? [];
@@ -118,11 +125,11 @@ export function lowerPodAccelerators(
       if (slice === undefined || profile === undefined) return memoryShare(memoryMiB, among);
       return vendor === 'amd' ? amdPartitionShare(`amd.com/${profile}`, among) : sliceShare(slice, among);
     };
-    const { between } = accelerator;
+    const { between, choices } = accelerator;
     const devices = between === undefined ? devicesOf(perPod, each(resolved.candidates)) : null;
     const part = { ...(profile !== undefined && { slice: profile }), ...(memoryMiB !== undefined && { memoryMiB }) };
     const found = { requested, at, form, perPod, devices, model: modelOf(resolved), ...part, ...resolved };
-    if (between !== undefined) return { ...found, between };
+    if (between !== undefined) return { ...found, between, ...(choices && { choices }) };
     const devicesOn = (model: string) => devicesOf(perPod, each([model]));
     return { ...found, ...openModel(resolved, selected, vendor, slices, memoryMiB ?? 0, devicesOn) };
   };
@@ -133,6 +140,15 @@ export function lowerPodAccelerators(
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
   }));
+}
+
+/** The devices of the machine that labels name; null if it is unknown, or if there are several with different numbers. */
+function devicesOnNode(labels: readonly Selector[]): number | null {
+  const machines = labels
+    .filter(({ key }) => isInstanceTypeLabel(key))
+    .flatMap(({ values }) => values.flatMap(({ value }) => instanceTypesOf(value)));
+  const [count = null, ...others] = new Set(machines.map(({ gpuCount }) => gpuCount));
+  return others.length > 0 ? null : count;
 }
 
 /** A selector that no card of the catalog meets leaves nothing open. */

@@ -6,7 +6,7 @@ import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
 import type { ObjectName } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, DeviceRange, ModelFrom } from './workload.ts';
+import type { AcceleratorForm, DeviceChoice, DeviceRange, ModelFrom } from './workload.ts';
 
 // Accelerators requested by other means than a resource name in a container: annotations, instance types, claims.
 
@@ -22,8 +22,11 @@ export interface ImplicitDevices {
   readonly perPod: number | null;
   /** Devices per unit; null if unknown. */
   readonly each: number | null;
+  /** All devices of a node, so `perPod` follows from the node. */
+  readonly all?: boolean;
   /** Devices of one pod, if alternatives differ in their number. */
   readonly between?: DeviceRange;
+  readonly choices?: readonly DeviceChoice[];
   /** The MIG profile of a slice, or the mode of an AMD partition. */
   readonly profile?: string;
   /** The memory that determines the share of a card, if nothing else does. */

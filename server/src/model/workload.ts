@@ -194,6 +194,8 @@ export interface PodAccelerator {
   readonly devices: number | null;
   /** The fewest and the most devices, if alternatives differ in their number. */
   readonly between?: DeviceRange;
+  /** The alternatives behind `between`; without them, any number between its bounds. */
+  readonly choices?: readonly DeviceChoice[];
   readonly model: string | null;
   /** All models that fit. */
   readonly candidates: readonly string[];
@@ -213,6 +215,13 @@ export interface OpenModel {
   readonly memoryMiB: number;
   /** Hardware devices per pod on a model: a fraction for a part of a card; null if unknown. */
   readonly devicesOn: (model: string) => number | null;
+}
+
+/** One of several requests that a pod may get: one L40S, or two L4. */
+export interface DeviceChoice {
+  /** Catalog ids; empty if the request names none. */
+  readonly models: readonly string[];
+  readonly devices: number;
 }
 
 /** The fewest and the most devices of one pod. */

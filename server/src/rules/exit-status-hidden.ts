@@ -58,8 +58,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For programs that are neither known to train nor the only Python script of the command line, if the script reads the status (`$?`,
- * `PIPESTATUS`, `trap`) or does other work afterwards, for templates, and for kinds whose pods stay up. If only a message or a copy of the
- * results follows (`; echo done`, `; rclone copy`), the finding is information only.
+ * `PIPESTATUS`, `trap`), does other work at its end, or may end with `exit`, for templates, and for kinds whose pods stay up. If the script
+ * goes on and ends with a message or a copy of the results (`; echo done`, `; rclone copy`), the finding is information only.
  *
  * ## Sources
  *

@@ -135,6 +135,7 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   if (hasAllContainers(context.workload)) {
     for (const container of podSet.containers) reportStray(container, context);
     reportOutside(podSet, context);
+    reportUnread(podSet, context);
   }
   const profile = getIn(pod, 'kubespawner_override');
   const path = pod.step === 'singleuser' ? ['extraResource', 'limits'] : ['extra_resource_limits'];
@@ -176,6 +177,32 @@ function reportOutside(podSet: PodSet, context: PodSetContext): void {
 
   function place(holder: Cursor | undefined): string {
     return shared.includes(holder) ? 'next to the controllers' : 'next to the containers';
+  }
+}
+
+/**
+ * Fields of pods in a controller of the common library, in its containers or next to the controllers. Only its `pod` and the options of all pods
+ * have them.
+ */
+function reportUnread(podSet: PodSet, context: PodSetContext): void {
+  const { root } = context.workload.manifest;
+  const controllers = root.parent?.step === 'controllers' ? root.parent : undefined;
+  if (controllers === undefined) return;
+  const values = entries(controllers)[0]?.node === root.node ? controllers.parent : undefined;
+  const own = [root, ...podSet.containers.map(({ at }) => at)];
+  const shared = [values, getIn(values, 'pod')];
+  for (const field of [...own, ...shared].flatMap(placementFields)) {
+    if (!requestsAccelerators(podSet) && !mentionsGpus(field)) continue;
+    const isShared = shared.some((holder) => holder?.node === field.parent?.node);
+    const [owner, place] = isShared ? [values, 'defaultPodOptions'] : [root, 'pod'];
+    context.report({
+      severity: 'warning',
+      message: `${rightName(field)} belongs in ${isShared ? place : "the controller's pod"}, not here: the chart does not read it, and the pods can run on any node`,
+      span: keySpanOf(field),
+      fixes: () => [
+        owner && moveField(context.document, field, owner, [place, keyOf(field)], `Move ${keyOf(field)} to ${place}`),
+      ],
+    });
   }
 }
 

@@ -72,6 +72,7 @@ import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import mixedGpuModels from './mixed-gpu-models.ts';
 import modelDoesNotFit from './model-does-not-fit.ts';
+import modelNotNamed from './model-not-named.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
 import modelVolumeUnused from './model-volume-unused.ts';
@@ -104,6 +105,7 @@ import rayLimits from './ray-limits.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
 import rdmaMemlock from './rdma-memlock.ts';
 import rdmaMissing from './rdma-missing.ts';
+import readOnlyRoot from './read-only-root.ts';
 import referenceNotFound from './reference-not-found.ts';
 import requestsExceedNode from './requests-exceed-node.ts';
 import resourceInvalid from './resource-invalid.ts';
@@ -229,6 +231,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['mixed-accelerators', mixedAccelerators],
   ['mixed-gpu-models', mixedGpuModels],
   ['model-does-not-fit', modelDoesNotFit],
+  ['model-not-named', modelNotNamed],
   ['model-path-not-mounted', modelPathNotMounted],
   ['model-volume-too-small', modelVolumeTooSmall],
   ['model-volume-unused', modelVolumeUnused],
@@ -261,6 +264,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['rayjob-left-running', rayjobLeftRunning],
   ['rdma-memlock', rdmaMemlock],
   ['rdma-missing', rdmaMissing],
+  ['read-only-root', readOnlyRoot],
   ['reference-not-found', referenceNotFound],
   ['requests-exceed-node', requestsExceedNode],
   ['resource-invalid', resourceInvalid],

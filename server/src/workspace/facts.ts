@@ -237,14 +237,18 @@ function seenDevice({
   vendor,
   perPod,
   each,
+  all = false,
   between,
+  choices,
   profile,
   memoryMiB,
   models = [],
 }: ImplicitDevices): ReferencedDevice {
   return {
     ...{ requested, form, vendor, perPod, each },
+    all,
     between: between ?? null,
+    choices: choices ?? null,
     profile: profile ?? null,
     memoryMiB: memoryMiB ?? null,
     models: models.map(({ id }) => id),

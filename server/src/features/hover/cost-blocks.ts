@@ -31,6 +31,7 @@ import {
   formatShare,
   isRegion,
   nounOfDevices,
+  perPodOf,
   requestedDevices,
 } from './gpu-words.ts';
 import { leverBlocks, leversOfWorkload } from './lever-blocks.ts';
@@ -146,7 +147,7 @@ function costCells(
   amounts: (hourly: Range, isOpen: boolean) => readonly string[],
 ): readonly string[] {
   const hourly = amountOf(basis, podSet);
-  const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
+  const devices = requestedDevices(podSet).map((accelerator) => formatCount(perPodOf(accelerator)));
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
   return [`${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly, podSet.pods.max === null)];
 }

@@ -20,14 +20,20 @@ export function describeAccelerators(workload: Workload): string {
     for (const accelerator of requestedDevices(podSet)) {
       const { name, known } = nameOfAccelerator(accelerator, partOnMachine(podSet));
       const before = counts.get(name) ?? { min: 0, max: 0, known };
-      const count = times(podSet.pods, accelerator.perPod);
-      counts.set(name, { min: plus(before.min, count.min), max: plus(before.max, count.max), known });
+      const each = perPodOf(accelerator);
+      const [low, high] = [times(podSet.pods, each.min), times(podSet.pods, each.max)];
+      counts.set(name, { min: plus(before.min, low.min), max: plus(before.max, high.max), known });
     }
   }
   return [...counts]
     .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
     .join(' + ')
     .concat(counts.size > 0 && workload.per ? ` per ${workload.per}` : '');
+}
+
+/** The devices of one pod as written; a range if alternatives differ in their number. */
+export function perPodOf({ perPod, between }: PodAccelerator): Count {
+  return between ?? { min: perPod, max: perPod };
 }
 
 /** The accelerators of a pod set that stand for devices; counters of cores and memory only refine others. */

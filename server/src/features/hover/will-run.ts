@@ -1,9 +1,9 @@
 import { gpus } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
-import { formatCount, formatNumber, plural } from '../../cost/money.ts';
+import { formatCount, plural } from '../../cost/money.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
-import { formatShare, nounOfDevices, partOnMachine, requestedDevices } from './gpu-words.ts';
+import { formatShare, nounOfDevices, partOnMachine, perPodOf, requestedDevices } from './gpu-words.ts';
 
 /** `Runs 1 master pod × 8 + 4 worker pods × 8 H100 80GB SXM = 40 GPUs`; undefined without a request for an accelerator. */
 export function whatWillRun(workload: Workload): string | undefined {
@@ -35,16 +35,16 @@ function pods({ name, pods: count }: PodSet): string {
 
 function devicesOf(podSet: PodSet): string {
   return requestedDevices(podSet)
-    .map(({ perPod }) => (perPod === null ? '?' : formatNumber(perPod)))
+    .map((accelerator) => formatCount(perPodOf(accelerator)))
     .join(' + ');
 }
 
 function deviceNames(podSet: PodSet): string {
   const part = partOnMachine(podSet);
   return requestedDevices(podSet)
-    .map(({ requested, form, model }) => {
+    .map(({ requested, form, model, perPod }) => {
       if (form !== 'whole') return partName(requested);
-      const name = model === null ? 'GPU' : (gpus.get(model)?.name ?? model);
+      const name = model === null ? (perPod === 1 ? 'GPU' : 'GPUs') : (gpus.get(model)?.name ?? model);
       return part < 1 ? `${formatShare(part)} of ${name}` : name;
     })
     .join(' + ');

@@ -1,0 +1,38 @@
+import type { Assumption } from './assumption.ts';
+import type { NoEstimate } from './no-estimate.ts';
+import { rangeOf } from './range.ts';
+import type { CostBasis, Range } from './types.ts';
+
+/** The cost of a pod set, or of one accelerator of a pod. */
+export interface PodSetCost {
+  readonly name: string;
+  /** Those of its pods. */
+  readonly stages: readonly string[] | undefined;
+  readonly hourly: Range;
+  readonly spot: Range | null;
+  readonly idle: Range;
+  readonly isOpen: boolean;
+  readonly basis: readonly CostBasis[];
+  readonly assumptions: readonly Assumption[];
+}
+
+export function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
+  return 'kind' in cost;
+}
+
+/** The cost of a pod that gets one of several: from the cheapest to the most expensive, if all are known; undefined for none. */
+export function eitherOf(parts: readonly (PodSetCost | NoEstimate)[]): PodSetCost | NoEstimate | undefined {
+  const all = parts.filter((part): part is PodSetCost => !isUnknown(part));
+  const [first] = all;
+  if (first === undefined || all.length < parts.length) return parts.find(isUnknown);
+  const over = (ranges: readonly Range[]) => rangeOf(ranges.flatMap(({ min, max }) => [min, max])) ?? first.hourly;
+  const spot = all.flatMap((one) => one.spot ?? []);
+  return {
+    ...first,
+    hourly: over(all.map(({ hourly }) => hourly)),
+    spot: spot.length < all.length ? null : over(spot),
+    idle: over(all.map(({ idle }) => idle)),
+    basis: all.flatMap(({ basis }) => basis),
+    assumptions: all.flatMap(({ assumptions }) => assumptions),
+  };
+}
