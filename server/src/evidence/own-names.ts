@@ -12,26 +12,33 @@ export interface LostName {
   readonly what: string;
   /** The names of the parts that exist. */
   readonly known: readonly string[];
+  /** What follows, if the object is accepted. */
+  readonly effect: string | undefined;
 }
 
 /** The names in an object that must be names of other parts of it. An object with a part of unknown name is not judged. */
 export function lostNames({ root, apiVersion, kind }: Manifest): readonly LostName[] {
-  return (references[`${groupOf(apiVersion)}/${kind}`] ?? []).flatMap(({ within, list, uses, what, unless }) => {
-    if (unless !== undefined && placesAt(root, unless).length > 0) return [];
-    return (within === '' ? [root] : placesAt(root, within)).flatMap((scope) => {
-      const parts = placesAt(scope, `${list}.*`);
-      const names = parts.map((part) => getIn(part, 'name'));
-      if (placesAt(scope, list).some(isUnseen) || names.some((name) => name === undefined || isUnknown(name)))
-        return [];
-      const known = names.flatMap((name) => asText(name) ?? []);
-      return uses.flatMap((path) =>
-        placesAt(scope, path).flatMap((at) => {
-          const name = writtenText(at);
-          return name === undefined || known.length === 0 || known.includes(name) ? [] : [{ name, at, what, known }];
-        }),
-      );
-    });
-  });
+  return (references[`${groupOf(apiVersion)}/${kind}`] ?? []).flatMap(
+    ({ within, list, uses, what, unless, effect }) => {
+      if (unless !== undefined && placesAt(root, unless).length > 0) return [];
+      return (within === '' ? [root] : placesAt(root, within)).flatMap((scope) => {
+        const parts = placesAt(scope, `${list}.*`);
+        const names = parts.map((part) => getIn(part, 'name'));
+        if (placesAt(scope, list).some(isUnseen) || names.some((name) => name === undefined || isUnknown(name)))
+          return [];
+        const known = names.flatMap((name) => asText(name) ?? []);
+        return uses.flatMap((path) =>
+          placesAt(scope, path).flatMap((at) => {
+            const text = writtenText(at);
+            const name =
+              effect === undefined ? text : /^--(?:chief|evaluator|master|ps|worker)=(\S+)$/.exec(text ?? '')?.[1];
+            const isLost = name !== undefined && known.length > 0 && !known.includes(name);
+            return isLost ? [{ name, at, what, known, effect }] : [];
+          }),
+        );
+      });
+    },
+  );
 }
 
 interface References {
@@ -43,6 +50,8 @@ interface References {
   readonly what: string;
   /** A field by which parts are elsewhere. */
   readonly unless?: string;
+  /** For options of programs, which no controller checks. */
+  readonly effect?: string;
 }
 
 function argo(spec: string): readonly References[] {
@@ -57,6 +66,7 @@ function argo(spec: string): readonly References[] {
  * https://github.com/kubernetes-sigs/jobset/blob/main/pkg/webhooks/jobset_webhook.go
  * https://argo-workflows.readthedocs.io/en/latest/walk-through/dag/
  * https://tekton.dev/docs/pipelines/pipelines/#using-the-runafter-field
+ * https://github.com/volcano-sh/volcano/blob/master/docs/user-guide/how_to_use_mpi_plugin.md
  */
 const references = table<readonly References[]>({
   'jobset.x-k8s.io/JobSet': [
@@ -71,6 +81,9 @@ const references = table<readonly References[]>({
       ],
       what: 'replicatedJob',
     },
+  ],
+  'batch.volcano.sh/Job': [
+    { within: 'spec', list: 'tasks', uses: ['plugins.*.*'], what: 'task', effect: 'the plugin does not set it up' },
   ],
   'argoproj.io/Workflow': argo('spec'),
   'argoproj.io/WorkflowTemplate': argo('spec'),

@@ -181,12 +181,13 @@ function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
 }
 
 function checkNames({ kind, manifest }: Workload, { document, report }: WorkloadContext): void {
-  for (const { name, at, what, known } of lostNames(manifest)) {
+  for (const { name, at, what, known, effect } of lostNames(manifest)) {
+    const others = effect === undefined ? nearest(name, known) : [];
     report({
-      message: `No ${what} is named ${shorten(name, 30)}, only ${listed(known)}: its controller rejects the ${kind}`,
+      severity: effect === undefined ? 'error' : 'warning',
+      message: `No ${what} is named ${shorten(name, 30)}, only ${listed(known)}: ${effect ?? `its controller rejects the ${kind}`}`,
       span: spanOf(at),
-      fixes: () =>
-        nearest(name, known).map((other) => fix(`Change to ${other}`, 'unsafe', replaceScalar(document, at, other))),
+      fixes: () => others.map((other) => fix(`Change to ${other}`, 'unsafe', replaceScalar(document, at, other))),
     });
   }
 }
