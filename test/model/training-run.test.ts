@@ -102,6 +102,8 @@ describe('command lines', () => {
     ['python run_glue.py --model_name_or_path google-bert/bert-large-uncased --per_device_train_batch_size 4 --max_seq_length 512', { precision: 'full', batch: 4, sequence: 512 }],
     [`llamafactory-cli train ${llama} --finetuning_type full --bf16 true --disable_gradient_checkpointing true --attn_implementation eager`, { recomputation: 'none', attention: 'eager', precision: 'mixed', batch: null }],
     [`torchrun train.py ${llama} --bf16 --fsdp "full_shard auto_wrap offload"`, { sharded: 'parameters', offload: 'all' }],
+    [`torchrun train.py ${llama} --distributed.strategy=fsdp2 --distributed.tp_size=2 --distributed.pp_size=4 --packed_sequence_size=4096 --torch_dtype=bfloat16`, { engine: 'fsdp', sharded: 'parameters', tensor: 2, pipeline: 4, sequence: 4096, precision: 'half' }],
+    [`torchrun train.py ${llama} --bf16 --fsdp full_shard --tp_comm_size=2 --ppo_size=4`, { tensor: 1, pipeline: 1 }],
     [`torchrun train.py ${llama} --bf16 --fsdp "shard_grad_op auto_wrap" --optim adafactor`, { sharded: 'gradients', optimizer: 'adafactor' }],
   ])('%s', (command, expected) => {
     expect(runOf(command)).toMatchObject({ unknown: null, run: { settings: expected } });
