@@ -244,7 +244,8 @@ test.each([
 });
 
 describe("DeepSpeed's file, named in a file of settings", () => {
-  const stage = '{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}}';
+  const stage =
+    '{"train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}}';
   const runWith = (files: Readonly<Record<string, string>>) => {
     const job = `apiVersion: batch/v1
 kind: Job
@@ -269,7 +270,8 @@ spec:
 
   test('is read with it', () => {
     const run = runWith({ 'tune.yaml': `${settings}deepspeed: /settings/ds.json\n`, 'ds.json': stage });
-    expect(run).toMatchObject({ run: { settings: { engine: 'deepspeed', sharded: 'parameters', offload: 'all' } } });
+    const settingsOfRun = { engine: 'deepspeed', sharded: 'parameters', offload: 'all', batch: 1 };
+    expect(run).toMatchObject({ run: { settings: settingsOfRun } });
   });
 
   test('leaves the run unknown if it is missing', () => {

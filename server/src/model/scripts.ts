@@ -39,7 +39,8 @@ export function withScripts(
   const first = filesOf(words);
   if (first.length === 0) return container;
   const inside = first.flatMap((file) => (file.shell ? [] : settingsNamedIn(file)));
-  const files = [...first, ...filesOf(inside.filter(({ text }) => first.every(({ path }) => path !== text)))];
+  // The file that names another takes precedence: DeepSpeed's has `auto` for what the trainer sets.
+  const files = [...filesOf(inside.filter(({ text }) => first.every(({ path }) => path !== text))), ...first];
   const [scripts, settingsFiles] = [true, false].map((shell) =>
     files.filter((file) => file.shell === shell).map(({ path, text, at }) => ({ path, text, at })),
   );
