@@ -39,10 +39,11 @@ export function unreadFields(podSet: PodSet, workload: Workload): readonly Unrea
 function outsidePods({ containers }: PodSet, root: Cursor): readonly UnreadField[] {
   const controllers = root.parent?.step === 'controllers' ? root.parent : undefined;
   if (controllers === undefined) return [];
-  const own = [root, ...containers.map(({ at }) => at)].flatMap(placementFields);
+  const fieldsOf = (map: Cursor | undefined) => [...placementFields(map), getIn(map, 'resourceClaims') ?? []].flat();
+  const own = [root, ...containers.map(({ at }) => at)].flatMap(fieldsOf);
   // They are for all controllers: the first one stands for them.
   const values = entries(controllers)[0]?.node === root.node ? controllers.parent : undefined;
-  const shared = [values, getIn(values, 'pod')].flatMap(placementFields);
+  const shared = [values, getIn(values, 'pod')].flatMap(fieldsOf);
   return [
     ...own.map((field) => ({ field, owner: root, path: ['pod', keyOf(field)], place: "in the controller's pod" })),
     ...shared.map((field) => {

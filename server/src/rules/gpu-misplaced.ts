@@ -186,11 +186,11 @@ function reportOutside(podSet: PodSet, context: PodSetContext): void {
 /** Fields of pods where a well-known chart does not read them. */
 function reportUnread(podSet: PodSet, context: PodSetContext): void {
   for (const { field, owner, path, place } of unreadFields(podSet, context.workload)) {
-    const isRequest = isAccelerator(field);
+    const isRequest = isAccelerator(field) || keyOf(field) === 'resourceClaims';
     if (!isRequest && !requestsAccelerators(podSet) && !mentionsGpus(field)) continue;
     const effect = isRequest ? 'no container gets it' : 'the pods can run on any node';
     context.report({
-      severity: isRequest && !requestsAccelerators(podSet) ? 'error' : 'warning',
+      severity: isRequest && (keyOf(field) === 'resourceClaims' || !requestsAccelerators(podSet)) ? 'error' : 'warning',
       message: `${shorten(rightName(field), 60)} belongs ${place}, not here: the chart does not read it, and ${effect}`,
       span: keySpanOf(field),
       fixes: () => [
