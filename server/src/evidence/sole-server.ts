@@ -4,6 +4,7 @@ import { once } from '../model/once.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asBoolean, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { mayBeCompleted } from './chart-pods.ts';
 
 /** The one server that a container runs. */
 export interface SoleServer {
@@ -37,8 +38,9 @@ export const soleServer = once((container: Container): SoleServer | undefined =>
  * Whether nothing else in a pod can be what its probes and Services reach: no other container, and not the network of the node, where programs
  * of the node may be meant.
  */
-export function isAlone(container: Container, { containers, pod }: PodSet, { partial, role }: Workload): boolean {
-  const isSeen = !partial && role !== 'definition' && !isIncomplete(pod) && !isUnseen(getIn(pod, 'containers'));
+export function isAlone(container: Container, { containers, pod }: PodSet, workload: Workload): boolean {
+  const isWhole = !mayBeCompleted(workload) && workload.role !== 'definition';
+  const isSeen = isWhole && !isIncomplete(pod) && !isUnseen(getIn(pod, 'containers'));
   const hasOthers = containers.some((one) => one !== container && one.type !== 'init');
   return isSeen && !isIncomplete(container.at) && !hasOthers && asBoolean(getIn(pod, 'hostNetwork')) !== true;
 }
