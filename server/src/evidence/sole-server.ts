@@ -1,5 +1,6 @@
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -44,6 +45,13 @@ export function isAlone(container: Container, { containers, pod }: PodSet, workl
   const hasOthers = containers.some((one) => one !== container && one.type !== 'init');
   return isSeen && !isIncomplete(container.at) && !hasOthers && asBoolean(getIn(pod, 'hostNetwork')) !== true;
 }
+
+/** Whether containers run what the manifest says: operators such as KubeRay replace commands and add flags and volumes. */
+export function runsAsWritten({ apiVersion }: Pick<Workload, 'apiVersion'>): boolean {
+  return plainGroups.has(groupOf(apiVersion));
+}
+
+const plainGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'leaderworkerset.x-k8s.io', 'jobset.x-k8s.io']);
 
 /** A command that prepares the server, and neither serves nor asks it. */
 function isHarmless(command: SimpleCommand): boolean {
