@@ -76,6 +76,7 @@ export function leanLibraries({ protocol } = {}) {
         },
       );
       leaveOutVersionCheck(build);
+      leaveOutGlobs(build);
       leaveOut(build, 'vscode-languageclient', leftOutOfClient, (name) =>
         name === 'NotebookDocumentSyncFeature' ? 'NoNotebooks' : 'LeftOut',
       );
@@ -114,6 +115,15 @@ function leaveOutVersionCheck(build) {
     /[\\/]vscode-languageclient[\\/]/.test(importer) ? { path: name, namespace: 'no-version-check' } : undefined,
   );
   build.onLoad({ filter: /.*/, namespace: 'no-version-check' }, () => ({ contents: 'module.exports = () => ({});' }));
+}
+
+/**
+ * The client matches globs itself only for notebooks, and for diagnostics of tabs, which `diagnosticPullOptions.match` decides instead.
+ * @param {import('esbuild').PluginBuild} build
+ */
+function leaveOutGlobs(build) {
+  const filter = /[\\/]vscode-languageclient[\\/]lib[\\/]common[\\/]utils[\\/]globPattern\.js$/;
+  build.onLoad({ filter }, () => ({ contents: 'exports.matchGlobPattern = () => false;' }));
 }
 
 /** A feature that says nothing of itself and registers nothing. The pull of diagnostics subscribes to notebooks, of which there are none. */

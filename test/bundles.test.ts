@@ -64,6 +64,19 @@ it("the client's library needs no newer VS Code than the extension, so nothing h
   expect(/REQUIRED_VSCODE_VERSION = '(.+?)'/.exec(source)?.[1]).toBe(engines.vscode);
 });
 
+it('the client leaves globs to others: the extension decides about diagnostics of tabs, and has no notebooks', () => {
+  const folder = path.join(root, 'node_modules/vscode-languageclient/lib/common');
+  const using = fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith('.js'))
+    .filter((name) => fs.readFileSync(path.join(folder, name), 'utf8').includes('utils/globPattern'));
+  expect(using).toEqual(['diagnostic.js', 'notebook.js']);
+  expect(Object.keys(leftOutOfClient)).toContain('notebook');
+  expect(fs.readFileSync(path.join(root, 'client/src/extension.ts'), 'utf8')).toContain(
+    'diagnosticPullOptions: { match:',
+  );
+});
+
 it('the client, the server and the protocol are at most 1.8 MiB together', () => {
   const sizes = ['client', 'server', 'language-server', 'protocol'].map(
     (name) => fs.statSync(path.join(root, `dist/${name}.js`)).size,

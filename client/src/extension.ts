@@ -109,6 +109,8 @@ function clientOptions(
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
+    // Of a tab whose document is not open, only the name is known, which decides only about the config.
+    diagnosticPullOptions: { match: (_, { path }) => path.endsWith('/.gpulint.yaml') },
     middleware: {
       ...filesOnly,
       ...ruleLinks,
