@@ -47,6 +47,7 @@ describe('the name of a card', () => {
     ['Ascend910B', ['ascend-910b']],
     ['AMD Radeon(TM) 780M Graphics', ['radeon-780m']],
     ['radeon-8060s', ['radeon-8060s']],
+    ['AMD 890M', ['radeon-890m']],
     ['Intel UHD Graphics 770', ['uhd-770']],
     ['iris-xe', ['iris-xe']],
     // The memory, or the generation, is open.
@@ -106,6 +107,9 @@ describe('the mention of a card among other words', () => {
     ['p4-depot', []],
     ['node-3090', []],
     ['gpu-operator', []],
+    ['the 780M iGPU of node 3', ['radeon-780m']],
+    ['on a Ryzen 890M, 780M parameters', ['radeon-890m']],
+    ['gpu memory 680M, timeout 8060s', []],
   ])('%s', (text, expected) => {
     expect(ids(gpusMentioned(text))).toEqual(expected);
   });

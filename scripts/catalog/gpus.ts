@@ -42,11 +42,18 @@ const sameValues: Readonly<Record<string, readonly string[]>> = {
   'amd.com/gpu.product-name': ['beta.amd.com/gpu.product-name'],
 };
 
-/** AKS node auto-provisioning names the card without memory or form factor: each value stands for every such card in Azure. */
+/**
+ * AKS node auto-provisioning takes the name from the size, `Standard_NC40ads_H100_v5`, without memory or form factor: each value stands for every such
+ * card in Azure.
+ */
 const azureNames: Readonly<Record<string, string>> = {
   'a100-80gb-pcie': 'A100',
   'a100-80gb-sxm': 'A100',
   'a100-40gb-sxm': 'A100',
+  a10: 'A10',
+  'h100-80gb-sxm': 'H100',
+  'h100-nvl-94gb': 'H100',
+  'h200-141gb-sxm': 'H200',
   t4: 'T4',
   'v100-16gb': 'V100',
   'v100-32gb': 'V100',

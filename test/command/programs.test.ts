@@ -22,6 +22,7 @@ describe('containerUse looks through', () => {
     ['training', ['python', '-m', 'lab.cli', 'finetune', '--out', '/out']],
     ['training', ['painter', 'train']],
     [null, ['mkdir', 'train']],
+    [null, ['python', 'dataset.py', 'train']],
     [null, ['python', 'main.py', '--split', 'train']],
     [null, ['painter', 'ls', 'train']],
     ['batch', ['python', 'eval.py', 'train']],

@@ -9,6 +9,7 @@ export const planters: Planters = {
   'loopback-only': loopbackOnly,
   'autopilot-accelerator': autopilotAccelerator,
   'gang-missing': gangMissing,
+  'host-libraries': hostLibraries,
   'mixed-gpu-models': mixedGpuModels,
   'model-not-named': modelNotNamed,
   'ray-gpus-missing': rayGpusMissing,
@@ -68,6 +69,20 @@ function loopbackOnly(analysis: DocumentAnalysis): readonly Mistake[] {
       return [];
     const place = { path: [...path, 'args', container.args.length], part: 'value' } as const;
     return [{ name: '--host', steps: [append([...path, 'args'], '--host=127.0.0.1')], place }];
+  });
+}
+
+function hostLibraries(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet, first, workload }): readonly Mistake[] => {
+    const has = (key: string) =>
+      getIn(first.container.at, key) !== undefined || getIn(podSet.pod, 'volumes') !== undefined;
+    if (!first.listed || has('volumeMounts') || !isWhole(workload)) return [];
+    const mounts = [...first.path, 'volumeMounts'];
+    const steps = [
+      add(first.path, 'volumeMounts', [{ name: 'lib', mountPath: '/usr/lib64' }]),
+      add(pod, 'volumes', [{ name: 'lib', hostPath: { path: '/usr/lib64' } }]),
+    ];
+    return [{ name: '/usr/lib64', steps, place: { path: [...mounts, 0, 'mountPath'], part: 'value' } }];
   });
 }
 

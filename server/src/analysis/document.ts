@@ -20,6 +20,7 @@ import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
+import { partialDocument } from '../yaml/partial.ts';
 import { withChartValues } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
 
@@ -115,7 +116,7 @@ export function analyzeDocument(
   if (known?.isCurrent()) return moved(known, base);
   const lookups = lookupsOf(input.workspace, input.uri, input.context);
   const { crossReferences, config, relatedFiles, reads } = lookups;
-  const document = () => part.document;
+  const document = lazy(() => (relatedFiles().isPatch ? partialDocument(part.document) : part.document));
   const rendered = `${opened ?? ''}${text}`;
   const concerned = lazy(() => servesOthers || mayConcernAccelerators(text));
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
@@ -202,7 +203,7 @@ function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
   if (before.base === base) return before;
   // A document that moves repeatedly derives from the original, so prototype chains stay short.
   const made = originals.get(before) ?? before;
-  const document = lazy(() => ({ ...made.source(), base }));
+  const document = lazy(() => ({ ...made.document, base }));
   const now: DocumentAnalysis = Object.create(made, {
     base: { value: base, enumerable: true },
     document: { get: document, enumerable: true },

@@ -117,7 +117,9 @@ export function notServed(apiVersion: string, kind: string): NotServed | undefin
     return served.some((one) => groupOf(one) === group) ? { why: 'version', use } : { why: 'group', use };
   const meant = apiKinds.filter((known) => apiKind(apiVersion, known) !== undefined);
   const same =
-    meant.find((known) => known.toLowerCase() === kind.toLowerCase()) ?? meant.find((known) => isSlip(known, kind));
+    // `kubectl get pods` has the plural.
+    meant.find((known) => [known, `${known}s`].some((name) => name.toLowerCase() === kind.toLowerCase())) ??
+    meant.find((known) => isSlip(known, kind));
   return same === undefined ? undefined : { why: 'kind', use: same };
 }
 

@@ -7,13 +7,16 @@ import type { GpuModel } from './types.ts';
 
 const arch = 'kubernetes.io/arch';
 
+/** In MiB, as the driver reports it. */
+export const memoryLabel = 'nvidia.com/gpu.memory';
+
 /** Whether the value of a label follows from the card of a node. */
 export function isCardLabel(key: string): boolean {
   return isGpuLabel(key) || nodeLabelMeaning(key) === 'gpu-memory' || derived.has(key);
 }
 
 const derived: ReadonlySet<string> = new Set([
-  'nvidia.com/gpu.memory',
+  memoryLabel,
   'nvidia.com/gpu.family',
   'nvidia.com/gpu.compute.major',
   arch,
@@ -28,8 +31,9 @@ export function cardLabel(gpu: GpuModel, key: string): readonly string[] {
       return [gpu.architecture === 'Ada' ? 'ada-lovelace' : gpu.architecture.toLowerCase().replace(' ultra', '')];
     case 'nvidia.com/gpu.compute.major':
       return gpu.computeCapability === null ? [] : gpu.computeCapability.split('.', 1);
-    case 'nvidia.com/gpu.memory': {
-      const gib = deviceGiB(gpu);
+    case memoryLabel: {
+      // Without a source, the marketed figure is still closer than any memory.
+      const gib = deviceGiB(gpu) ?? gpu.memoryGiB;
       return gib === null ? [] : [String(Math.round(gib * 1024))];
     }
     default:

@@ -180,7 +180,8 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
   }
   if (found === undefined) return undefined;
   // An integrated GPU without its brand is an amount: 780M, 8060S.
-  if (/^\d+[ms]$/.test(found.core) && !/^(?:amd|radeon)$/.test(words[start - 1] ?? '')) return undefined;
+  const isNamed = /^(?:amd|radeon|ryzen)$/.test(words[start - 1] ?? '') || words[found.end] === 'igpu';
+  if (/^\d+[ms]$/.test(found.core) && !isNamed) return undefined;
   let { end } = found;
   while (end < words.length && (brands.has(words[end] ?? '') || isProperty(words[end] ?? ''))) end += 1;
   const cards = cores().get(found.core) ?? numbers().get(found.core) ?? [];

@@ -9,7 +9,7 @@ export {
   servedVersions,
 } from './api-types.ts';
 export { type NotServed, notServed } from './api-versions.ts';
-export { cardLabel, hasArmHost, isCardLabel, isCurrent } from './card-labels.ts';
+export { cardLabel, hasArmHost, isCardLabel, isCurrent, memoryLabel } from './card-labels.ts';
 export { gpusInLabel, gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, familiesMeant, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, instanceTypesOf, maxGpusPerInstance } from './instances.ts';

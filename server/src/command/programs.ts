@@ -4,6 +4,7 @@ import { once } from '../yaml/once.ts';
 import { useByFlags } from './flag-use.ts';
 import { readFlags } from './flags.ts';
 import { pythonCode, useOfPython } from './inline-python.ts';
+import { wordsOf } from './name-words.ts';
 import { asProgram, byScriptName, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 import type { Variable } from './variables.ts';
@@ -110,7 +111,9 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
 
 /** `simulator train`, `python main.py fit`: a program or script of unknown use whose first argument says that it trains. */
 function bySubcommand(name: string, [first = '']: readonly string[]): RecognizedProgram | undefined {
-  return trains.has(first) ? { program: name, use: 'training', confidence: 'likely' } : undefined;
+  // `dataset.py train` reads a part of the data.
+  const isOfData = wordsOf(name).some((word) => /^(?:data(?:set)?|split|tokenizer|vocab)$/.test(word));
+  return trains.has(first) && !isOfData ? { program: name, use: 'training', confidence: 'likely' } : undefined;
 }
 
 const trains: ReadonlySet<string> = new Set(['train', 'fit', 'finetune', 'fine-tune', 'pretrain', 'sft', 'dpo']);

@@ -4,6 +4,7 @@ import { plus, product } from '../model/count.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
 import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
+import { alternativesOf } from './alternatives.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { ends, spotElsewhere, stranded } from './machine-notes.ts';
@@ -178,11 +179,12 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const { storage } = placement;
   if (storage?.kind === 'too-small')
     return { kind: 'storageTooSmall', neededGiB: placement.needs.storageGiB, largestGiB: storage.largestGiB };
+  const either = eitherOf(
+    alternativesOf(podSet, accelerator).map((one) => priceOfDevices(one.podSet, one.accelerator, own)),
+  );
+  if (either !== undefined) return either;
   const onOwn = ownMachineQuote(placement, accelerator, own);
   if (onOwn !== undefined) return costOf(podSet, accelerator, onOwn);
-  const either =
-    devices === null && eitherOf(choicesOf(accelerator).map((choice) => priceOfDevices(podSet, choice, own)));
-  if (either) return either;
   const allowed = pricedModels(accelerator);
   if (accelerator.perPod === null || allowed.length === 0 || devices === null)
     return whatIsUnknown(podSet, accelerator, own.sheet);
@@ -244,16 +246,6 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ...(models.length > 1 ? [] : (spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere)),
     ],
   };
-}
-
-/** The alternatives of a request, each as a request of its own; none if its number of devices is unknown. */
-function choicesOf({ between, choices, ...rest }: PodAccelerator): readonly PodAccelerator[] {
-  const bounds = between === undefined ? [] : [between.min, between.max];
-  return (choices ?? bounds.map((devices) => ({ models: [], devices }))).map(({ models, devices }) => {
-    const candidates = models.length > 0 ? models : rest.candidates;
-    const [model = null, ...others] = candidates;
-    return { ...rest, candidates, model: others.length === 0 ? model : null, perPod: devices, devices };
-  });
 }
 
 /** The cost of devices on a machine of the user's own. */

@@ -7,6 +7,7 @@ import {
   isCardLabel,
   isCurrent,
   isGpuLabel,
+  memoryLabel,
   migByResource,
   sliceGiB,
 } from '../catalog/index.ts';
@@ -65,7 +66,7 @@ function mayMeet({ key, operator, values }: NodeRequirement, gpu: GpuModel): boo
   }
   switch (operator) {
     case 'In':
-      return known.some((value) => values.includes(value));
+      return known.some((value) => values.some((one) => one === value || (key === memoryLabel && isNear(one, value))));
     case 'NotIn':
       return !known.every((value) => values.includes(value));
     case 'Gt':
@@ -77,6 +78,12 @@ function mayMeet({ key, operator, values }: NodeRequirement, gpu: GpuModel): boo
     case 'DoesNotExist':
       return false;
   }
+}
+
+/** Drivers report some MiB more or less than the marketed memory, in GB or GiB. */
+function isNear(written: string, known: string): boolean {
+  const ratio = Number(written) / Number(known);
+  return ratio > 0.93 && ratio < 1.08;
 }
 
 /** The least memory in GiB that the models of one pod need on all its devices; 0 if no model is known. */

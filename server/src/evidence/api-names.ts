@@ -39,6 +39,10 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
     onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field))) ??
     onlyOne(free.filter((one) => hasFieldsOf(at, one)));
   if (certain !== undefined) return { as: 'name', name: certain.name, certain: true };
+  const same = sameFields[holder.type]?.[field];
+  if (same !== undefined && free.some(({ name }) => name === same)) return { as: 'name', name: same, certain: true };
+  // A Service selects by plain labels.
+  if (holder.type === 'LabelSelector' && at.node.kind === 'scalar') return { as: 'below', path: ['matchLabels'] };
   const instead = composeFields[holder.type]?.[field];
   if (instead !== undefined) return { as: 'compose', instead };
   const present = formerFields[holder.type]?.[field];
@@ -70,6 +74,14 @@ const composeFields = table({
     shm_size: 'a Memory emptyDir at /dev/shm',
   }),
   ResourceRequirements: table({ reservations: 'requests and limits' }),
+});
+
+/** Fields that have another name in similar types. */
+const sameFields = table({
+  DaemonSetSpec: table({ strategy: 'updateStrategy' }),
+  DeploymentSpec: table({ updateStrategy: 'strategy' }),
+  SecretVolumeSource: table({ name: 'secretName' }),
+  StatefulSetSpec: table({ strategy: 'updateStrategy' }),
 });
 
 /** Fields of earlier versions. https://karpenter.sh/docs/upgrading/v1-migration/ */

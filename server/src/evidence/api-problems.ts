@@ -101,7 +101,8 @@ function visitObject(holder: ApiHolder, walk: Walk): void {
     const name = keyOf(entry);
     const field = fields.get(name);
     if (field !== undefined) visit(entry, field.type, { holder, field: name }, walk);
-    else if (isWrittenKey(entry, walk)) {
+    // SOPS adds its field to encrypted files, and removes it when they are applied.
+    else if (isWrittenKey(entry, walk) && !(name === 'sops' && holder.above === undefined)) {
       walk.found.push({ what: 'unknown-field', at: entry, holder, field: name, type: undefined });
     }
   }
@@ -172,6 +173,8 @@ function report(what: ApiProblem['what'], at: Cursor, type: ApiType, { holder, f
 
 /** As `encoding/json` decodes into the types of the API. */
 function scalarProblem({ value, source }: YamlScalar, type: ApiType, custom: boolean): ApiProblem['what'] | undefined {
+  // Not a value of its own, but a variable of an older kustomize or of a pipeline.
+  if (type.form !== 'string' && /^\$\([\w.-]+\)$/.test(source)) return undefined;
   switch (type.form) {
     case 'string':
       return typeof value === 'string' ? undefined : 'not-string';

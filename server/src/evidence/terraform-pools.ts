@@ -26,13 +26,33 @@ export function terraformBlocks(text: string): readonly TerraformBlock[] {
   for (const { type, labels, body } of readHcl(text)) {
     const isElsewhere = body.has('provider') || body.has('providers');
     const block = (type === 'resource' ? labels : [type, ...labels]).join('.');
-    const add = (fields: Fields, name: string | null) => found.push({ block, fields, name, isElsewhere });
+    const add = (fields: Fields, name: string | null) =>
+      found.push({ block, fields: type === 'module' ? inModule(fields, name, body) : fields, name, isElsewhere });
     if (type === 'resource' && isPool.test(labels[0] ?? '')) add(body, labels[1] ?? null);
     else if (type === 'resource' || type === 'module' || type === 'locals') look(body, null, add);
     if (found.length >= maxPools) break;
   }
   return found;
 }
+
+/**
+ * The fields of a pool with those that a module has for all its pools: its place, and labels by the names of pools.
+ * https://registry.terraform.io/modules/terraform-google-modules/kubernetes-engine/google
+ */
+function inModule(fields: Fields, name: string | null, module: Fields): Fields {
+  const labels = module.get('node_pools_labels');
+  const own = fields.get('name') ?? name;
+  const named = isFields(labels) && typeof own === 'string' ? ['all', own].map((key) => labels.get(key)) : [];
+  const added = named.flatMap((some) => (isFields(some) ? [...some] : []));
+  const place = placeKeys.some((key) => fields.has(key)) ? undefined : placeKeys.find((key) => module.has(key));
+  return new Map([
+    ...(place === undefined ? [] : [[place, module.get(place) ?? null] as const]),
+    ...(added.length === 0 ? [] : [['labels', new Map(added)] as const]),
+    ...fields,
+  ]);
+}
+
+const placeKeys = ['region', 'location', 'zones'];
 
 /** The pool of GPU nodes that a block describes with the values of its folder; undefined for other nodes. */
 export function terraformPool(

@@ -173,7 +173,9 @@ function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
   const isListed = texts.some((text) => listed(text).length === models.length);
   const [first] = texts;
   if (!(isOneCard(models) || isListed) || first === undefined) return [];
-  if (texts.some((text) => alternative.test(isListed ? text.replace(separator, ' ') : text))) return [];
+  const isShort = ({ length }: string) => length <= maxListed;
+  if (texts.some((text) => alternative.test(isListed && isShort(text) ? text.replace(separator, ' ') : text)))
+    return [];
   // Several comments on one card may also compare it with something else, or deny it.
   const reliable = texts.find((text) => !isDenied(text) && !clausesOnCards(text).some((one) => comparison.test(one)));
   return reliable === undefined ? [] : [{ models, text: reliable.replace(/^#\s*/, '') }];
@@ -181,12 +183,13 @@ function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
 
 /** The cards among which a text leaves the choice: each next to the `or` or the slash between them. */
 function listed(text: string): readonly GpuModel[] {
-  const parts = text.length > 400 ? [] : text.split(separator);
+  const parts = text.length > maxListed ? [] : text.split(separator);
   const pairs = parts.slice(1).map((right, index) => [parts[index]?.slice(-24) ?? '', right.slice(0, 24)]);
   const named = pairs.map((pair) => pair.map(modelsInComment)).filter((pair) => pair.every(isOneCard));
   return [...new Set(named.flat(2))];
 }
 
+const maxListed = 400;
 const separator = /\s*(?:\/|\bor\b)\s*/gi;
 
 /** The parts of a comment that mention a card: the others may compare anything. */

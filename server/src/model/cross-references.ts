@@ -1,11 +1,12 @@
 import type { NamedModel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
+import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, DeviceChoice, DeviceRange, Manifest } from './workload.ts';
+import type { AcceleratorForm, Manifest } from './workload.ts';
 
 export type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 

@@ -17,6 +17,8 @@ import type { ModelFrom, ModelHint, Selector } from './workload.ts';
 export interface SelectedModels {
   readonly candidates: readonly GpuModel[];
   readonly from: ModelFrom;
+  /** What the value of the selector means outside the catalog: an object called `h100` says no more than a label `H100`. */
+  readonly inWords?: readonly GpuModel[];
 }
 
 export interface Resolved {
@@ -51,8 +53,10 @@ export function selectedModels(selectors: readonly Selector[]): SelectedModels |
     const from: ModelFrom = isOfInstance(selector) ? 'instance-type' : selector.from;
     const both = selected?.candidates.filter((model) => models.includes(model));
     // A rule reports contradicting selectors; here the first one applies.
-    if (both === undefined) selected = { candidates: models, from };
-    else if (both.length > 0 && selected !== undefined) selected = { candidates: both, from: selected.from };
+    const values = selector.values.map(({ value }) => value);
+    const inWords = models.length > 1 ? modelsInLabel(selector.key, values) : [];
+    if (both === undefined) selected = { candidates: models, from, inWords };
+    else if (both.length > 0 && selected !== undefined) selected = { ...selected, candidates: both };
   }
   return selected ?? unknown;
 }
@@ -89,7 +93,7 @@ export function resolveModel(
       const both = before.filter((model) => some.includes(model));
       return both.length > 0 ? both : before;
     }, candidates);
-    return narrowed(left, selected.from, hints);
+    return narrowed(left, selected.from, hints, selected.inWords);
   }
   // A selector for a GPU without this resource is a contradiction, which the config must not hide.
   if (selected !== undefined) return { candidates: [], modelFrom: null };
@@ -117,10 +121,16 @@ function isGpuVendor(vendor: Vendor | null): boolean {
 }
 
 /** The required models or, if they are several, those among them that a hint names: `a100` may be 40 or 80 GB, `vllm-a100-80gb` is not. */
-function narrowed(models: readonly GpuModel[], modelFrom: ModelFrom, hints: OtherNames['hints']): Resolved {
+function narrowed(
+  models: readonly GpuModel[],
+  modelFrom: ModelFrom,
+  hints: OtherNames['hints'],
+  inWords: readonly GpuModel[] = [],
+): Resolved {
   const all = { candidates: models.map(({ id }) => id), modelFrom };
   if (models.length < 2) return all;
   for (const { candidates, hint } of hints()) {
+    if (candidates.every((model) => inWords.includes(model)) && candidates.length === inWords.length) continue;
     const same = models.filter((model) => candidates.includes(model));
     // `a100` alone does not mean the rarer form, which a machine may have.
     const both =

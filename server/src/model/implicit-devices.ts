@@ -2,11 +2,12 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpusByLabel, instanceType } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { isTemplated } from '../yaml/cursor.ts';
+import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
 import type { ObjectName } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, DeviceChoice, DeviceRange, ModelFrom } from './workload.ts';
+import type { AcceleratorForm, ModelFrom } from './workload.ts';
 
 // Accelerators requested by other means than a resource name in a container: annotations, instance types, claims.
 

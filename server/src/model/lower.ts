@@ -20,9 +20,9 @@ import { manifestsInTexts } from './manifests-in-texts.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { onDisk, withStorage } from './node-disk.ts';
-import { nodePoolsOf, nodesOfPools, optionsInPool } from './node-pools.ts';
+import { choicesOn, nodePoolsOf, nodesOfPools, optionsInPool, poolsOfFlavors } from './node-pools.ts';
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
-import { modelsInConfigMaps, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
+import { flavorsOfQueue, modelsInConfigMaps, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import {
@@ -40,6 +40,7 @@ import type { Inherited } from './referenced.ts';
 import { type FoundRole, roleOf } from './role.ts';
 import { scaled } from './scaled.ts';
 import { withScripts } from './scripts.ts';
+import { withUniqueNames } from './unique-names.ts';
 import type { ValuesBlock } from './values.ts';
 import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
@@ -188,16 +189,6 @@ function byKind(role: Role, { kind }: Manifest): FoundRole {
   return { role, confidence: 'certain', from: `kind ${kind}` };
 }
 
-/** Makes the names of pod sets unique, because they identify the sets. */
-function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
-  const uses = new Map<string, number>();
-  return sources.map((source) => {
-    const use = (uses.get(source.name) ?? 0) + 1;
-    uses.set(source.name, use);
-    return use === 1 ? source : { ...source, name: `${source.name} ${use}` };
-  });
-}
-
 /** The accelerator resources of which a pod requests some. */
 function requestedNames(containers: readonly RequestingContainer[]): readonly string[] {
   const requests = containers.flatMap(({ accelerators }) => accelerators);
@@ -229,10 +220,14 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const tolerations = lowerTolerations(source.tolerated ?? pod);
   const resources = requestedNames([...containers, ...inherited.containers]);
-  const fitting = nodePoolsOf(selectors, options, { tolerations, resources });
+  const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
+  const selected = nodePoolsOf(selectors, options, { tolerations, resources });
+  const fitting =
+    selected.length > 0 || options.nodePools.length === 0
+      ? selected
+      : poolsOfFlavors(flavorsOfQueue({ marks, namespace }, crossReferences), options.nodePools);
   const pool = fitting.length === 1 ? fitting[0] : undefined;
   const inPool = optionsInPool(options, pool);
-  const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
   const needs = podNeeds(containers, pod, crossReferences);
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
@@ -256,6 +251,15 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const ofPool = onDisk(pool?.diskGiB == null ? null : { giB: pool.diskGiB, local: 'no' });
   const nodeTerms = inBoth(terms, others.terms).map((term) => [...term, ...ofPool]);
   const stored = withStorage(nodeTerms, needs.storageGiB);
+  const { choices } = others;
+  const placementOn = (more: readonly Selector[], { terms: on, fit: storage }: ReturnType<typeof withStorage>) =>
+    lowerPlacement(
+      [...nodes.filter(({ key }) => !more.some((one) => one.key === key)), ...more],
+      inPool,
+      avoided,
+      pool,
+      { terms: on, needs, storage, ...source.placement },
+    );
   return {
     name: source.name,
     pods: source.pods,
@@ -272,7 +276,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           additional: implicit,
           nodeLabels: [...others.labels, ...others.sharing],
           isDescribed: others.labels.length > 0,
-          isStated: pool?.gpu != null,
+          isStated: pool?.gpu != null || choices !== undefined,
         },
         nodes,
         inPool,
@@ -298,12 +302,10 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
-    placement: lowerPlacement([...nodes, ...others.labels], inPool, avoided, pool, {
-      terms: stored.terms,
-      needs,
-      storage: others.isLive === true ? { kind: 'checked' } : stored.fit,
-      ...source.placement,
-    }),
+    placement: {
+      ...placementOn(others.labels, others.isLive === true ? { ...stored, fit: { kind: 'checked' } } : stored),
+      ...choicesOn(choices, terms, needs.storageGiB, placementOn),
+    },
     inherited: [
       ...inherited.inherited,
       ...(source.inherited ?? []),

@@ -1,6 +1,7 @@
 import { asText, type Cursor, getIn, keyOf, rootCursor } from '../yaml/cursor.ts';
 import { documentsInBlock, documentsInScript, literalBlocks } from '../yaml/embedded.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { partialNode } from '../yaml/partial.ts';
 import { manifestsAt } from './manifest.ts';
 import type { Manifest } from './workload.ts';
 
@@ -17,8 +18,9 @@ export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
   return literalBlocks(root).flatMap(({ at, scalar }) => {
     if (!scalar.source.includes('apiVersion:') || !scalar.source.includes('kind:')) return [];
     const whole = documentsInBlock(document, scalar);
-    const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(node)));
-    if (isPatch(at)) return objects.map((one) => ({ ...later(one), isPatch: true }));
+    const patches = isPatch(at);
+    const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(patches ? partialNode(node) : node)));
+    if (patches) return objects.map((one) => ({ ...later(one), isPatch: true }));
     if (objects.length > 0) return runsOnce(root, at) ? objects : objects.map(later);
     return documentsInScript(document, scalar).flatMap((node) => manifestsAt(document, rootCursor(node)).map(later));
   });

@@ -55,6 +55,8 @@ function hint(candidates: readonly GpuModel[], basis: ModelHint['basis'], text: 
 function nodeHint({ key, values }: Selector): readonly NamedModels[] {
   // `rack: a10` and `team: l4` are not cards.
   if (values.some(({ value, at }) => isTemplated(at) || value.length < 4)) return [];
+  // The catalog says which cards an exact label stands for: `A100` of Azure is also the PCIe card.
+  if (values.every(({ value }) => gpusByLabel(key, value).length > 0)) return [];
   const isNode = /(?:host|node)-?name$/i.test(key);
   const models = values.map(({ value }) => (isNode ? modelsOnNode : modelsOnNodes)(value));
   if (models.some((found) => found.length === 0)) return [];

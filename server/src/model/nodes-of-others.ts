@@ -8,7 +8,7 @@ import type { NodePool, Tolerated } from './node-pool.ts';
 import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import { mayTolerate } from './tolerations.ts';
-import type { Container, Selector, Toleration } from './workload.ts';
+import type { Container, OwnMachine, Selector, Toleration } from './workload.ts';
 
 /** The nodes that other objects describe: the pool on which a pod lands, or the flavors of its queue. */
 export interface OtherNodes {
@@ -21,6 +21,13 @@ export interface OtherNodes {
   readonly models: readonly NamedModels[];
   readonly hints: readonly NamedModels[];
   readonly inherited: readonly Inherited[];
+  /** Some of them are the user's own machines: those, and the terms and labels of the others with their models. */
+  readonly choices?: {
+    readonly own: readonly OwnMachine[];
+    readonly terms: readonly NodeTerm[];
+    readonly labels: readonly Selector[];
+    readonly models: readonly string[];
+  };
   /** They exist in the connected cluster, which also answers whether pods fit them. */
   readonly isLive?: true;
 }
@@ -227,16 +234,22 @@ export function modelsInConfigMaps(
   );
 }
 
+/** The flavors of the queue that a pod names. */
+export function flavorsOfQueue(
+  { marks, namespace }: Pick<DescribedPod, 'marks' | 'namespace'>,
+  crossReferences: CrossReferences,
+): readonly FlavorFacts[] {
+  const queue = marks.find(({ at }) => keyOf(at) === 'kueue.x-k8s.io/queue-name');
+  return queue === undefined || isTemplated(queue.at) ? [] : crossReferences.flavorsOf(namespace, queue.value);
+}
+
 function ofQueue(
   wanted: readonly RequiredLabel[],
   marks: readonly Located<string>[],
   namespace: string | null,
   crossReferences: CrossReferences,
 ): Described | undefined {
-  const queue = marks.find(({ at }) => keyOf(at) === 'kueue.x-k8s.io/queue-name');
-  if (queue === undefined || isTemplated(queue.at)) return undefined;
-  const flavors = crossReferences
-    .flavorsOf(namespace, queue.value)
+  const flavors = flavorsOfQueue({ marks, namespace }, crossReferences)
     .map((flavor) => ofFlavor(flavor, wanted, crossReferences))
     .filter(({ candidates }) => candidates.length > 0);
   const models = [...new Set(flavors.flatMap(({ candidates }) => candidates))];

@@ -54,6 +54,8 @@ export interface PatchBase {
 export interface RelatedFiles {
   readonly chart?: ChartValues;
   readonly base?: PatchBase;
+  /** A kustomization applies the file as a patch, even if its base is not here. */
+  readonly isPatch?: true;
   readonly release?: ChartRelease;
   /** The charts that the file installs, by `installKey`. */
   readonly installs?: ReadonlyMap<string, InstalledChart>;

@@ -96,7 +96,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     context: size('context-split'),
     expert: size('expert-split'),
     devices: devices ?? 1,
-    attention: attentionOf(text('attention-kernel')),
+    attention: hints.has('unsloth') && writesScores.test(shape.name) ? 'eager' : attentionOf(text('attention-kernel')),
     loss:
       fusesLoss(written) || (hints.has('tune') && !namesWholeLoss(written)) || hints.has('unsloth')
         ? 'chunked'
@@ -134,6 +134,9 @@ function runsMegatronSwift({ words }: TrainerSettings): boolean {
 }
 
 const megatronTasks: ReadonlySet<string> = new Set(['pt', 'sft', 'rlhf']);
+
+/** Models that Unsloth runs without fused attention: https://github.com/unslothai/unsloth/blob/main/unsloth/models/loader.py, DISABLE_SDPA_MODEL_NAMES */
+const writesScores = /\/gemma-3-\d/;
 
 /** Models that are one stack of layers. */
 const stacks: ReadonlySet<ModelShape['kind']> = new Set(['language', 'embedding', 'reranker', 'encoder'] as const);

@@ -1,6 +1,7 @@
 import type { AcceleratorForm, NamedModel, Vendor } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import type { StorageFit } from './node-disk.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
@@ -217,19 +218,6 @@ export interface OpenModel {
   readonly devicesOn: (model: string) => number | null;
 }
 
-/** One of several requests that a pod may get: one L40S, or two L4. */
-export interface DeviceChoice {
-  /** Catalog ids; empty if the request names none. */
-  readonly models: readonly string[];
-  readonly devices: number;
-}
-
-/** The fewest and the most devices of one pod. */
-export interface DeviceRange {
-  readonly min: number;
-  readonly max: number;
-}
-
 export type ModelFrom =
   | 'nodeSelector'
   | 'affinity'
@@ -280,6 +268,11 @@ export interface OwnMachineName {
   readonly devices: number | null;
 }
 
+/** A machine of the user's own, with its GPU: a catalog id or the user's name. */
+export interface OwnMachine extends OwnMachineName {
+  readonly gpu: string | null;
+}
+
 /** The nodes of pods that may run on spot and on demand, in the form of `Placement.terms`. */
 export interface SpotFirst {
   readonly spot: readonly NodeTerm[];
@@ -311,6 +304,11 @@ export interface Placement {
   readonly storage?: StorageFit;
   /** The one machine that the selectors or the config name, if the catalog does not have it. */
   readonly ownMachine?: OwnMachineName;
+  /** If some of several machines are the user's own: those, and the others with the models on them. */
+  readonly choices?: {
+    readonly own: readonly OwnMachine[];
+    readonly cloud: { readonly placement: Placement; readonly models: readonly string[] } | null;
+  };
   /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
   readonly otherCloud?: string;
   /** The shape of the TPU slice on which the pods run: `4x4`. */

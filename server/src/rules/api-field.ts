@@ -1,4 +1,4 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { type ApiType, acceleratorResource } from '../catalog/index.ts';
 import { nearest } from '../catalog/spelling.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
@@ -281,10 +281,11 @@ function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Rep
     message: `${subject} must be ${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 30))}: the API server rejects the object`,
     span: node.kind === 'scalar' || at.entry === undefined ? firstLineOf(at, document) : keySpanOf(at),
     fixes: () => {
-      const value = node.kind === 'scalar' ? unquoted(node.value, type.form) : undefined;
-      return value === undefined
-        ? []
-        : [fix(`Remove the quotes: ${value}`, 'safe', unquoteScalar(document, at, value))];
+      if (node.kind !== 'scalar' || typeof node.value !== 'string') return [];
+      const value = unquoted(node.value, type.form);
+      if (value !== undefined) return [fix(`Remove the quotes: ${value}`, 'safe', unquoteScalar(document, at, value))];
+      const wrapped = type.form === 'list' || type.form === 'object' ? wrap(at, type, document) : undefined;
+      return wrapped === undefined ? [] : [wrapped];
     },
   };
 }
@@ -305,6 +306,19 @@ function firstLineOf(at: Cursor, { text }: YamlDocument): Span {
   const line = text.indexOf('\n', start);
   return { start, end: line < 0 ? end : Math.min(end, line) };
 }
+
+/** Brackets around a single word where a list of words is expected, or braces around a name where only a name is required. */
+function wrap({ node, shared }: Cursor, type: ApiType, { text, template }: YamlDocument): Fix | undefined {
+  const written = text.slice(node.span.start, node.span.end);
+  if (shared || template || !/^["']?[\w./-]{1,200}["']?$/.test(written)) return undefined;
+  const isList = type.form === 'list' && (type.of.form === 'string' || type.of.form === 'enum');
+  const isNamed = type.form === 'object' && requiresOnlyName.has(type.name);
+  if (!isList && !isNamed) return undefined;
+  const newText = isList ? `[${written}]` : `{name: ${written}}`;
+  return fix(`Change to ${shorten(newText, 60)}`, 'safe', [{ span: node.span, newText }]);
+}
+
+const requiresOnlyName: ReadonlySet<string> = new Set(['LocalObjectReference', 'PodSchedulingGate']);
 
 /** The number or boolean that a string spells. */
 function unquoted(value: string | number | boolean | null, form: string): number | boolean | undefined {

@@ -1,18 +1,21 @@
+import { isSlip } from '../catalog/spelling.ts';
+import { writtenNumber } from '../evidence/written.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * A training job has no container with the name that its operator requires.
+ * A training job has no container or role with the name that its operator requires.
  *
  * ## Why
  *
  * The training operator finds the container to configure by its name: `pytorch` in a PyTorchJob, `tensorflow` in a TFJob, `jax` in a JAXJob,
- * `paddle` in a PaddleJob and `xgboost` in an XGBoostJob. It rejects a job without this container.
+ * `paddle` in a PaddleJob and `xgboost` in an XGBoostJob. It rejects a job without this container. The roles of a PyTorchJob are `Master`,
+ * with one replica, and `Worker`; an MPIJob needs a `Launcher`, also with one.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -64,6 +67,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'training',
   severity: 'error',
+  manifest(manifest, context) {
+    if (context.document.template) return;
+    for (const [type, field, single, ...others] of roles) {
+      const specs = `${manifest.apiVersion}/${manifest.kind}` === type && getIn(manifest.root, 'spec', field);
+      if (specs) checkRoles(specs, single, [single, ...others], manifest.kind, context);
+    }
+  },
   podSet(podSet, context) {
     const { kind, apiVersion, partial } = context.workload;
     const required = apiVersion === 'kubeflow.org/v1' ? kindOf({ kind, apiVersion }).container : undefined;
@@ -83,6 +93,50 @@ export default defineRule({
     });
   },
 });
+
+/**
+ * The replica specs of each kind and their roles, first the one that has a single pod. Defaults correct their case.
+ * https://github.com/kubeflow/trainer/tree/v1.9.4/pkg/webhooks, https://github.com/kubeflow/mpi-operator/blob/master/pkg/apis/kubeflow/validation/validation.go
+ */
+const roles = [
+  ['kubeflow.org/v1/PyTorchJob', 'pytorchReplicaSpecs', 'Master', 'Worker'],
+  ['kubeflow.org/v1/XGBoostJob', 'xgbReplicaSpecs', 'Master', 'Worker'],
+  ['kubeflow.org/v2beta1/MPIJob', 'mpiReplicaSpecs', 'Launcher', 'Worker'],
+] as const;
+
+function checkRoles(
+  specs: Cursor,
+  single: string,
+  known: readonly string[],
+  kind: string,
+  { report, document }: RuleContext,
+): void {
+  const isRole = (name: string) => known.some((role) => role.toLowerCase() === name.toLowerCase());
+  const own = entries(specs).filter((one) => one.node.kind === 'map');
+  for (const one of own) {
+    const name = keyOf(one);
+    if (isRole(name) || kind === 'MPIJob' || !/^\w+$/.test(name)) continue;
+    const meant = known.find((role) => isSlip(role, name) || `${role}s`.toLowerCase() === name.toLowerCase());
+    report({
+      message: `${shorten(name, 30)} is not a role of a ${kind}, only ${known.join(' and ')}: the operator rejects the job`,
+      span: keySpanOf(one),
+      fixes: () => (meant === undefined ? [] : [fix(`Rename to ${meant}`, 'unsafe', renameKey(document, one, meant))]),
+    });
+  }
+  const first = own.find((one) => keyOf(one).toLowerCase() === single.toLowerCase());
+  const replicas = getIn(first, 'replicas');
+  const count = writtenNumber(replicas);
+  if (replicas !== undefined && count !== undefined && count !== 1) {
+    report({
+      message: `${single} must have 1 replica, not ${count}: the operator rejects the ${kind}`,
+      span: spanOf(replicas),
+      fixes: () => [fix(`Set replicas to 1`, 'unsafe', replaceScalar(document, replicas, 1))],
+    });
+  }
+  const [other] = own;
+  if (kind !== 'MPIJob' || first !== undefined || other === undefined || isIncomplete(specs)) return;
+  report({ message: `The MPIJob has no Launcher: the operator rejects it`, span: keySpanOf(other) });
+}
 
 function rename(container: Container, required: string, { document }: PodSetContext): Fix | undefined {
   const edits = replaceScalar(document, getIn(container.at, 'name'), required);

@@ -170,7 +170,11 @@ function checkDevices(devices: Cursor, { kind, apiVersion }: Manifest, context: 
     const parent = asText(getIn(request, 'name')) ?? '';
     for (const part of items(first)) checkName(getIn(part, 'name'), `${parent}/`, known, rejection, context);
   }
-  if (isIncomplete(getIn(devices, 'requests')) || requests.some((request) => isUnknown(getIn(request, 'name')))) return;
+  if (
+    isIncomplete(getIn(devices, 'requests') ?? devices) ||
+    requests.some((request) => isUnknown(getIn(request, 'name')))
+  )
+    return;
   const uses = [...placesAt(devices, 'constraints.*.requests.*'), ...placesAt(devices, 'config.*.requests.*')];
   for (const use of uses) {
     const name = writtenText(use);

@@ -1,5 +1,6 @@
 import { isSet, isUnknown } from '../evidence/written.ts';
 import { fix } from '../rewrite/fix.ts';
+import { quoted, wholeNumber } from '../rewrite/whole-number.ts';
 import { asText, type Cursor, getIn, isIncomplete, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -72,8 +73,9 @@ export default defineRule({
       const text = wrongText(bound);
       if (bound === undefined || text === undefined) continue;
       report({
-        message: `${String(bound.step)} must be a whole number or a percentage up to 100%, not ${shorten(text, 20)}: ${rejection}`,
+        message: `${String(bound.step)} must be a whole number or a percentage up to 100%, not ${shorten(quoted(bound, text), 20)}: ${rejection}`,
         span: spanOf(bound),
+        fixes: () => [wholeNumber(bound, document)],
       });
     }
   },

@@ -1,5 +1,6 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { placementFields, unreadFields } from '../evidence/pod-options.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { ignoredRequests } from '../model/charts/notebooks.ts';
 import { isListedContainer } from '../model/pod.ts';
@@ -20,7 +21,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently drop them, and the pod can run on any
  * node. Accelerators are requested in a container's `resources.limits`; the pod's own `resources` accept only cpu, memory and huge pages.
  * A profile of JupyterHub requests them in `extra_resource_limits` of its `kubespawner_override`, and a controller of the app-template chart in its
- * containers.
+ * containers, whose pods have such fields in `pod` or `defaultPodOptions`. Ollama's chart reads them next to `ollama`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -65,6 +66,8 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * - [canonical/microk8s#4408](https://github.com/canonical/microk8s/issues/4408)
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
  * - [KubeSpawner: profile_list](https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html#kubespawner.KubeSpawner.profile_list)
+ * - [app-template: values](https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/values.schema.json)
+ * - [Ollama: values](https://github.com/otwld/ollama-helm/blob/main/values.yaml)
  * - [Kubernetes: pod-level resources](https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources/)
  */
 export default defineRule({
@@ -135,8 +138,8 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
   if (hasAllContainers(context.workload)) {
     for (const container of podSet.containers) reportStray(container, context);
     reportOutside(podSet, context);
-    reportUnread(podSet, context);
   }
+  reportUnread(podSet, context);
   const profile = getIn(pod, 'kubespawner_override');
   const path = pod.step === 'singleuser' ? ['extraResource', 'limits'] : ['extra_resource_limits'];
   for (const entry of ignoredRequests(pod)) {
@@ -180,27 +183,25 @@ function reportOutside(podSet: PodSet, context: PodSetContext): void {
   }
 }
 
-/**
- * Fields of pods in a controller of the common library, in its containers or next to the controllers. Only its `pod` and the options of all pods
- * have them.
- */
+/** Fields of pods where a well-known chart does not read them. */
 function reportUnread(podSet: PodSet, context: PodSetContext): void {
-  const { root } = context.workload.manifest;
-  const controllers = root.parent?.step === 'controllers' ? root.parent : undefined;
-  if (controllers === undefined) return;
-  const values = entries(controllers)[0]?.node === root.node ? controllers.parent : undefined;
-  const own = [root, ...podSet.containers.map(({ at }) => at)];
-  const shared = [values, getIn(values, 'pod')];
-  for (const field of [...own, ...shared].flatMap(placementFields)) {
-    if (!requestsAccelerators(podSet) && !mentionsGpus(field)) continue;
-    const isShared = shared.some((holder) => holder?.node === field.parent?.node);
-    const [owner, place] = isShared ? [values, 'defaultPodOptions'] : [root, 'pod'];
+  for (const { field, owner, path, place } of unreadFields(podSet, context.workload)) {
+    const isRequest = isAccelerator(field) || keyOf(field) === 'resourceClaims';
+    if (!isRequest && !requestsAccelerators(podSet) && !mentionsGpus(field)) continue;
+    const effect = isRequest ? 'no container gets it' : 'the pods can run on any node';
     context.report({
-      severity: 'warning',
-      message: `${rightName(field)} belongs in ${isShared ? place : "the controller's pod"}, not here: the chart does not read it, and the pods can run on any node`,
+      severity: isRequest && (keyOf(field) === 'resourceClaims' || !requestsAccelerators(podSet)) ? 'error' : 'warning',
+      message: `${shorten(rightName(field), 60)} belongs ${place}, not here: the chart does not read it, and ${effect}`,
       span: keySpanOf(field),
       fixes: () => [
-        owner && moveField(context.document, field, owner, [place, keyOf(field)], `Move ${keyOf(field)} to ${place}`),
+        moveField(
+          context.document,
+          field,
+          owner,
+          path,
+          `Move ${keyOf(field)} to ${path.slice(0, -1).join('.') || 'the top'}`,
+          [onlyHolder(field, podSet.pod)],
+        ),
       ],
     });
   }
@@ -255,21 +256,6 @@ function onlyContainer({ containers }: PodSet): Container | undefined {
 }
 
 const rejected = 'kubectl rejects it; other clients ignore it';
-
-const podFields: ReadonlySet<string> = new Set([
-  'nodeSelector',
-  'nodeName',
-  'affinity',
-  'tolerations',
-  'toleration',
-  'runtimeClassName',
-  'schedulerName',
-  'topologySpreadConstraints',
-]);
-
-function placementFields(map: Cursor | undefined): readonly Cursor[] {
-  return entries(map).filter((field) => podFields.has(keyOf(field)));
-}
 
 /** The name, followed by the correct name if it is misspelled. */
 function rightName(field: Cursor): string {

@@ -6,6 +6,7 @@ import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import {
   cudaBuildOnCpu,
+  dockerGpus,
   gpuImage,
   gpuProgram,
   isPlainCudaBuild,
@@ -92,6 +93,8 @@ import { defineRule } from './rule.ts';
  *
  * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
  *
+ * An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program.
+ *
  * The roles of a PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is
  * also a warning.
  *
@@ -135,7 +138,7 @@ export default defineRule({
     }
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
     if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
-    if (reportMount()) return;
+    if (reportMount() || podSet.containers.some(reportDockerOption)) return;
     const isOpen = podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isIncomplete);
     // visible-devices-bypass reports other values.
     if (isOpen || podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')))
@@ -190,6 +193,17 @@ export default defineRule({
           : `${shorten(path, 30)} of the node is mounted, but no GPU is requested: a container that is not privileged cannot open the device`,
         span: spanOf(at),
         oncePerFile: container === undefined,
+      });
+      return true;
+    }
+
+    function reportDockerOption(container: Container): boolean {
+      const option = dockerGpus(container);
+      if (option === undefined || podSet.pods.max === 0) return false;
+      report({
+        severity: 'warning',
+        message: `${option.text} is an option of docker run, but here an argument of the program: the container requests no GPU and gets none`,
+        span: option.span,
       });
       return true;
     }

@@ -43,6 +43,7 @@ import gpuResourceName from './gpu-resource-name.ts';
 import gpuWithoutRequest from './gpu-without-request.ts';
 import gpusExceedNode from './gpus-exceed-node.ts';
 import hiddenGpus from './hidden-gpus.ts';
+import hostLibraries from './host-libraries.ts';
 import hostMemoryTooSmall from './host-memory-too-small.ts';
 import hpaMetricInvalid from './hpa-metric-invalid.ts';
 import hpaMetricUnknown from './hpa-metric-unknown.ts';
@@ -202,6 +203,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['gpu-without-request', gpuWithoutRequest],
   ['gpus-exceed-node', gpusExceedNode],
   ['hidden-gpus', hiddenGpus],
+  ['host-libraries', hostLibraries],
   ['host-memory-too-small', hostMemoryTooSmall],
   ['hpa-metric-invalid', hpaMetricInvalid],
   ['hpa-metric-unknown', hpaMetricUnknown],

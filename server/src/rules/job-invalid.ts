@@ -91,6 +91,12 @@ export default defineRule({
       if (isIncomplete(spec)) continue;
       checkIndexed(spec, context);
       checkFailurePolicy(spec, context);
+      const manager = getIn(spec, 'managedBy');
+      if (manager === undefined || writtenText(manager)?.includes('/') !== false) continue;
+      context.report({
+        message: `managedBy needs a domain, such as kueue.x-k8s.io/multikueue: ${rejection}`,
+        span: spanOf(manager),
+      });
     }
     const cronJob = getIn(manifest.root, 'spec', 'jobTemplate', 'spec', 'manualSelector');
     if (manifest.kind === 'CronJob' && asBoolean(cronJob) === true && cronJob !== undefined) {

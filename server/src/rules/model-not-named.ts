@@ -1,6 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { readFlags } from '../command/flags.ts';
-import { isAlone, soleServer } from '../evidence/sole-server.ts';
+import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
@@ -62,7 +62,12 @@ export default defineRule({
   container(container, { podSet, workload, report }) {
     const { at, image, command, args } = container;
     if (container.type !== 'app' || !requestsAccelerators(container) || !isListedContainer(at)) return;
-    if (image === undefined || isTemplated(image.at) || workload.byShape || !isAlone(container, podSet, workload))
+    if (
+      image === undefined ||
+      isTemplated(image.at) ||
+      !runsAsWritten(workload) ||
+      !isAlone(container, podSet, workload)
+    )
       return;
     if (mayName(container)) return;
     const server = soleServer(container);

@@ -2,7 +2,9 @@ import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
 import { placesAt, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
@@ -73,7 +75,7 @@ export default defineRule({
       });
     }
   },
-  podSet(podSet, { report, workload }) {
+  podSet(podSet, { report, workload, document }) {
     if (!isPodSpec(podSet, workload)) return;
     const { pod } = podSet;
     const containers = ['containers', 'initContainers'].flatMap((list) => items(getIn(pod, list)));
@@ -84,7 +86,22 @@ export default defineRule({
       ...outOfRange(pod, podRanges),
     ];
     for (const { problem, at } of problems) {
-      report({ message: `${problem}: ${rejectionOf(workload)}`, span: spanOf(at) });
+      report({
+        message: `${problem}: ${rejectionOf(workload)}`,
+        span: spanOf(at),
+        fixes: () => {
+          const mode = at.step === 'defaultMode' && at.node.kind === 'scalar' ? at.node.source : '';
+          // As in `chmod 755`.
+          if (!/^[0-7]{3}$/.test(mode)) return [];
+          return [
+            fix(
+              `Change to ${Number.parseInt(mode, 8)} (octal ${mode})`,
+              'safe',
+              replaceScalar(document, at, Number.parseInt(mode, 8)),
+            ),
+          ];
+        },
+      });
     }
   },
 });
@@ -148,7 +165,7 @@ const replicated: readonly Range[] = [
 
 const rangesOf = table<readonly Range[]>({
   'apps/Deployment': [...replicated, ['spec.progressDeadlineSeconds', 0]],
-  'apps/StatefulSet': [...replicated, ['spec.updateStrategy.rollingUpdate.partition', 0]],
+  'apps/StatefulSet': [...replicated, ['spec.updateStrategy.rollingUpdate.partition', 0], ['spec.ordinals.start', 0]],
   'apps/ReplicaSet': replicated,
   'apps/DaemonSet': replicated.slice(1),
   'batch/Job': job.map(([path, least]): Range => [`spec.${path}`, least]),
@@ -176,6 +193,7 @@ const rangesOf = table<readonly Range[]>({
     ['spec.leaderWorkerTemplate.size', 1],
   ],
   'jobset.x-k8s.io/JobSet': [['spec.replicatedJobs.*.replicas', 0]],
+  'kubeflow.org/PyTorchJob': [['spec.pytorchReplicaSpecs.Master.replicas', 1, 1]],
   'trainer.kubeflow.org/TrainJob': [['spec.trainer.numNodes', 1]],
   'serving.kserve.io/InferenceService': [
     ['spec.predictor.minReplicas', 0],
@@ -220,14 +238,18 @@ function rangeProblem(at: Cursor, least: number, most: number | undefined): stri
   const number = writtenNumber(at);
   if (number === undefined || (number >= least && (most === undefined || number <= most))) return undefined;
   const mode = most === 0o777;
-  const shown = (one: number) => (mode ? `0${one.toString(8)}` : one.toLocaleString('en-US'));
+  const shown = (one: number) => (mode && one !== 0 ? `0${one.toString(8)}` : one.toLocaleString('en-US'));
   const range =
     most === undefined
       ? `at least ${least}`
-      : number > most && least < 0
-        ? `at most ${shown(most)}`
-        : `from ${shown(least)} to ${shown(most)}`;
-  return `${nameOf(at)} must be ${range}, not ${shown(number)}`;
+      : least === most
+        ? shown(least)
+        : number > most && least < 0
+          ? `at most ${shown(most)}`
+          : `from ${shown(least)} to ${shown(most)}`;
+  const source = mode && at.node.kind === 'scalar' ? at.node.source : '';
+  const written = /^[1-9]\d*$/.test(source) ? `${source} (octal ${shown(number)})` : shown(number);
+  return `${nameOf(at)} must be ${range}, not ${written}`;
 }
 
 function nameOf(at: Cursor): string {

@@ -75,8 +75,22 @@ export default defineRule({
     checkPriority(podSet, context);
     checkDebuggers(podSet, context);
     checkAliases(podSet, context);
+    checkGates(podSet, context);
   },
 });
+
+/** A gate keeps the scheduler from choosing the node that is already chosen. */
+function checkGates({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  const node = getIn(pod, 'nodeName');
+  // A pod on a node, as kubectl prints it, has no gates any more.
+  if (workload.kind !== 'Pod' || !isSet(node) || isUnknown(node) || items(getIn(pod, 'schedulingGates')).length === 0)
+    return;
+  report({
+    message: `nodeName must not be set together with schedulingGates: ${rejectionOf(workload)}`,
+    span: keySpanOf(node),
+    fixes: () => [fix('Remove nodeName', 'unsafe', removeKey(document, node))],
+  });
+}
 
 function checkHost({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
   const users = getIn(pod, 'hostUsers');
@@ -121,7 +135,7 @@ function checkDebuggers({ pod }: PodSet, { report, workload }: PodSetContext): v
 function checkAliases({ pod }: PodSet, { report, workload }: PodSetContext): void {
   for (const ip of placesAt(pod, 'hostAliases.*.ip')) {
     const written = writtenText(ip);
-    if (written === undefined || !isHostName(written)) continue;
+    if (written === undefined || !(isHostName(written) || hasLargePart(written))) continue;
     report({
       message: `ip of an alias must be an IP address, not "${shorten(written, 40)}": ${rejectionOf(workload)}`,
       span: spanOf(ip),
@@ -132,6 +146,14 @@ function checkAliases({ pod }: PodSet, { report, workload }: PodSetContext): voi
 /** Whether a text has the form of a host name and no address. An `x` stands for any number. */
 function isHostName(text: string): boolean {
   return subdomain.syntax.test(text) && /[a-z]/.test(text) && !/(?:^|\.)x+(?:\.|$)/.test(text);
+}
+
+/** Whether a text has the form of an IPv4 address, but a number above 255. */
+function hasLargePart(text: string): boolean {
+  const parts = text.split('.');
+  return (
+    parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part)) && parts.some((part) => Number(part) > 255)
+  );
 }
 
 /** An admission plugin computes the number from the class. */

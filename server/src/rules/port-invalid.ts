@@ -170,6 +170,13 @@ function checkAddress(spec: Cursor | undefined, type: string, report: RuleContex
       span: keySpanOf(spec),
     });
   }
+  const policy = getIn(spec, 'externalTrafficPolicy');
+  if (type === 'ClusterIP' && isSet(policy) && !isUnknown(policy) && !isSet(getIn(spec, 'externalIPs'))) {
+    report({
+      message: `externalTrafficPolicy requires type NodePort or LoadBalancer: ${rejection}`,
+      span: keySpanOf(policy),
+    });
+  }
   for (const port of type === 'ClusterIP' ? placesAt(ports, '*.nodePort') : []) {
     if ((writtenNumber(port) ?? 0) === 0) continue;
     report({ message: `nodePort requires type NodePort or LoadBalancer: ${rejection}`, span: keySpanOf(port) });

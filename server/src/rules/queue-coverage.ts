@@ -119,8 +119,18 @@ export default defineRule({
     }));
     if (!mayConcernAccelerators(groups.flatMap(({ covered }) => covered ?? []).join(' '))) return;
     checkCohort(root, context);
+    const before = new Set<string>();
     for (const { group, covered } of groups) {
       if (covered === undefined) continue;
+      const again = items(getIn(group, 'coveredResources')).find((item) => before.has(asText(item) ?? ''));
+      if (again !== undefined) {
+        context.report({
+          message: `${shorten(asText(again) ?? '', 60)} is already in another resource group: Kueue rejects the queue; list all its flavors in one`,
+          span: spanOf(again),
+          severity: 'error',
+        });
+      }
+      for (const name of covered) before.add(name);
       for (const flavor of items(getIn(group, 'flavors'))) {
         const list = getIn(flavor, 'resources');
         const listed = namesIn(list, 'name');

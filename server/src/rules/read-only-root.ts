@@ -1,4 +1,4 @@
-import { isAlone, soleServer } from '../evidence/sole-server.ts';
+import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -56,9 +56,14 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
+<<<<<<< HEAD
  * With any writable volume except those for models, caches and shared memory, because it may be the working directory, which Python tries
  * last. If a variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. For patches, definitions and pods with several
  * containers.
+=======
+ * With any writable volume but those for models, caches and shared memory, because it may be the working directory, which Python tries last. If a
+ * variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. For patches, definitions, operators and pods with several containers.
+>>>>>>> main
  *
  * ## Sources
  *
@@ -73,7 +78,7 @@ export default defineRule({
     const setting = getIn(container.at, 'securityContext', 'readOnlyRootFilesystem');
     if (setting === undefined || asBoolean(setting) !== true || container.type !== 'app') return;
     if (!requestsAccelerators(container) || !isListedContainer(container.at)) return;
-    if (!isAlone(container, podSet, workload) || mayWrite(container, podSet)) return;
+    if (!runsAsWritten(workload) || !isAlone(container, podSet, workload) || mayWrite(container, podSet)) return;
     const program = soleServer(container)?.program;
     const name = program === 'vllm' ? 'vLLM' : program === 'sglang' ? 'SGLang' : undefined;
     if (name === undefined) return;

@@ -78,6 +78,7 @@ export default defineRule({
     const limits = getIn(container.resources, 'limits');
     const requests = getIn(container.resources, 'requests');
     for (const entry of [...entries(limits), ...entries(requests)]) {
+      if (keyOf(entry).startsWith(quotaPrefix)) checkPrefix(entry, context);
       if (!isOther(keyOf(entry)) || isUnknown(entry)) continue;
       if (checkName(entry, context)) checkAmount(entry, context);
     }
@@ -86,10 +87,23 @@ export default defineRule({
   },
 });
 
+/** In a ResourceQuota, the requests of a resource have this prefix. */
+const quotaPrefix = 'requests.';
+
+function checkPrefix(entry: Cursor, { report, document, workload }: PodSetContext): void {
+  const name = keyOf(entry).slice(quotaPrefix.length);
+  if (!native.test(name) && !name.includes('/')) return;
+  report({
+    message: `${shorten(keyOf(entry), 60)} is a name for quotas, not for containers: ${rejectionOf(workload)}`,
+    span: keySpanOf(entry),
+    fixes: () => [fix(`Rename to ${name}`, 'unsafe', renameKey(document, entry, name))],
+  });
+}
+
 /** The rules of accelerators report their names and amounts, right or misspelled. */
 function isOther(name: string): boolean {
   if (/^gpus?$/i.test(name) || isPlaceholderText(name)) return false;
-  return acceleratorResource(name) === undefined && meantName(name) === undefined;
+  return !name.startsWith(quotaPrefix) && acceleratorResource(name) === undefined && meantName(name) === undefined;
 }
 
 const native = /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;

@@ -1,8 +1,9 @@
 import { isSet, isUnknown, writtenNumber, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
+import { quoted, wholeNumber } from '../rewrite/whole-number.ts';
 import { asNumber, asText, type Cursor, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { removeKey, replaceScalar } from '../yaml/edit.ts';
+import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -113,7 +114,7 @@ function checkType(
   });
 }
 
-function checkBound(bound: Cursor | undefined, rejection: string, { report }: RuleContext): void {
+function checkBound(bound: Cursor | undefined, rejection: string, { report, document }: RuleContext): void {
   const text = asText(bound);
   if (bound === undefined || text === undefined || (isUnknown(bound) && !/^[^${}<>]*%$/.test(text))) return;
   const percent = /^\d+%$/.test(text);
@@ -123,8 +124,9 @@ function checkBound(bound: Cursor | undefined, rejection: string, { report }: Ru
   report({
     message: tooMuch
       ? `maxUnavailable must be at most 100%, not ${text}: ${rejection}`
-      : `${String(bound.step)} must be a whole number or a percentage such as 25%, not ${shorten(text, 20)}: ${rejection}`,
+      : `${String(bound.step)} must be a whole number or a percentage such as 25%, not ${shorten(quoted(bound, text), 20)}: ${rejection}`,
     span: spanOf(bound),
+    fixes: () => [wholeNumber(bound, document)],
   });
 }
 
@@ -144,12 +146,18 @@ function checkDeadline(spec: Cursor | undefined, rejection: string, { report }: 
 }
 
 /** A DaemonSet either starts the new pod first or stops the old one first. */
-function checkBounds(update: Cursor | undefined, rejection: string, { report }: RuleContext): void {
+function checkBounds(update: Cursor | undefined, rejection: string, { report, document }: RuleContext): void {
   const surge = getIn(update, 'maxSurge');
   const unavailable = getIn(update, 'maxUnavailable');
   const isZero = (bound: Cursor | undefined) => /^0+%?$/.test(asText(bound) ?? '');
   if (isIncomplete(update) || [surge, unavailable].some((one) => isUnknown(one) && !asText(one)?.endsWith('%'))) return;
-  if (unavailable !== undefined && isZero(unavailable) && (surge === undefined || isZero(surge))) {
+  if (surge !== undefined && unavailable === undefined && !isZero(surge)) {
+    report({
+      message: `maxSurge requires maxUnavailable: 0, which is 1 by default: ${rejection}`,
+      span: spanOf(surge),
+      fixes: () => [fix('Set maxUnavailable to 0', 'unsafe', insertKey(document, update, 'maxUnavailable', 0))],
+    });
+  } else if (unavailable !== undefined && isZero(unavailable) && (surge === undefined || isZero(surge))) {
     report({ message: `maxSurge and maxUnavailable must not both be zero: ${rejection}`, span: spanOf(unavailable) });
   } else if (surge !== undefined && unavailable !== undefined && !isZero(surge) && !isZero(unavailable)) {
     report({

@@ -14,7 +14,7 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { removeKey, replaceScalar } from '../yaml/edit.ts';
+import { removeKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
@@ -190,11 +190,21 @@ function checkMount(mount: Cursor, container: Cursor, context: PodSetContext): v
   for (const one of [inside, expression]) checkSteps(one, String(one?.step), rejection, context);
   const start = writtenText(inside);
   if (inside !== undefined && start?.startsWith('/') === true) {
-    report({ message: `subPath must be relative, not ${shorten(start)}: ${rejection}`, span: spanOf(inside) });
+    report({
+      message: `subPath must be relative, not ${shorten(start)}: ${rejection}`,
+      span: spanOf(inside),
+      fixes: () => {
+        const inner = start.replace(/^\/+/, '');
+        return inner === ''
+          ? []
+          : [fix(`Change to ${shorten(inner)}`, 'unsafe', replaceScalar(context.document, inside, inner))];
+      },
+    });
   }
   if (isSet(inside) && isSet(expression) && writtenText(inside) !== undefined && !context.document.template) {
     report({ message: `subPath and subPathExpr must not both be set: ${rejection}`, span: keySpanOf(expression) });
   }
+  checkRecursion(mount, context);
   const propagation = getIn(mount, 'mountPropagation');
   const security = getIn(container, 'securityContext');
   const privileged = getIn(security, 'privileged');
@@ -203,6 +213,19 @@ function checkMount(mount: Cursor, container: Cursor, context: PodSetContext): v
   report({
     message: `mountPropagation Bidirectional requires a privileged container: ${rejection}`,
     span: spanOf(propagation),
+  });
+}
+
+function checkRecursion(mount: Cursor, { report, workload, document }: PodSetContext): void {
+  const recursive = getIn(mount, 'recursiveReadOnly');
+  const readOnly = getIn(mount, 'readOnly');
+  const written = writtenText(recursive);
+  if (recursive === undefined || (written !== 'Enabled' && written !== 'IfPossible')) return;
+  if (isIncomplete(mount) || isUnknown(readOnly) || asBoolean(readOnly) === true) return;
+  report({
+    message: `recursiveReadOnly ${written} requires readOnly: true: ${rejectionOf(workload)}`,
+    span: spanOf(recursive),
+    fixes: () => [fix('Set readOnly to true', 'unsafe', setKey(document, mount, 'readOnly', true))],
   });
 }
 

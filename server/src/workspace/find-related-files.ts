@@ -266,6 +266,9 @@ async function relatedToKustomization(
 /** Patches are in the folder of their kustomization, or one folder below. */
 const foldersUp = 2;
 
+/** A patch whose base cannot be built, such as a remote one. */
+const patchAlone: RelatedFiles = { isPatch: true };
+
 async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
   for (const folder of foldersAbove(uri).slice(0, foldersUp).filter(reaches)) {
     const candidates = await Promise.all(kustomizationNames.map((name) => read(`${folder}/${name}`)));
@@ -277,7 +280,7 @@ async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reac
     const others: Read = async (file) => (normalizeUri(file) === own ? undefined : read(file));
     const files = await collectFiles(kustomization.uri, others);
     const objects = files === undefined ? [] : buildObjects(kustomization.uri, files, uri).objects;
-    return objects.length === 0 ? noRelatedFiles : { base: { objects, target: patch.target } };
+    return objects.length === 0 ? patchAlone : { base: { objects, target: patch.target }, isPatch: true };
   }
   return noRelatedFiles;
 }

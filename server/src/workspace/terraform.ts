@@ -4,6 +4,10 @@ import type { Facts } from './facts.ts';
 import { kindsIn, namesIn } from './kinds.ts';
 import { describesModel, isModelConfig, modelConfigKind, summarizeModelConfig } from './model-configs.ts';
 import { type DocumentSummary, type FileSummary, type ObjectSummary, summarizeText } from './summary.ts';
+import { manifestTexts } from './terraform-manifests.ts';
+
+/** Files of Terraform have no positions. */
+const nowhere = { start: 0, end: 0 };
 
 type Options = Parameters<typeof summarizeText>[1];
 
@@ -37,28 +41,35 @@ function terraformKinds(name: string, text: string): ReadonlySet<string> {
     ...(namesMachines(text) ? [terraformKind] : []),
     ...(statesRegions(text) ? [terraformRegionKind] : []),
     ...(statesValues(text) ? [terraformValuesKind] : []),
+    ...manifestTexts(text).flatMap((manifest) => [...kindsIn(manifest)]),
   ]);
 }
 
 /** The summary of a file that is not open. */
 export function summarizeFile(name: string, text: string, options: Options): FileSummary {
   if (isModelConfig(name)) return summarizeModelConfig(name, text);
-  return isTerraform(name) ? summarizeTerraform(name, text) : summarizeText(text, options);
+  return isTerraform(name) ? summarizeTerraform(name, text, options) : summarizeText(text, options);
 }
 
-function summarizeTerraform(file: string, text: string): FileSummary & DocumentSummary {
+function summarizeTerraform(file: string, text: string, options: Options): FileSummary & DocumentSummary {
   const object = (kind: string, name: string, facts: Facts): ObjectSummary => ({
-    ...{ group: '', kind, namespace: null, name, span: { start: 0, end: 0 } },
+    ...{ group: '', kind, namespace: null, name, span: nowhere },
     facts: () => facts,
   });
   const kinds = terraformKinds(file, text);
   const regions = kinds.has(terraformRegionKind) ? terraformRegions(text) : [];
   const blocks = kinds.has(terraformKind) ? terraformBlocks(text) : [];
+  const manifests = isVariables(file) ? [] : manifestTexts(text);
   const values = kinds.has(terraformValuesKind) ? [terraformStatements(text, file)] : [];
   const objects = [
     ...blocks.map((facts) => object(terraformKind, facts.block, { type: 'terraform', facts })),
     ...(regions.length === 0 ? [] : [object(terraformRegionKind, '', { type: 'regions', facts: regions })]),
     ...values.map((facts) => object(terraformValuesKind, '', { type: 'values', facts })),
+    ...manifests.flatMap((manifest) =>
+      summarizeText(manifest, options)
+        .objects()
+        .map((one) => ({ ...one, span: nowhere })),
+    ),
   ];
   return { kinds, objects: () => objects, references: () => [] };
 }

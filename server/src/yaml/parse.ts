@@ -5,6 +5,7 @@ import { mergeConflict, openActionBefore } from './foreign-lines.ts';
 import { closesAll, lenientLexer } from './lenient-lexer.ts';
 import { checkLimits, intricateReason, isTooIntricate, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
+import { withYttCode } from './partial.ts';
 import { CONTROL_LEXEMES, FLOW_END_LEXEME, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { quickStop, readQuick } from './quick.ts';
 import { type Scan, startScan } from './scanned.ts';
@@ -53,7 +54,8 @@ export function parsePart({ base, text, item, opened }: DocumentText): YamlDocum
 export function parseDocument(text: string, base: number, quick = readQuick): YamlDocument {
   const source = withLineFeeds(text);
   const document = readDocument(source, base, quick);
-  const read = source === text ? document : { ...document, text, problems: document.problems.map(explained) };
+  const own = source === text ? document : { ...document, text, problems: document.problems.map(explained) };
+  const read = text.includes('#@') ? withYttCode(own) : own;
   const illegal = read.template || read.skipped !== null ? undefined : illegalCharacter(text);
   // What follows from it is no error of its own.
   return illegal === undefined ? read : { ...read, problems: [...problemsBefore(illegal, read.problems), illegal] };

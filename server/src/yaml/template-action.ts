@@ -41,8 +41,13 @@ export function findActions(text: string): TemplateAction[] {
     opening.lastIndex = end;
     lineRead = end;
   }
-  // A flow mapping may begin with `{#`; it is a Jinja comment only together with other template syntax.
-  return actions.every((action) => action.text.startsWith('{#')) ? [] : actions;
+  // A flow mapping may begin with `{#`; without other template syntax, a Jinja comment ends its line.
+  return actions.every((action) => action.text.startsWith('{#') && !endsLine(text, action)) ? [] : actions;
+}
+
+function endsLine(text: string, { span }: TemplateAction): boolean {
+  const newline = text.indexOf('\n', span.end);
+  return text.slice(span.end, newline === -1 ? text.length : newline).trim() === '';
 }
 
 /** An action without output: if, range, end, an assignment, a comment. */

@@ -35,7 +35,7 @@ const EMPTY_BRANCH = /^[ \t]+(?:\{\}|\[\])[ \t]*$/gm;
  * blank. Undefined if the text contains no template syntax.
  */
 export function maskTemplates(text: string): Mask | undefined {
-  if (!text.includes('{{') && !text.includes('{%')) return undefined;
+  if (!text.includes('{{') && !text.includes('{%') && !text.includes('{#')) return undefined;
   const actions = findActions(text);
   if (actions.length === 0) return undefined;
   const hiddenLines: HiddenLines[] = [];
@@ -127,7 +127,7 @@ export function maskStandIns(text: string): Mask | undefined {
   return { text: mask?.text ?? blanked, original: text, actions: mask?.actions ?? [], hiddenLines };
 }
 
-const VARIABLE = /\$\{[A-Za-z_]\w*(?::?-[^{}\n]*)?\}/g;
+const VARIABLE = /\$\{[A-Za-z_]\w*(?::?[-=][^{}\n]*)?\}/g;
 
 /** Three dots at the start of a line end a document, unless the same object continues below. */
 const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]*\.{3,}|[ \t]*\u2026)[ \t]*$/gm;

@@ -82,6 +82,7 @@ export const appCharts: readonly Chart[] = [
     date: '2026-11-22',
     owns: () => false,
     blocks: singleContainer,
+    shared: ['pms'],
   },
 ];
 

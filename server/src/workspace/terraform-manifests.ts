@@ -1,0 +1,44 @@
+import { type Field, isFields, isTemplateText } from '../evidence/fields.ts';
+import { readHcl } from '../evidence/hcl.ts';
+
+// Kubernetes objects in files of Terraform: the providers `kubectl` and `kubernetes` create them next to the cluster.
+
+/** The objects in a file as YAML: those in here-documents, and the fields of each `kubernetes_manifest`. */
+export function manifestTexts(text: string): readonly string[] {
+  if (!/\bapiVersion\b/.test(text)) return [];
+  const blocks = text.includes('"kubernetes_manifest"') ? readHcl(text) : [];
+  return [
+    ...hereDocuments(text).filter((document) => document.includes('apiVersion:')),
+    ...blocks.flatMap(({ labels, body }) => {
+      const manifest = labels[0] === 'kubernetes_manifest' ? body.get('manifest') : undefined;
+      return isFields(manifest) ? [JSON.stringify(plain(manifest))] : [];
+    }),
+  ];
+}
+
+/** `yaml_body = <<-YAML`, without the indentation that all lines share. */
+function hereDocuments(text: string): readonly string[] {
+  const found: string[] = [];
+  let end: string | undefined;
+  let lines: string[] = [];
+  for (const line of text.split('\n')) {
+    if (end === undefined) {
+      end = /<<-?(\w{1,64})[ \t\r]*$/.exec(line)?.[1];
+      lines = [];
+    } else if (line.trim() === end) {
+      const indents = lines.flatMap((one) => (one.trim() === '' ? [] : [one.search(/\S/)]));
+      const shared = indents.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
+      found.push(lines.map((one) => one.slice(shared)).join('\n'));
+      end = undefined;
+    } else lines.push(line);
+  }
+  return found;
+}
+
+/** What is computed is a placeholder. */
+function plain(field: Field): unknown {
+  if (field === null) return '{{ computed }}';
+  if (isTemplateText(field)) return field.template;
+  if (Array.isArray(field)) return field.map(plain);
+  return isFields(field) ? Object.fromEntries([...field].map(([key, value]) => [key, plain(value)])) : field;
+}
