@@ -14,7 +14,7 @@ const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is mis
  * twice.
  */
 const allowedPairs: ReadonlyMap<string, string> = new Map([
-  ['cpu-image-with-gpu + image-not-pinned', 'the tag moves, and it is not built for GPUs'],
+  ['cpu-image-with-gpu + image-not-pinned', 'the tag is mutable, and it is not built for GPUs'],
   ['cpu-metric-for-gpu + utilization-without-request', 'the metric is the wrong one, and it has no value'],
   ['attention-heads + tensor-parallel-link', 'the size cannot divide the heads, and its GPUs have a slow link'],
   ['dtype-unsupported + whole-gpu-underused', 'the GPU cannot run the model, and a share of another one could'],

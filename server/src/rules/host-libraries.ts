@@ -8,9 +8,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * A folder of the node that is mounted over a folder of system libraries replaces all of it, also the C library and Python's own libraries. The
- * programs of the image then start only while the node has the same distribution in the same version. NVIDIA's runtime mounts the files of the
- * driver, and only these: a container that requests a GPU needs no such volume.
+ * A folder of the node that is mounted over a system library folder replaces all of it, including the C library and Python's own libraries.
+ * The image's programs then start only if the node has the same distribution in the same version. NVIDIA's runtime mounts only the driver's
+ * files: a container that requests a GPU needs no such volume.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -49,7 +49,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single files (`subPath`), for folders that images do not have themselves (`/usr/local/nvidia`), for infrastructure, and in pods without
+ * For single files (`subPath`), for folders that images do not contain (`/usr/local/nvidia`), for infrastructure, and in pods without
  * accelerators.
  *
  * ## Sources
@@ -68,7 +68,7 @@ export default defineRule({
       if (!systemFolders.has(mountPath.replace(/\/$/, ''))) continue;
       if (!podSet.volumes.some((volume) => volume.name === name && volume.source === 'hostPath')) continue;
       report({
-        message: `${mountPath} of the node hides the libraries of the image: programs fail unless both have the same distribution`,
+        message: `The node's ${mountPath} hides the libraries of the image: programs fail unless both have the same distribution`,
         span: spanOf(path),
       });
     }

@@ -13,8 +13,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * vLLM then loads its default, a model of 0.6 billion parameters for trying it out: the pod becomes ready, and clients get an error for every other
- * model or poor answers from a GPU that is almost empty. SGLang does not start.
+ * vLLM then loads its default, a demo model with 0.6 billion parameters: the pod becomes ready, and clients get an error for any other
+ * model, or poor answers from a GPU that is almost empty. SGLang does not start.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -48,7 +48,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a variable, `envFrom`, a file of settings or a template may name the model, for images with an entrypoint of their own, for patches and
+ * If a variable, `envFrom`, a settings file or a template may name the model, for images with their own entrypoint, for patches and
  * definitions, and for operators that add the model.
  *
  * ## Sources
@@ -82,8 +82,8 @@ export default defineRule({
 });
 
 const effects: ReadonlyMap<string, string> = new Map([
-  ['vllm', 'vLLM starts without --model: it serves its small default model, not one that was chosen'],
-  ['sglang', 'SGLang starts without --model-path, which it requires: the server exits'],
+  ['vllm', 'vLLM has no --model: it serves its small default model instead of yours'],
+  ['sglang', 'SGLang requires --model-path: without it, the server exits'],
 ]);
 
 function mayName({ at, env, scripts }: Container): boolean {

@@ -10,9 +10,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * With `readOnlyRootFilesystem: true`, a container writes only to its volumes. vLLM and SGLang put the sockets between their processes into the
- * folder for temporary files. If `/tmp` is not a volume, Python finds no such folder ("No usable temporary directory found"), and the server stops
- * at startup while its pod holds the GPUs.
+ * With `readOnlyRootFilesystem: true`, a container writes only to its volumes. vLLM and SGLang create the sockets between their processes
+ * in the folder for temporary files. If `/tmp` is not a volume, Python finds no such folder ("No usable temporary directory found"), and
+ * the server stops at startup while its pod holds the GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,8 +56,14 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
+<<<<<<< HEAD
+ * With any writable volume except those for models, caches and shared memory, because it may be the working directory, which Python tries
+ * last. If a variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. For patches, definitions and pods with several
+ * containers.
+=======
  * With any writable volume but those for models, caches and shared memory, because it may be the working directory, which Python tries last. If a
  * variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. For patches, definitions, operators and pods with several containers.
+>>>>>>> main
  *
  * ## Sources
  *
