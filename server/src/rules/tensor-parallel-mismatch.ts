@@ -1,9 +1,12 @@
 import { knownAccelerator } from '../catalog/index.ts';
+import { readFlags } from '../command/flags.ts';
 import { findSharding, type Sharding } from '../command/parallelism.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { isNodeCount } from '../evidence/torchrun-nodes.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -128,7 +131,10 @@ function checkGroup(container: Container, context: PodSetContext): void {
   const sharding = gpus === null ? undefined : findSharding(processInput(container));
   if (gpus === null || gpus === 0 || sharding === undefined || assignsGpus(container)) return;
   const used = Math.max(sharding.tensor, sharding.devices ?? sharding.tensor);
-  const isWrong = used > gpus || (used < gpus && sharding.devices !== null && onlyLendsGpus(context.workload));
+  const { podSet, workload } = context;
+  // All nodes of a launch have the same flags: the first one stands for them.
+  const isWhole = onlyLendsGpus(workload) || (podSet === workload.podSets[0] && startsAllNodes(workload));
+  const isWrong = used > gpus || (used < gpus && sharding.devices !== null && isWhole);
   const place = isWrong ? placeOf(sharding, container, context) : undefined;
   if (place === undefined || hasRun(context.workload.manifest) || mayUseOtherGpus(container)) return;
   const product = used === sharding.tensor ? '' : ` (${used} processes in total)`;
@@ -157,6 +163,24 @@ function onlyLendsGpus({ kind, podSets }: Workload): boolean {
           .slice(0, 500),
       ),
     )
+  );
+}
+
+/** Whether the pods of a LeaderWorkerSet start one server together, which has as many nodes as a group has pods. */
+function startsAllNodes({ kind, podSets, manifest }: Workload): boolean {
+  const size = getIn(manifest.root, 'spec', 'leaderWorkerTemplate', 'size');
+  const nodes = kind === 'LeaderWorkerSet' && size !== undefined ? lowerCount(size, 1) : null;
+  const servers = podSets.flatMap(({ containers }) => containers.filter(({ accelerators }) => accelerators.length > 0));
+  return (
+    nodes !== null &&
+    servers.length > 0 &&
+    servers.every((server) => {
+      const { command, args, env } = processInput(server);
+      const flags = allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) =>
+        readFlags(words),
+      );
+      return flags.some((flag) => isNodeCount(flag) && flag.value === String(nodes));
+    })
   );
 }
 
