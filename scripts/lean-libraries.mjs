@@ -75,6 +75,7 @@ export function leanLibraries({ protocol } = {}) {
           return build.resolve(args.path, { kind: args.kind, resolveDir: root, importer: path.join(root, 'index.js') });
         },
       );
+      leaveOutVersionCheck(build);
       leaveOut(build, 'vscode-languageclient', leftOutOfClient, (name) =>
         name === 'NotebookDocumentSyncFeature' ? 'NoNotebooks' : 'LeftOut',
       );
@@ -101,6 +102,18 @@ function leaveOut(build, library, features, standIn) {
     const names = features[path.basename(file, '.js')] ?? [];
     return { contents: `${standIns}\n${names.map((name) => `exports.${name} = ${standIn(name)};`).join('\n')}` };
   });
+}
+
+/**
+ * The client checks the version of VS Code when it starts, which VS Code has done before by the `engines` of package.json; test/bundles.test.ts compares
+ * the two versions.
+ * @param {import('esbuild').PluginBuild} build
+ */
+function leaveOutVersionCheck(build) {
+  build.onResolve({ filter: /^semver\/functions\/(?:parse|satisfies)$/ }, ({ path: name, importer }) =>
+    /[\\/]vscode-languageclient[\\/]/.test(importer) ? { path: name, namespace: 'no-version-check' } : undefined,
+  );
+  build.onLoad({ filter: /.*/, namespace: 'no-version-check' }, () => ({ contents: 'module.exports = () => ({});' }));
 }
 
 /** A feature that says nothing of itself and registers nothing. The pull of diagnostics subscribes to notebooks, of which there are none. */

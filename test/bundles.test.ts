@@ -58,6 +58,12 @@ describe.each([
   });
 });
 
+it("the client's library needs no newer VS Code than the extension, so nothing has to check that", () => {
+  const source = fs.readFileSync(path.join(root, 'node_modules/vscode-languageclient/lib/node/main.js'), 'utf8');
+  const { engines } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+  expect(/REQUIRED_VSCODE_VERSION = '(.+?)'/.exec(source)?.[1]).toBe(engines.vscode);
+});
+
 it('the client, the server and the protocol are at most 1.8 MiB together', () => {
   const sizes = ['client', 'server', 'language-server', 'protocol'].map(
     (name) => fs.statSync(path.join(root, `dist/${name}.js`)).size,

@@ -45,6 +45,11 @@ describe('the name of a card', () => {
     ['intel-arc-a770', ['arc-a770']],
     ['Max_1550', ['data-center-gpu-max-1550']],
     ['Ascend910B', ['ascend-910b']],
+    ['AMD Radeon(TM) 780M Graphics', ['radeon-780m']],
+    ['radeon-8060s', ['radeon-8060s']],
+    ['AMD 890M', ['radeon-890m']],
+    ['Intel UHD Graphics 770', ['uhd-770']],
+    ['iris-xe', ['iris-xe']],
     // The memory, or the generation, is open.
     ['A100', ['a100-40gb-sxm', 'a100-80gb-sxm']],
     ['tesla-v100', ['v100-16gb', 'v100-32gb']],
@@ -56,6 +61,9 @@ describe('the name of a card', () => {
     ['true', []],
     ['ampere', []],
     ['80gb', []],
+    ['780M', []],
+    ['gpu-780m', []],
+    ['8060s', []],
     ['3090', []],
     ['gpu-h100-pool', []],
     ['b9000', []],
@@ -99,6 +107,9 @@ describe('the mention of a card among other words', () => {
     ['p4-depot', []],
     ['node-3090', []],
     ['gpu-operator', []],
+    ['the 780M iGPU of node 3', ['radeon-780m']],
+    ['on a Ryzen 890M, 780M parameters', ['radeon-890m']],
+    ['gpu memory 680M, timeout 8060s', []],
   ])('%s', (text, expected) => {
     expect(ids(gpusMentioned(text))).toEqual(expected);
   });

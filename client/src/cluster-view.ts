@@ -78,7 +78,7 @@ export function registerClusterView(
     // Its thread has ended, or the connection is a new one.
     if (drawn === null) return nextSteps(status);
     return filter === ''
-      ? [actionRow('No GPUs here: switch the context', 'arrow-swap', commands.switchCluster)]
+      ? [actionRow('No GPUs in this cluster: switch the context', 'arrow-swap', commands.switchCluster)]
       : [actionRow(`Nothing matches ${filter}: clear the filter`, 'filter-filled', commands.clearClusterFilter)];
   }
 
@@ -175,7 +175,7 @@ export function registerClusterView(
       if (row !== undefined) return view.reveal(row, { select: true, focus: true, expand: true });
     }
     void vscode.window.showInformationMessage(
-      plainNotice(`No pods of ${owner.kind}/${owner.name} hold or await GPUs.`),
+      plainNotice(`No pods of ${owner.kind}/${owner.name} hold or wait for GPUs.`),
     );
   }
 

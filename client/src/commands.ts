@@ -129,7 +129,7 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
   }
   if (choices === null || choices.gpu === null || choices.profiles.length === 0) {
     void vscode.window.showInformationMessage(
-      'Place the cursor on a request for whole NVIDIA GPUs (nvidia.com/gpu) of a model that supports MIG.',
+      'Place the cursor on a whole-GPU request (nvidia.com/gpu) for a model that supports MIG.',
     );
     return;
   }

@@ -20,7 +20,7 @@ export async function resizeGpu(client: BaseLanguageClient, place: PlaceArgument
   const found = await client.sendRequest<FractionsResult | null>(methods.fractions, { uri, position });
   if (found === null || found.fractions.length === 0) {
     void vscode.window.showInformationMessage(
-      'Place the cursor on a request for whole GPUs of a server whose model and GPU are known.',
+      'Place the cursor on a whole-GPU request of a server whose model and GPU are known.',
     );
     return;
   }

@@ -113,9 +113,11 @@ const families: readonly Family[] = [
     'Radeon RX 6600: 8; Radeon RX 6600 XT: 8; Radeon RX 6700 XT: 12; Radeon RX 6800: 16; Radeon RX 6800 XT: 16; Radeon RX 6900 XT: 16; Radeon RX 7600: 8; Radeon RX 7700 XT: 12; Radeon RX 7800 XT: 16; Radeon RX 7900 XT: 20; Radeon RX 7900 XTX: 24; Radeon RX 9070: 16; Radeon RX 9070 XT: 16',
     'unsourced',
   ),
+  // Integrated GPUs use the memory of their machine.
+  amd('RDNA', 'Radeon 680M; Radeon 760M; Radeon 780M; Radeon 890M; Radeon 8060S', 'unsourced'),
   amd('RDNA', 'Radeon Pro W6800: 32; Radeon Pro W7800: 32; Radeon Pro W7900: 48; Radeon AI Pro R9700: 32', 'unsourced'),
   intel(
-    'Arc A380: 6; Arc A580: 8; Arc A750: 8; Arc A770; Arc B570: 10; Arc B580: 12; Arc Pro B50: 16; Arc Pro B60: 24; Arc Pro B70: 32',
+    'UHD 630; UHD 730; UHD 750; UHD 770; Iris Xe; Arc A310: 4; Arc A380: 6; Arc A580: 8; Arc A750: 8; Arc A770; Arc B570: 10; Arc B580: 12; Arc Pro B50: 16; Arc Pro B60: 24; Arc Pro B70: 32',
   ),
   intel(
     'Data Center GPU Flex 140: 12; Data Center GPU Flex 170: 16; Data Center GPU Max 1100: 48; Data Center GPU Max 1550: 128',

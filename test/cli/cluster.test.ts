@@ -82,7 +82,7 @@ test('the table and the JSON have what Prometheus has measured', async () => {
   expect(stdout).toContain('idle · 1 pod holds 1 GPU under 5% for 6 h: $3.67/h\n');
   expect(stdout.slice(stdout.indexOf('1 idle pod'), stdout.indexOf('\n\nPrices'))).toMatchInlineSnapshot(`
     "1 idle pod, measured for 6 h
-    Pod        Holds  Busy  Memory       W   $/h    Would hold it
+    Pod        Holds  Busy  Memory       W   $/h    Would fit in
     team/idle  1 GPU  1%    3 of 40 GiB  90  $3.67  1g.5gb"
   `);
   const { stdout: json } = await runCli([...args, '--format', 'json']);

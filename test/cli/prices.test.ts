@@ -45,7 +45,7 @@ function project(mirror = 'http://127.0.0.1:1') {
   return { cwd, env, sheet };
 }
 
-const old = 'gpulint: Prices are up to 125 days old: "gpulint prices refresh" gets current ones\n';
+const old = 'gpulint: Prices are up to 125 days old: "gpulint prices refresh" updates them\n';
 
 describe('refresh', () => {
   it('fetches prices, which then apply everywhere, and reset removes them', async () => {
@@ -112,7 +112,7 @@ describe('refresh', () => {
     const { status: code, stdout, stderr } = await runCli(['prices', 'refresh', '--provider', 'azure,aws'], at);
     expect(code).toBe(2);
     expect(stdout).toBe('Azure Retail Prices: 1 price in 1 region\nAWS price list: 0 prices in 0 regions\n');
-    expect(stderr).toContain(`gpulint: https://${hosts.awsIndex}: it answered 404: the file is not there any more\n`);
+    expect(stderr).toContain(`gpulint: https://${hosts.awsIndex}: it answered 404: the file no longer exists\n`);
     expect(JSON.parse(fs.readFileSync(sheet, 'utf8')).prices).toHaveLength(1);
   });
 
@@ -186,7 +186,7 @@ it('a sheet that cannot be used is reported once and ignored', async () => {
   fs.writeFileSync(sheet, '{"version":2}');
   const { status: code, stdout, stderr } = await runCli(['cost', 'pod.yaml'], { cwd, env });
   expect([code, stdout.includes('$55.04/h')]).toEqual([0, true]);
-  const why = `the price sheet ${sheet} is ignored: another gpulint wrote it (format 2); run "gpulint prices refresh" or "gpulint prices reset"`;
+  const why = `the price sheet ${sheet} is ignored: another version of gpulint wrote it (format 2); run "gpulint prices refresh" or "gpulint prices reset"`;
   expect(stderr).toBe(`gpulint: ${why}\n${old}`);
   const shown = await runCli(['prices'], { cwd, env });
   expect(shown.stdout).toContain(`Fetched   ${why}\n`);

@@ -72,7 +72,7 @@ describe('a server that answers as Prometheus', () => {
   test('without metrics of accelerators, nothing is asked about them', async () => {
     const server = await serve();
     server.devices = [];
-    const message = `Prometheus at ${server.url} has no metrics of GPUs; usage is not shown`;
+    const message = `Prometheus at ${server.url} has no GPU metrics; usage is not shown`;
     expect(await measureUsage(addressed(server.url), 6, pods, never)).toEqual({
       kind: 'no-metrics',
       message,
@@ -125,7 +125,7 @@ describe('a server that answers as Prometheus', () => {
         response.on('drain', more);
         more();
       },
-      / sent an answer that is too long;/,
+      / sent a response that is too long;/,
     ],
   ])('a server that %s is a problem in words', async (_, listener, message) => {
     const server = await serve();

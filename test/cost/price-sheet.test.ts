@@ -107,7 +107,7 @@ describe('the offers of a sheet', () => {
 });
 
 describe('old prices', () => {
-  const words = 'Prices are up to 125 days old: "gpulint prices refresh" gets current ones';
+  const words = 'Prices are up to 125 days old: "gpulint prices refresh" updates them';
   // 2026-07-20 + 125 days.
   const later = '2026-11-22';
 

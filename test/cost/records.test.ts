@@ -88,7 +88,7 @@ test("SageMaker's machines have the price of EC2, unless the project states its 
   const words = (text: string) => assumptionLines(costOf(text).cost!.assumptions);
   const on = (type: string) =>
     pod(`  nodeSelector: {node.kubernetes.io/instance-type: ${type}}\n${container('nvidia.com/gpu: 8')}`);
-  const line = 'No prices of SageMaker: price for the same machine on EC2';
+  const line = 'No SageMaker prices: price of the same machine on EC2';
   expect(words(on('ml.p5.48xlarge'))).toContain(line);
   expect(words(on('p5.48xlarge'))).not.toContain(line);
   const own = '#### config: {prices: {gpus: {h100-80gb-sxm: 8}}}\n';

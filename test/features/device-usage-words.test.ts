@@ -62,11 +62,11 @@ const workload = (pods: number, ...usages: readonly (readonly [Partial<PodUsage>
   workloadUsageWords({ pods, usages: usages.map(([of, slice]) => ({ usage: { ...pod, ...of }, slice })) }, 6);
 
 test.each([
-  ['its pod', workload(1, [{}, '1g.20gb']), 'its pod uses 11 of 80 GiB, 7% busy over 6 h: 1g.20gb would hold it'],
+  ['its pod', workload(1, [{}, '1g.20gb']), 'its pod uses 11 of 80 GiB, 7% busy over 6 h: 1g.20gb would be enough'],
   [
     'several pods',
     workload(2, [{}, 'a'], [{}, 'a']),
-    'its 2 pods use up to 11 of 80 GiB, 7% busy over 6 h: a would hold each',
+    'its 2 pods use up to 11 of 80 GiB, 7% busy over 6 h: a would be enough for each',
   ],
   [
     'pods that need different slices',
@@ -103,5 +103,5 @@ metadata: {name: p, namespace: ml}
 spec: {containers: [{name: main, image: a, resources: {limits: {nvidia.com/gpu: 1}}}]}
 `;
   const shown = renderPlain(hover(analysis.setFile('file:///p.yaml', text), text.indexOf('Pod'))?.blocks ?? []);
-  expect(shown).toContain('Its pod uses 11 of 80 GiB, 7% busy over 6 h: 1g.20gb would hold it');
+  expect(shown).toContain('Its pod uses 11 of 80 GiB, 7% busy over 6 h: 1g.20gb would be enough');
 });

@@ -56,13 +56,13 @@ test('with an unknown number of GPUs, or an unknown precision, the reason has th
   expect(countless).toMatchObject([
     {
       unknown:
-        'the number of its GPUs is unknown; weights, gradients and optimizer states take at least 108 GiB over all of them',
+        'the number of its GPUs is unknown; weights, gradients and optimizer states take at least 108 GiB across all of them',
     },
   ]);
   const [open] = trainingRecords(workloadOf(manifest.replace('--bf16', '--seed=1')));
   expect(open).toMatchObject({ model: 'mistralai/Mistral-7B-v0.1', needGiB: null });
   expect(open?.unknown).toBe(
-    'no setting says whether weights have 16 or 32 bits; weights, gradients and optimizer states take 6.7 to 13 GiB per GPU',
+    'no setting determines whether weights have 16 or 32 bits; weights, gradients and optimizer states take 6.7 to 13 GiB per GPU',
   );
 });
 
@@ -71,7 +71,7 @@ test('a process that divides the model has a bound over all of its GPUs', () => 
   const [record] = trainingRecords(workloadOf(jobOf(command, 4)));
   expect(record).toMatchObject({ model: 'meta-llama/Llama-2-7b-hf', needGiB: null });
   expect(record?.unknown).toBe(
-    'one process divides the model among its GPUs; weights, gradients and optimizer states take at least 13 GiB over all of them',
+    'one process divides the model among its GPUs; weights, gradients and optimizer states take at least 13 GiB across all of them',
   );
 });
 

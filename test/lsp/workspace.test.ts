@@ -50,7 +50,7 @@ describe('files that are not open', () => {
       servedPod('./models/acme-chat').replace('nvidia.com/gpu: 1', 'nvidia.com/gpu: $01'),
     );
     await editor.open(chat, text);
-    await untilLens(editor, chat, /fits 15\.4 of 22 GiB/);
+    await untilLens(editor, chat, /fits in 15\.4 of 22 GiB/);
     expect(JSON.stringify(await editor.hover(chat, position))).toContain('shape from its config.json');
     const before = editor.refreshes.length;
     files[config] = modelConfig({ num_hidden_layers: 16 });
@@ -58,7 +58,7 @@ describe('files that are not open', () => {
       changes: [{ uri: config, type: FileChangeType.Changed }],
     });
     await editor.until(() => editor.refreshes.length > before);
-    await untilLens(editor, chat, /fits 8\.4 of 22 GiB/);
+    await untilLens(editor, chat, /fits in 8\.4 of 22 GiB/);
   });
 
   test('keep the content of the latest read, although an older one ends after it', async () => {

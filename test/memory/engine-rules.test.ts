@@ -139,14 +139,34 @@ test('`bitsandbytes` is 8 bits in TGI and 4 elsewhere', () => {
   expect(need({ ...model, engine: 'vllm' }).format).toBe('bitsandbytes 4-bit');
 });
 
-test('llama.cpp and SGLang keep all tokens if all layers have a window, and free them if some have none', () => {
+test('llama.cpp keeps all tokens if all layers have a window, and SGLang in models that it does not list', () => {
   const of = (name: string, engine: 'llama-cpp' | 'sglang' | 'vllm') =>
     need({ name, engine, context: 32_768 }).cacheGiB;
   const whole = (32_768 * 2 * 32 * 8 * 128 * 2) / 2 ** 30;
   expect(of('mistralai/Mistral-7B-Instruct-v0.1', 'sglang')).toBeCloseTo(whole, 6);
   expect(of('mistral-7b-instruct-v0.1.Q4_K_M.gguf', 'llama-cpp')).toBeCloseTo(whole, 6);
   expect(of('mistralai/Mistral-7B-Instruct-v0.1', 'vllm')).toBeLessThan(whole / 3);
-  expect(of('google/gemma-3-27b-it', 'sglang')).toBeLessThan((32_768 * 2 * 62 * 16 * 128 * 2) / 2 ** 30 / 3);
+  const gemma3 = (32_768 * 2 * 62 * 16 * 128 * 2) / 2 ** 30;
+  expect(of('google/gemma-3-27b-it', 'sglang')).toBeCloseTo(gemma3, 6);
+  expect(of('google/gemma-3-27b-it', 'llama-cpp')).toBeLessThan(gemma3 / 3);
+  const kept = (engine: 'sglang' | 'tensorrt-llm', name: string) => need({ name, engine, context: 32_768 }).cacheGiB;
+  for (const name of ['openai/gpt-oss-20b', 'google/gemma-4-31B-it'])
+    expect(kept('sglang', name)).toBeLessThan(kept('tensorrt-llm', name) * 0.7);
+});
+
+test('models of embeddings and scores have a cache if their attention is causal and the server keeps one', () => {
+  const of = (name: string, engine: 'vllm' | 'llama-cpp' | 'embeddings') =>
+    need({ name, engine, context: 4096 }).cacheGiB;
+  expect(of('Qwen/Qwen3-Reranker-0.6B', 'vllm')).toBeCloseTo((4096 * 28 * 2 * 8 * 128 * 2) / 2 ** 30, 6);
+  expect(of('Qwen/Qwen3-Embedding-4B', 'llama-cpp')).toBeGreaterThan(0.5);
+  expect(of('Qwen/Qwen3-Embedding-4B', 'embeddings')).toBe(0);
+  expect(of('BAAI/bge-m3', 'vllm')).toBe(0);
+  expect(of('nvidia/NV-Embed-v2', 'vllm')).toBe(0);
+});
+
+test('the base of DeepSeek V4 has its experts in FP8', () => {
+  const of = (name: string) => need({ name, engine: 'vllm', tensor: 8 }).weightsGiB;
+  expect(of('deepseek-ai/DeepSeek-V4-Flash-Base')).toBeGreaterThan(of('deepseek-ai/DeepSeek-V4-Flash') * 1.7);
 });
 
 test("Ollama's tags of encoders have 16 bits, and those of decoders 4", () => {

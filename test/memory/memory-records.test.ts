@@ -35,7 +35,7 @@ test('a served model has a record with its parts, and a note for the lens', () =
   expect(record).toMatchObject({ haveGiB: 22, fits: true, devices: 1, unknown: null });
   const { needGiB, weightsGiB, kvCacheGiB, overheadGiB } = record!;
   expect(weightsGiB! + kvCacheGiB! + overheadGiB!).toBeCloseTo(needGiB!, 1);
-  expect(memoryNote(workload)).toEqual(['fits 16.3 of 22 GiB']);
+  expect(memoryNote(workload)).toEqual(['fits in 16.3 of 22 GiB']);
 });
 
 test('the flag for text alone takes the vision part away, and flags like it do not', () => {

@@ -13,6 +13,7 @@ const fifth = evaluate('fifth');
 const sixth = evaluate('sixth');
 const seventh = evaluate('seventh');
 const eighth = evaluate('eighth');
+const ninth = evaluate('ninth');
 const listOf = new Map([
   ...second.map(({ row }) => [row, 'second'] as const),
   ...third.map(({ row }) => [row, 'third'] as const),
@@ -21,6 +22,7 @@ const listOf = new Map([
   ...sixth.map(({ row }) => [row, 'sixth'] as const),
   ...seventh.map(({ row }) => [row, 'seventh'] as const),
   ...eighth.map(({ row }) => [row, 'eighth'] as const),
+  ...ninth.map(({ row }) => [row, 'ninth'] as const),
 ]);
 const halves = [
   'tuned',
@@ -32,6 +34,7 @@ const halves = [
   'sixth list',
   'seventh list',
   'eighth list',
+  'ninth list',
 ] as const;
 type Half = (typeof halves)[number];
 
@@ -56,6 +59,7 @@ function errorsIn(half: Half, part: Part): readonly number[] {
     'sixth list': sixth,
     'seventh list': seventh,
     'eighth list': eighth,
+    'ninth list': ninth,
   };
   const rows = lists[half] ?? evaluated.filter((one) => one.half === half);
   return rows.flatMap(({ errors }) => errors[part] ?? []);
@@ -88,6 +92,7 @@ function summary(): string {
     coverage('Sixth list', sixth),
     coverage('Seventh list', seventh),
     coverage('Eighth list', eighth),
+    coverage('Ninth list', ninth),
   ].join('\n');
 }
 
@@ -129,7 +134,7 @@ if (process.env.UPDATE === '1') {
   const blocks = {
     errors: summary(),
     measurements: table(evaluated),
-    'second list': table([...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth]),
+    'second list': table([...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth, ...ninth]),
   };
   const replaced = Object.entries(blocks).reduce(
     (text, [name, written]) =>
@@ -165,16 +170,24 @@ test('enough measurements have an estimate', () => {
 });
 
 test('no verdict is contradicted by a measurement', () => {
-  const judged = [...evaluated, ...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth].filter(
-    ({ verdict }) => verdict !== undefined && verdict !== null,
-  );
+  const judged = [
+    ...evaluated,
+    ...second,
+    ...third,
+    ...fourth,
+    ...fifth,
+    ...sixth,
+    ...seventh,
+    ...eighth,
+    ...ninth,
+  ].filter(({ verdict }) => verdict !== undefined && verdict !== null);
   expect(judged.length).toBeGreaterThan(4);
   expect(judged.filter(({ verdict, row }) => verdict !== row.measured.fits).map(({ row }) => row.source)).toEqual([]);
 });
 
 test('servers that started are not said to need too much', () => {
   // Ollama starts on any card: it leaves layers to the CPU.
-  const started = [...evaluated, ...second, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth].filter(
+  const started = [...evaluated, ...second, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth, ...ninth].filter(
     ({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama',
   );
   expect(started.length).toBeGreaterThan(80);

@@ -77,3 +77,31 @@ test('a release that changes only the autoscaler counts', () => {
   expect(hourly(always, on, 'autoscaling: {maxReplicas: 9}\n')).toBe('$1.86–$16.75/h');
   expect(hourly(always, on, 'ingress: {enabled: true}\n')).toBeUndefined();
 });
+
+test('an autoscaler starts from no replicas if they are 0 and it has no minimum', () => {
+  const none = values('{enabled: true, maxReplicas: 4}').replace('replicaCount: 2', 'replicaCount: 0');
+  const chart = chartValues('values.yaml', none);
+  const file = new Analysis().setFile(
+    'file:///chart/templates/a.yaml',
+    template(always),
+    0,
+    undefined,
+    chart && { chart },
+  );
+  expect(file.documents[0]?.costed[0]?.podSets[0]?.pods).toEqual({ min: 0, max: 4 });
+});
+
+test('a comment of the values names the card of the template', () => {
+  const model = (own: string) => {
+    const chart = chartValues('values.yaml', own);
+    const text = template(fixed);
+    const file = new Analysis().setFile('file:///chart/templates/a.yaml', text, 0, undefined, chart && { chart });
+    return file.documents[0]?.costed[0]?.podSets[0]?.accelerators[0]?.model;
+  };
+  const own = 'resources: {limits: {nvidia.com/gpu: 1}}\nnodeSelector: {pool: big}\n';
+  expect(model(`# Runs on one L40S.\n${own}`)).toBe('l40s');
+  expect(model(own)).toBeNull();
+  // Of two programs, the template does not tell which one it is.
+  const other = 'rank:\n  replicaCount: 1\n  resources: {limits: {nvidia.com/gpu: 1}} # an L4\n';
+  expect(model(`resources: {limits: {nvidia.com/gpu: 1}} # an L40S\nnodeSelector: {pool: big}\n${other}`)).toBeNull();
+});

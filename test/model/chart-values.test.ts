@@ -7,7 +7,8 @@ import { renderPlain } from '../../server/src/features/hover/render.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { chartValues } from '../../server/src/model/related-files.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
-import { type Evaluated, evaluate } from '../../server/src/yaml/template-expression.ts';
+import { evaluate } from '../../server/src/yaml/template-expression.ts';
+import type { Evaluated } from '../../server/src/yaml/template-functions.ts';
 
 const folder = 'test/fixtures/charts/serve';
 const read = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
@@ -249,6 +250,26 @@ describe('what an expression gives', () => {
     ['include "x" .', 'unknown'],
     ['.Release.Name', 'unknown'],
     ['.Values.a.b | include "x"', 'unknown'],
+    ['index .Values.a "b"', '2'],
+    ['index .Values.a.list 0', '1|map|"1"'],
+    ['index .Values.a.list 9', 'unknown'],
+    ['index .Values.a "none"', 'nothing'],
+    ['get .Values.a "none"', '""'],
+    ['.Values.a | dig "b" 7', '2'],
+    ['dig "none" "deeper" 7 .Values.a', '7'],
+    ['hasKey .Values.a "b"', 'true'],
+    ['hasKey .Values.a "c"', 'false'],
+    ['gt (int .Values.a.b) 1', 'true'],
+    ['lt 3 (int .Values.a.b)', 'false'],
+    ['gt .Values.a.text 1', 'unknown'],
+    ['mul .Values.a.b 4 | int', '8'],
+    ['div .Values.a.b .Values.a.zero', 'unknown'],
+    ['sub .Values.a.b 2', '0'],
+    ['ternary "yes" "no" .Values.a.on', '"yes"'],
+    ['empty .Values.a.none', 'true'],
+    ['trimSuffix "/" "models/chat/"', '"models/chat"'],
+    ['trimPrefix "v" "v1.2" | quote', '"1.2"'],
+    ['index .Release "Name"', 'unknown'],
     ['printf "%s-%d" .Values.a.text .Values.a.b', '"x-2"'],
     ['printf "%5.1f" .Values.a.b', 'unknown'],
     ['printf "%s" .Release.Name', 'unknown'],

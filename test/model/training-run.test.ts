@@ -83,6 +83,8 @@ describe('command lines', () => {
     ['litgpt finetune_lora meta-llama/Llama-2-7b-hf --precision bf16-true --train.micro_batch_size 1 --train.max_seq_length 512 --lora_r 32 --quantize bnb.nf4', { batch: 1, sequence: 512, precision: 'half', recomputation: 'none', adapter: { rank: 32, bits: 4 } }],
     ['litgpt finetune_full google/gemma-2b --precision bf16-true --train.micro_batch_size 1', { precision: 'half', recomputation: 'none', adapter: null }],
     ['swift sft --model_type qwen-7b-chat --max_length 2048 --sft_type lora --batch_size 1', { batch: 1, sequence: 2048, precision: 'half', recomputation: 'full', adapter: { bits: 16 } }],
+    ['megatron sft --load Qwen2.5-7B-mcore --tensor_model_parallel_size 4 --max_length 8192 --micro_batch_size 1', { engine: 'megatron', sharded: 'optimizer', precision: 'mixed', recomputation: 'none', tensor: 4 }],
+    ['megatron rlhf --rlhf_type dpo --load Qwen3-8B-mcore --recompute_granularity full --max_length 4096 --micro_batch_size 1', { engine: 'megatron', sharded: 'optimizer', precision: 'mixed', recomputation: 'full' }],
     ['swift sft --model Qwen/Qwen2.5-7B --train_type full --deepspeed zero3 --use_liger_kernel true --max_length 16384 --per_device_train_batch_size 1', { engine: 'deepspeed', sharded: 'parameters', precision: 'mixed', loss: 'chunked', sequence: 16384 }],
     ['tune run full_finetune_single_device --config llama3_1/8B_full_single_device batch_size=2 tokenizer.max_seq_len=2048 optimizer=bitsandbytes.optim.PagedAdamW8bit optimizer_in_bwd=True', { batch: 2, sequence: 2048, optimizer: 'paged-adamw-8bit', stepInBackward: true, recomputation: 'full', loss: 'chunked' }],
     ['tune run lora_finetune_single_device --config llama3_1/8B_qlora_single_device batch_size=2', { adapter: { bits: 4 }, sequence: null }],
@@ -100,6 +102,11 @@ describe('command lines', () => {
     ['python run_glue.py --model_name_or_path google-bert/bert-large-uncased --per_device_train_batch_size 4 --max_seq_length 512', { precision: 'full', batch: 4, sequence: 512 }],
     [`llamafactory-cli train ${llama} --finetuning_type full --bf16 true --disable_gradient_checkpointing true --attn_implementation eager`, { recomputation: 'none', attention: 'eager', precision: 'mixed', batch: null }],
     [`torchrun train.py ${llama} --bf16 --fsdp "full_shard auto_wrap offload"`, { sharded: 'parameters', offload: 'all' }],
+    [`torchrun train.py ${llama} --distributed.strategy=fsdp2 --distributed.tp_size=2 --distributed.pp_size=4 --packed_sequence_size=4096 --torch_dtype=bfloat16`, { engine: 'fsdp', sharded: 'parameters', tensor: 2, pipeline: 4, sequence: 4096, precision: 'half' }],
+    [`torchrun train.py ${llama} --bf16 --fsdp full_shard --tp_comm_size=2 --ppo_size=4`, { tensor: 1, pipeline: 1 }],
+    ['unsloth train --model google/gemma-3-12b-it --load_in_4bit true --max_seq_length 4096', { attention: 'eager' }],
+    ['unsloth train --model google/gemma-3n-E4B-it --load_in_4bit true --max_seq_length 4096', { attention: 'fused' }],
+    ['axolotl train --base_model google/gemma-3-12b-it --load_in_4bit true --adapter qlora', { attention: 'fused' }],
     [`torchrun train.py ${llama} --bf16 --fsdp "shard_grad_op auto_wrap" --optim adafactor`, { sharded: 'gradients', optimizer: 'adafactor' }],
   ])('%s', (command, expected) => {
     expect(runOf(command)).toMatchObject({ unknown: null, run: { settings: expected } });
@@ -113,6 +120,7 @@ describe('command lines', () => {
     ['swift sft --model_type acme-7b-chat --sft_type lora --batch_size 1', { kind: 'noShape', name: 'acme-7b-chat' }],
     [`torchrun train.py ${llama} --bf16 --optim "$OPTIM" --per_device_train_batch_size 1`, { kind: 'setting', name: 'optim' }],
     [`torchrun train.py ${llama}`, { kind: 'precision' }],
+    [`torchrun megatron/train.py ${llama} --tensor-model-parallel-size 2`, { kind: 'precision' }],
     ['torchrun train.py --epochs 3', { kind: 'unnamed' }],
   ])('%s: unknown', (command, reason) => {
     expect(runOf(command)).toMatchObject({ run: null, unknown: reason });
@@ -233,4 +241,43 @@ test.each([
   const settings = runOf(`python train.py --model_name_or_path=Qwen/Qwen3-8B --bf16 ${options}`).run?.settings;
   expect(settings).toMatchObject(expected);
   expect(settings?.onePass).toBe('onePass' in expected ? true : undefined);
+});
+
+describe("DeepSpeed's file, named in a file of settings", () => {
+  const stage =
+    '{"train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}}';
+  const runWith = (files: Readonly<Record<string, string>>) => {
+    const job = `apiVersion: batch/v1
+kind: Job
+metadata: {name: tune}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      volumes: [{name: settings, configMap: {name: tune}}]
+      containers:
+        - name: main
+          image: axolotlai/axolotl:main
+          command: [axolotl, train, /settings/tune.yaml]
+          volumeMounts: [{name: settings, mountPath: /settings}]
+          resources: {limits: {nvidia.com/gpu: 8}}
+`;
+    const map = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'tune' }, data: files });
+    const workload = analyse(`${map}\n---\n${job}`).documents.at(-1)!.workloads[0]!;
+    return trainingRun(workload.podSets[0]!.containers[0]!, workload);
+  };
+  const settings = 'base_model: meta-llama/Llama-2-7b-hf\nbf16: true\nmicro_batch_size: 1\nsequence_len: 2048\n';
+
+  test('is read with it', () => {
+    const run = runWith({ 'tune.yaml': `${settings}deepspeed: /settings/ds.json\n`, 'ds.json': stage });
+    const settingsOfRun = { engine: 'deepspeed', sharded: 'parameters', offload: 'all', batch: 1 };
+    expect(run).toMatchObject({ run: { settings: settingsOfRun } });
+  });
+
+  test('leaves the run unknown if it is missing', () => {
+    const missing = runWith({ 'tune.yaml': `${settings}deepspeed: /settings/ds.json\n` });
+    expect(missing).toMatchObject({ run: null, unknown: { kind: 'unread', name: '/settings/ds.json' } });
+    const byName = runWith({ 'tune.yaml': `${settings}deepspeed: /settings/zero2.json\n` });
+    expect(byName).toMatchObject({ run: { settings: { engine: 'deepspeed', sharded: 'gradients' } } });
+  });
 });

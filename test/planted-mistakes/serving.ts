@@ -9,11 +9,14 @@ export const planters: Planters = {
   'loopback-only': loopbackOnly,
   'autopilot-accelerator': autopilotAccelerator,
   'gang-missing': gangMissing,
+  'host-libraries': hostLibraries,
   'mixed-gpu-models': mixedGpuModels,
+  'model-not-named': modelNotNamed,
   'ray-gpus-missing': rayGpusMissing,
   'ray-limits': rayLimits,
   'rdma-memlock': rdmaMemlock,
   'rdma-missing': rdmaMissing,
+  'read-only-root': readOnlyRoot,
   'rwo-many-replicas': rwoManyReplicas,
   'server-port': serverPort,
   'serving-unbatched': servingUnbatched,
@@ -66,6 +69,43 @@ function loopbackOnly(analysis: DocumentAnalysis): readonly Mistake[] {
       return [];
     const place = { path: [...path, 'args', container.args.length], part: 'value' } as const;
     return [{ name: '--host', steps: [append([...path, 'args'], '--host=127.0.0.1')], place }];
+  });
+}
+
+function hostLibraries(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet, first, workload }): readonly Mistake[] => {
+    const has = (key: string) =>
+      getIn(first.container.at, key) !== undefined || getIn(podSet.pod, 'volumes') !== undefined;
+    if (!first.listed || has('volumeMounts') || !isWhole(workload)) return [];
+    const mounts = [...first.path, 'volumeMounts'];
+    const steps = [
+      add(first.path, 'volumeMounts', [{ name: 'lib', mountPath: '/usr/lib64' }]),
+      add(pod, 'volumes', [{ name: 'lib', hostPath: { path: '/usr/lib64' } }]),
+    ];
+    return [{ name: '/usr/lib64', steps, place: { path: [...mounts, 0, 'mountPath'], part: 'value' } }];
+  });
+}
+
+function modelNotNamed(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis).flatMap(({ path, container, podSet, workload }): readonly Mistake[] => {
+    const [only, ...others] = container.args;
+    const isPlain = /^vllm\/vllm-openai:/.test(container.image?.value ?? '') && /^--model=/.test(only?.value ?? '');
+    if (!isPlain || others.length > 0 || podSet.containers.length > 1 || !isWhole(workload)) return [];
+    const args = [...path, 'args', 0];
+    return [{ name: 'no --model', steps: [set(args, '--port=8000')], place: { path: args, part: 'value' } }];
+  });
+}
+
+function readOnlyRoot(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis).flatMap(({ path, container, podSet, workload, listed }): readonly Mistake[] => {
+    const { program } = useOf(container);
+    const isServer = program === 'vllm' || program === 'sglang';
+    const mayWrite = container.volumeMounts.some(({ mountPath }) => !/shm|models/.test(mountPath));
+    if (!isServer || !listed || mayWrite || podSet.containers.length > 1 || !isWhole(workload)) return [];
+    if (container.env.length > 0 || ['envFrom', 'securityContext'].some((key) => getIn(container.at, key))) return [];
+    const root = [...path, 'securityContext', 'readOnlyRootFilesystem'];
+    const steps = [add(path, 'securityContext', { readOnlyRootFilesystem: true })];
+    return [{ name: 'a read-only root', steps, place: { path: root, part: 'value' } }];
   });
 }
 

@@ -46,7 +46,7 @@ describe('answers', () => {
   it('404: says so at once, names the address, and keeps what other files gave', async () => {
     const server = await pages(page(`${api}?$skip=1`), { 1: status(404) });
     const result = await resultOf(optionsFor('azure', server));
-    expect(result.problems).toEqual([`${api}?$skip=1: it answered 404: the file is not there any more`]);
+    expect(result.problems).toEqual([`${api}?$skip=1: it answered 404: the file no longer exists`]);
     expect(shown(result)).toEqual([h100]);
     expect(server.requested).toHaveLength(2);
   });

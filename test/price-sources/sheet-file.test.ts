@@ -66,7 +66,7 @@ describe('the file', () => {
   it.each([
     ['', 'it is not JSON'],
     ['{"version":1,', 'it is not JSON'],
-    ['{"version":2,"rows":{}}', 'another gpulint wrote it (format 2)'],
+    ['{"version":2,"rows":{}}', 'another version of gpulint wrote it (format 2)'],
     ['[]', 'it is damaged at '],
     [
       `${valid}{"provider":"mars","instanceType":"a","region":"b","pricing":"spot","hourly":1,"source":0,"basis":null}]}`,

@@ -188,6 +188,7 @@ export const modelsFile = z.strictObject({
         window: z.tuple([count, count]).optional(),
         chunked: z.literal(true).optional(),
         lastLogits: z.literal(true).optional(),
+        causal: z.literal(true).optional(),
         headsInGguf: z.literal(true).optional(),
         cache: z
           .array(
@@ -208,7 +209,12 @@ export const modelsFile = z.strictObject({
     z.tuple([
       modelName,
       modelName,
-      z.strictObject({ context: count.optional(), format: modelFormat.optional(), kind: modelKind.optional() }),
+      z.strictObject({
+        context: count.optional(),
+        format: modelFormat.optional(),
+        kind: modelKind.optional(),
+        causal: z.literal(true).optional(),
+      }),
     ]),
   ),
 });

@@ -17,7 +17,7 @@ const fence = 'Markdown fence around the YAML; keep only the lines between the f
 const separator = 'Documents are separated by a line of three hyphens without indentation: ---';
 
 const item = (mark: string) => `A list item starts with a hyphen and a space, not with ${mark}`;
-const noItem = 'This line belongs to no list item; align it with the lines around it, or start it with `- `';
+const noItem = 'This line is not part of any list item; align it with the lines around it, or start it with `- `';
 
 describe('a line that is not YAML is named, wherever the reader gives up', () => {
   test.each([
@@ -44,8 +44,8 @@ describe('a line that is not YAML is named, wherever the reader gives up', () =>
     ['a: {{ .b }}\nc: {{ .d }\ne: 1\n', '2 Unclosed template action; add the closing }} [{{ .d }]'],
     ['{% if b\na: 1\n', '1 Unclosed template action; add the closing %} [{% if b]'],
     ['a:\n  - name: x\n    b: 1\n   c: 2\n', `4 ${noItem} [c:]`],
-    ['a:\n  - |9\n    b\n', `2 The block of text is indented less than this digit requires; remove the digit [9]`],
-    ['a: |\n      \n  b\n', '3 A blank line above has more spaces than this block of text; remove them [b]'],
+    ['a:\n  - |9\n    b\n', `2 The text block is indented less than this digit requires; remove the digit [9]`],
+    ['a: |\n      \n  b\n', '3 A blank line above has more spaces than this text block; remove them [b]'],
     ['a: !x!y b\n', '1 No %TAG line defines the prefix of this tag; remove the tag [!x!y]'],
   ])('%j', (text, problem) => {
     expect(problems(text)).toEqual([problem]);

@@ -145,7 +145,7 @@ describe('aliases and merge keys', () => {
 test('a key set twice is one problem, and the last value counts', () => {
   const text = 'a: 1\nb: 1\na: 2\nb: 2\n';
   expect(problems(text)).toEqual([
-    '3:1 The key a appears more than once in this mapping: only the last value counts [a]',
+    '3:1 The key a appears more than once in this mapping: only the last value applies [a]',
   ]);
   expect(getIn(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node).toMatchObject({ value: 2 });
 });
@@ -158,7 +158,7 @@ describe('one problem for one fault, at its place', () => {
     ["a: 'x\n", "1:4 Unclosed quote; add the closing quote ['x]"],
     [
       'a:\n  b:\n    - |\n      run "\nimport os\nprint(1)\n"\n',
-      '5:1 This line is indented less than the block of text above and ends it; indent it like the lines of the block [import os]',
+      '5:1 This line is indented less than the text block above and ends it; indent it like the lines of the block [import os]',
     ],
     ['a:\n  b: |\n    run\n  image x/y:1\nc: 2\n', '4:3 Missing colon after this key [image x/y:1]'],
     ['a: [1, 2\nb: 3\n', '1:4 Unclosed bracket; add the closing ] [[]'],

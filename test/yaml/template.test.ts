@@ -100,11 +100,18 @@ test('placeholders make a value unknown, scripts and $(VAR) do not', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the shell's.
     '  echo ${HOME}',
     'j: a < b',
+    'k: xxxxxx',
+    'l: TODO',
+    'm: gs://your-bucket/data',
+    'n: XXX-claim',
+    'o: boxxxer',
+    'p: our-bucket',
+    'q: xx',
   ].join('\n');
   const [first] = read(text);
   const unknown = Object.entries(first?.[0] as { [key: string]: Shown }).filter(([, value]) =>
     String(value).startsWith('?'),
   );
-  expect(unknown.map(([key]) => key)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  expect(unknown.map(([key]) => key)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'k', 'l', 'm', 'n']);
   expect(first?.[1]).toBe(false);
 });

@@ -179,6 +179,9 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
     if (cores().has(core) || (bareNumbers && numbers().has(core))) found = { core, end: end + 1 };
   }
   if (found === undefined) return undefined;
+  // An integrated GPU without its brand is an amount: 780M, 8060S.
+  const isNamed = /^(?:amd|radeon|ryzen)$/.test(words[start - 1] ?? '') || words[found.end] === 'igpu';
+  if (/^\d+[ms]$/.test(found.core) && !isNamed) return undefined;
   let { end } = found;
   while (end < words.length && (brands.has(words[end] ?? '') || isProperty(words[end] ?? ''))) end += 1;
   const cards = cores().get(found.core) ?? numbers().get(found.core) ?? [];

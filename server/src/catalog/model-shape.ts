@@ -37,6 +37,8 @@ export interface ModelShape extends Source {
   readonly cache: readonly CacheLayers[];
   /** Layers with a window divide the tokens into chunks of its size, which some servers do not use to save memory. */
   readonly chunked?: true;
+  /** It only reads, but each token attends to those before it, so servers of language models give it a cache. */
+  readonly causal?: true;
   /** Its code for Transformers computes the logits of the last token only, also before Transformers did so itself. */
   readonly lastLogits?: true;
   /** Its files of GGUF are older than the support of latent attention in llama.cpp. */

@@ -1,5 +1,5 @@
 import { lazy, oncePerName } from '../yaml/lazy.ts';
-import type { CacheLayers, Experts, LatentAttention, ModelKind, ModelShape } from './model-shape.ts';
+import type { CacheLayers, Experts, LatentAttention, ModelShape } from './model-shape.ts';
 import { type StoredCache, type StoredModel, storedModels } from './stored.ts';
 
 /** The published names of all models with a shape: first those with a shape of their own, then their copies. */
@@ -21,9 +21,9 @@ const copies = lazy(() => {
   return new Map(storedModels.copies.filter(([, base]) => isOwn(base)).map((stored) => [stored[0], stored]));
 });
 
-/** A model that only reads, made of one that writes, keeps no cache and has no output layer of its own. */
+/** A model that only reads, made of one that writes, keeps no cache unless its attention is causal. */
 function withKind(shape: ModelShape): ModelShape {
-  return shape.kind === 'language' || shape.cache.length === 0 || shape.kind === 'speech'
+  return shape.kind === 'language' || shape.cache.length === 0 || shape.kind === 'speech' || shape.causal
     ? shape
     : { ...shape, cache: [] };
 }
@@ -35,6 +35,7 @@ function toShape(stored: StoredModel): ModelShape {
     stored;
   const [source, date] = storedModels.sources[place] ?? ['', null];
   const { kind = 'language', format = 'bf16', experts, latent, window, encoder = 0, tower = 0 } = other;
+  const keeps = kind === 'language' || kind === 'speech' || other.causal === true;
   return {
     name,
     kind,
@@ -54,8 +55,9 @@ function toShape(stored: StoredModel): ModelShape {
     latent: latent === undefined ? null : toLatent(latent),
     ...(other.chunked && { chunked: true }),
     ...(other.lastLogits && { lastLogits: true }),
+    ...(other.causal && { causal: true }),
     ...(other.headsInGguf && { headsInGguf: true }),
-    cache: other.cache?.map(toCache) ?? defaultCache({ kind, layers, kvHeads, headSize, latent, window, encoder }),
+    cache: other.cache?.map(toCache) ?? defaultCache({ keeps, layers, kvHeads, headSize, latent, window, encoder }),
     encoderLayers: encoder,
     towerParameters: tower * billion,
     format,
@@ -86,7 +88,7 @@ function toCache(stored: StoredCache): CacheLayers {
 
 /** Of the layers that a model's fields describe: all of one kind, or a part of them with a window. */
 function defaultCache({
-  kind,
+  keeps,
   layers,
   kvHeads,
   headSize,
@@ -94,7 +96,7 @@ function defaultCache({
   window,
   encoder,
 }: {
-  readonly kind: ModelKind;
+  readonly keeps: boolean;
   readonly layers: number;
   readonly kvHeads: number;
   readonly headSize: number;
@@ -102,7 +104,7 @@ function defaultCache({
   readonly window: readonly [layers: number, tokens: number] | undefined;
   readonly encoder: number;
 }): readonly CacheLayers[] {
-  if (layers === 0 || !['language', 'speech'].includes(kind)) return [];
+  if (layers === 0 || !keeps) return [];
   if (latent !== undefined) return [{ kind: 'latent', layers, width: latent[1] + latent[2] }];
   const attention = (count: number, tokens: number | null): CacheLayers => ({
     kind: 'attention',

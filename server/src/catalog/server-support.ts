@@ -51,6 +51,13 @@ export const vllmSupport: readonly ServerSupport[] = [
     date: '2026-11-23',
   },
   {
+    family: /^nvidia\/NVIDIA-Nemotron-3-Nano-30B-/,
+    since: [0, 12, 0],
+    possible: [0, 11, 2],
+    source: 'https://docs.vllm.ai/projects/recipes/en/stable/NVIDIA/Nemotron-3-Nano-30B-A3B.html',
+    date: '2026-11-28',
+  },
+  {
     family: /^openai\/gpt-oss-/,
     since: [0, 10, 1],
     source: 'https://github.com/vllm-project/vllm/releases/tag/v0.10.1',

@@ -125,6 +125,7 @@ export interface StoredModelDetails {
   /** Layers with a window divide the tokens into chunks of its size. */
   readonly chunked?: true;
   readonly lastLogits?: true;
+  readonly causal?: true;
   readonly headsInGguf?: true;
   readonly cache?: readonly StoredCache[];
   readonly encoder?: number;
@@ -146,7 +147,12 @@ export interface StoredModels {
   readonly copies: readonly (readonly [
     name: string,
     shape: string,
-    differs: { readonly context?: number; readonly format?: FormatId; readonly kind?: ModelKind },
+    differs: {
+      readonly context?: number;
+      readonly format?: FormatId;
+      readonly kind?: ModelKind;
+      readonly causal?: true;
+    },
   ])[];
 }
 

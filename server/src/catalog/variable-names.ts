@@ -1,3 +1,4 @@
+import { oncePerName } from '../yaml/lazy.ts';
 import { isExchange, isSlip } from './spelling.ts';
 
 // Names of environment variables that GPU libraries and launchers read, long or peculiar enough to be recognized when misspelled.
@@ -42,11 +43,11 @@ const owned = /^(?:(?:TORCH_)?NCCL|CUDA|NVIDIA|PYTORCH_CUDA|FI_EFA|TRANSFORMERS|
  * The variable that a misspelled name stands for: a slip of the fingers, a missing or surplus underscore, or the words in another
  * order. Undefined for names of variables, and for names that a program of the author's may have for something else (HF_TOKENS).
  */
-export function meantVariable(name: string): string | undefined {
+export const meantVariable: (name: string) => string | undefined = oncePerName((name) => {
   if (!/^[A-Z][A-Z0-9_]{6,60}$/.test(name) || names.has(name)) return undefined;
   const meant = known.filter((one) => isMisspelled(name, one));
   return meant.length === 1 ? meant[0] : undefined;
-}
+});
 
 function isMisspelled(name: string, one: string): boolean {
   if (isExchange(name, one)) return true;

@@ -141,7 +141,7 @@ function* renderText(
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 
-const modelHint = `GPU model unknown for some workloads: to see their prices, set 'gpu:' in ${configName}, for example gpu: h100-80gb-sxm\n\n`;
+const modelHint = `GPU model unknown for some workloads: to see their prices, set gpu in ${configName}, for example gpu: h100-80gb-sxm\n\n`;
 
 function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;

@@ -178,7 +178,7 @@ function addClusterCommand(program: Command): void {
 function addPricesCommand(program: Command, done: (status: number) => void): void {
   const prices = program
     .command('prices')
-    .description('print which list prices are in use: dates, sources, number, file')
+    .description('print the list prices in use: dates, sources, number, file')
     .helpCommand(false)
     .action(async () => (await import('./prices/show.ts')).showPrices());
   prices
@@ -194,7 +194,7 @@ function addPricesCommand(program: Command, done: (status: number) => void): voi
       ),
     )
     .option('--region <region...>', 'only these regions')
-    .addOption(new Option('--progress <format>', 'how to show progress').choices(['text', 'json']).default('text'))
+    .addOption(new Option('--progress <format>', 'the progress format').choices(['text', 'json']).default('text'))
     .action(async (options: RefreshPricesOptions) => {
       const { refreshPrices } = await import('./prices/refresh.ts');
       done(await refreshPrices(options));

@@ -36,7 +36,7 @@ export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
     },
     notBuilt(uri, reason) {
       const file = pathOf(uri) ?? uri;
-      if (!reported.has(file)) warn(`${displayPath(file)} is not built: ${reason}; they are counted as they are`);
+      if (!reported.has(file)) warn(`${displayPath(file)} is not built: ${reason}; its files are counted individually`);
       reported.add(file);
     },
   };

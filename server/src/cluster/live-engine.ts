@@ -43,8 +43,8 @@ const gapNames: ReadonlyMap<string, string> = new Map([
   ['resourcequotas', 'quotas'],
   ['resourceclaims.resource.k8s.io', 'resource claims'],
   ['resourceslices.resource.k8s.io', 'devices of dynamic resource allocation'],
-  ['clusterqueues.kueue.x-k8s.io', 'queues of Kueue'],
-  ['localqueues.kueue.x-k8s.io', 'local queues of Kueue'],
-  ['nodepools.karpenter.sh', 'node pools of Karpenter'],
-  ['computeclasses.cloud.google.com', 'ComputeClasses of GKE'],
+  ['clusterqueues.kueue.x-k8s.io', 'Kueue queues'],
+  ['localqueues.kueue.x-k8s.io', 'Kueue local queues'],
+  ['nodepools.karpenter.sh', 'Karpenter node pools'],
+  ['computeclasses.cloud.google.com', 'GKE ComputeClasses'],
 ]);

@@ -62,7 +62,7 @@ export async function measureUsage(
   try {
     const { from, series } = await reach(source, signal);
     const metrics = availableMetrics(series);
-    if (metrics.length === 0) return { kind: 'no-metrics', message: say(' has no metrics of GPUs') };
+    if (metrics.length === 0) return { kind: 'no-metrics', message: say(' has no GPU metrics') };
     const answers: UsageAnswer[] = [];
     // One after the other: a monitoring server has better things to do.
     for (const { query, ...asked } of usageQueries(metrics, hours))
@@ -189,7 +189,7 @@ async function bounded(parts: AsyncIterable<unknown>): Promise<string> {
   for await (const part of parts) {
     const piece = String(part);
     length += piece.length;
-    if (length > largestAnswer) throw new AnswerError('sent an answer that is too long');
+    if (length > largestAnswer) throw new AnswerError('sent a response that is too long');
     texts.push(piece);
   }
   return texts.join('');

@@ -43,5 +43,5 @@ function partial(pods: Followed): string | null {
   }
   return namespace === null
     ? null
-    : `Only pods in the namespace ${namespace} are readable: devices of other pods look free`;
+    : `Only pods in the namespace ${namespace} are readable: devices used by other pods look free`;
 }

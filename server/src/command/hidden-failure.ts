@@ -14,8 +14,8 @@ export interface HiddenFailure {
 }
 
 /**
- * Whether a container succeeds if its work fails: behind a pipe without `pipefail`, behind `|| true`, or before messages in a script
- * that goes on after errors. Undefined if anything may look at the status or at the results.
+ * Whether a container succeeds if its work fails: behind a pipe without `pipefail`, behind `|| true`, or in a script that goes on after
+ * errors and ends with a message. Undefined if anything may look at the status or at the results.
  */
 export function findHiddenFailure({ command, args, env }: ProcessInput): HiddenFailure | undefined {
   const { statements, script, complete } = readCommandLine(command, args, env);
@@ -28,9 +28,11 @@ export function findHiddenFailure({ command, args, env }: ProcessInput): HiddenF
   const piped = rest.findIndex(({ after }) => after !== '|');
   const pipeline = piped < 0 ? rest : rest.slice(0, piped);
   const others = piped < 0 ? [] : rest.slice(piped);
-  if (!others.every(goesOn) || pipeline.some(({ kind, background }) => kind !== 'command' || background))
-    return undefined;
-  const found = pipeline.length > 0 ? pipeOf(pipeline, text) : (fallbackOf(others) ?? lastOf(others, text));
+  if (pipeline.some(({ kind, background }) => kind !== 'command' || background)) return undefined;
+  const end = endOf(others, text);
+  if (!others.every(goesOn) && end === undefined) return undefined;
+  const found =
+    pipeline.length > 0 ? pipeOf(pipeline, text) : ((others.every(goesOn) ? fallbackOf(others) : undefined) ?? end);
   const first = found?.by.words[0];
   const last = found?.by.words.at(-1);
   if (found === undefined || first === undefined || last === undefined) return undefined;
@@ -68,12 +70,17 @@ function fallbackOf(others: readonly SimpleCommand[]): Found | undefined {
   return by && { operator: '||', by };
 }
 
-/** The message that ends a script which goes on after errors. */
-function lastOf(others: readonly SimpleCommand[], text: string): Found | undefined {
+/** What ends a script that goes on after errors: a message, whatever runs before it, or a copy after nothing but messages. */
+function endOf(others: readonly Statement[], text: string): Found | undefined {
   const by = others.at(-1);
   // `-e` of the shell, in any combination of options, or `set -e` in the script.
   const stops = /(?:^|\s)-[a-zA-Z]{0,12}e[a-zA-Z]{0,12}(?:\s|$)|errexit/.test(text);
-  return by === undefined || stops || others.some(({ after }) => after !== null) ? undefined : { operator: ';', by };
+  if (by === undefined || stops || by.after !== null || !goesOn(by)) return undefined;
+  if (others.every((one) => goesOn(one) && one.after === null)) return { operator: ';', by };
+  // Other work can judge the results and end the script.
+  return saysSomething(by) && !/\b(?:exit\b(?!\s+0\b)|return|exec|kill)\b/.test(text)
+    ? { operator: ';', by }
+    : undefined;
 }
 
 /** The index of the last statement that trains, or else of the only one that runs a Python script of unknown use. */

@@ -4,6 +4,7 @@ import { once } from '../yaml/once.ts';
 import { useByFlags } from './flag-use.ts';
 import { readFlags } from './flags.ts';
 import { pythonCode, useOfPython } from './inline-python.ts';
+import { wordsOf } from './name-words.ts';
 import { asProgram, byScriptName, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 import type { Variable } from './variables.ts';
@@ -103,9 +104,19 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
   // `make train`, `npm run serve`
   if (/^(?:make|just|npm|yarn|pnpm)$/.test(name))
     return byScriptName(rest.find((word) => /^[a-z]/.test(word) && word !== 'run') ?? '');
-  const named = known === undefined ? byScriptName(name) : undefined;
-  return named?.use === 'training' ? named : undefined;
+  if (known !== undefined) return undefined;
+  const named = byScriptName(name);
+  return named?.use === 'training' ? named : bySubcommand(name, rest);
 }
+
+/** `simulator train`, `python main.py fit`: a program or script of unknown use whose first argument says that it trains. */
+function bySubcommand(name: string, [first = '']: readonly string[]): RecognizedProgram | undefined {
+  // `dataset.py train` reads a part of the data.
+  const isOfData = wordsOf(name).some((word) => /^(?:data(?:set)?|split|tokenizer|vocab)$/.test(word));
+  return trains.has(first) && !isOfData ? { program: name, use: 'training', confidence: 'likely' } : undefined;
+}
+
+const trains: ReadonlySet<string> = new Set(['train', 'fit', 'finetune', 'fine-tune', 'pretrain', 'sft', 'dpo']);
 
 /** Programs that run the script that they are given. */
 const interpreters: ReadonlySet<string> = new Set(['source', '.', 'Rscript', 'julia', 'node', 'lua', 'th']);
@@ -126,7 +137,9 @@ function recognizePython(words: readonly string[], depth: number): RecognizedPro
     at += flag === '-X' || flag === '-W' ? 2 : 1;
   }
   const script = words[at];
-  return script === undefined ? undefined : byScriptName(script);
+  return script === undefined
+    ? undefined
+    : (byScriptName(script) ?? bySubcommand(baseName(script), words.slice(at + 1)));
 }
 
 function byModule(module: string, rest: readonly string[], depth: number): RecognizedProgram | undefined {
@@ -134,7 +147,7 @@ function byModule(module: string, rest: readonly string[], depth: number): Recog
   if (known?.runs === 'processes') return recognizeLaunched(known.program ?? module, rest);
   if (known?.use !== undefined) return asProgram(known, known.name, known.use);
   // `python -m vllm serve` is `vllm serve`.
-  return recognize([module, ...rest], depth + 1) ?? byScriptName(module);
+  return recognize([module, ...rest], depth + 1) ?? byScriptName(module) ?? bySubcommand(module, rest);
 }
 
 /** A distributed launcher: training, unless the launched script indicates another use. */

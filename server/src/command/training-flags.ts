@@ -65,16 +65,19 @@ export function readTrainerSettings(input: ProcessInput, files: readonly Setting
   const isWritten = (path: string) =>
     texts.length > 0 &&
     [`> ${path}`, `>${path}`, `tee ${path}`].some((end) => scripts.some((one) => one.includes(end)));
+  const inFiles = known.flatMap(settingsIn);
+  // A file of settings can name DeepSpeed's.
+  const nested = inFiles.flatMap(({ name, value }) => (name === 'deepspeed' && value !== undefined ? [value] : []));
   const isKnown = (path: string) => isWritten(path) || known.some((one) => baseName(one.path) === baseName(path));
   return {
     settings: [
       ...input.env.map(({ name, value }) => settingOf(name.toLowerCase(), value)),
       ...commands.flatMap(({ assignments }) => assignments.map(ofAssignment)),
-      ...known.flatMap(settingsIn),
+      ...inFiles,
       ...flags.flatMap(settingsOfFlag),
     ],
     words,
-    unread: named.filter((path) => /\.(?:ya?ml|json|toml)$/.test(path) && !isKnown(path)),
+    unread: [...named, ...nested].filter((path) => /\.(?:ya?ml|json|toml)$/.test(path) && !isKnown(path)),
   };
 }
 

@@ -92,10 +92,10 @@ export const projectFields = {
   ),
   provider: unset(z.enum(providers), 'Cloud whose prices apply if a manifest names none.'),
   region: unset(z.string(), 'Region of the provider whose prices apply, for example us-east-1.'),
-  gpu: unset(anyGpu, 'GPU model (catalog id, or a name of your own) of requests whose selectors name none.'),
-  neuron: unset(deviceOf('aws'), 'Neuron device (catalog id) of requests whose selectors name none.'),
-  tpu: unset(deviceOf('google'), 'TPU version (catalog id) of requests whose selectors name none.'),
-  gaudi: unset(deviceOf('habana'), 'Gaudi generation (catalog id) of requests whose selectors name none.'),
+  gpu: unset(anyGpu, 'GPU model (catalog id or your own name) for requests whose selectors name none.'),
+  neuron: unset(deviceOf('aws'), 'Neuron device (catalog id) for requests whose selectors name none.'),
+  tpu: unset(deviceOf('google'), 'TPU version (catalog id) for requests whose selectors name none.'),
+  gaudi: unset(deviceOf('habana'), 'Gaudi generation (catalog id) for requests whose selectors name none.'),
   capacity: unset(capacity, 'Capacity type of GPU nodes if a manifest names none.'),
   kserve: key(
     z.strictObject({
@@ -105,7 +105,7 @@ export const projectFields = {
       ),
       deploymentMode: unset(
         z.enum(['Knative', 'Standard']),
-        'Deployment mode of InferenceServices without the annotation: the default of KServe in the cluster.',
+        "Deployment mode of InferenceServices without the annotation: KServe's default in the cluster.",
       ),
     }),
     'KServe in the cluster.',
@@ -180,7 +180,7 @@ export const projectFields = {
       ),
       gpus: key(
         z.record(anyGpu, positive),
-        'US dollars per hour for one GPU (catalog id, or a name of your own), instead of its on-demand list price.',
+        'US dollars per hour for one GPU (catalog id or your own name), instead of its on-demand list price.',
       ),
       instanceTypes: key(
         z.record(z.string(), positive),
@@ -188,11 +188,11 @@ export const projectFields = {
       ),
       maxAgeDays: unset(
         z.int().check(z.minimum(0), z.maximum(maxNumber)),
-        'Age in days after which gpulint reports, once, that list prices are old. 0 turns the report off. Default: 90.',
+        'Age in days after which gpulint warns once that list prices are old. 0 turns the warning off. Default: 90.',
       ),
       onPrem: key(
         z.record(anyGpu, ownMachine),
-        'Your own machines, by GPU (catalog id, or a name of your own). Their price per hour of use applies to pods whose cloud is unknown.',
+        'Your own machines, by GPU (catalog id or your own name). Their price per hour of use applies to pods whose cloud is unknown.',
       ),
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',
@@ -205,7 +205,7 @@ export const projectFields = {
         labels: key(z.record(z.string(), z.string()), 'Labels of the workloads or their pods. All of them must match.'),
         maxHourly: must(
           positive,
-          'Maximum cost of the workloads together, in US dollars per hour, with replicas at their ceilings.',
+          'Maximum cost of the workloads together, in US dollars per hour, with replicas at their maximum.',
         ),
       }),
     ),
@@ -220,10 +220,10 @@ export const projectFields = {
           z.record(z.string(), z.string()),
           'Labels of the nodes. A pod runs here if its selectors match at least one of these labels and contradict none.',
         ),
-        gpu: unset(anyGpu, 'GPU model of the nodes (catalog id, or a name of your own).'),
+        gpu: unset(anyGpu, 'GPU model of the nodes (catalog id or your own name).'),
         instanceType: unset(
           z.string(),
-          'Instance type of the nodes, or a name of your own with a price in prices.instanceTypes.',
+          'Instance type of the nodes, or your own name with a price in prices.instanceTypes.',
         ),
         devices: unset(
           z.int().check(z.minimum(1), z.maximum(1024)),
@@ -241,7 +241,7 @@ export const projectFields = {
   ),
   rules: key(
     z.strictObject(Object.fromEntries([...rules.keys()].map((id) => [id, z.exactOptional(level)]))),
-    'Severity of a rule, instead of its own. The value off turns the rule off.',
+    'Severity of a rule, instead of its default. The value off turns the rule off.',
   ),
   ruleOptions: key(
     z.strictObject(

@@ -47,7 +47,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'otherRevision':
       return `An earlier revision also runs (${assumption.field}): its pods are not counted`;
     case 'sageMaker':
-      return 'No prices of SageMaker: price for the same machine on EC2';
+      return 'No SageMaker prices: price of the same machine on EC2';
     case 'unbounded':
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':
@@ -55,7 +55,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
         ? `GPU model ${modelName(assumption.model)} from ${source(modelSource(assumption.model, origins))}`
         : `GPU model ${modelName(assumption.model)} from node pool ${assumption.nodePool} in ${source('nodePools')}`;
     case 'hint':
-      return `GPU model ${assumption.models.map(modelName).join(' or ')} suggested by ${hintWords(assumption.hint)}`;
+      return `GPU model ${assumption.models.map(modelName).join(' or ')} inferred from ${hintWords(assumption.hint)}`;
     case 'models': {
       const names = assumption.models.map(modelName);
       const all = names.length > 2 ? 'all of them' : 'both';
@@ -78,7 +78,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'edgeZone':
       return `No prices for zone ${assumption.zone}: price for its region ${assumption.region}`;
     case 'storage':
-      return 'Not checked: whether the node disk, a setting of the node pool, has the requested ephemeral-storage';
+      return "Not checked: whether the node pool's disk has the requested ephemeral-storage";
     case 'capacity':
       return assumption.from === 'config'
         ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
@@ -110,7 +110,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'noCommitment':
       return `No price for committed use of ${assumption.instanceType}: on-demand price (the price sheet has committed-use prices only for Google Cloud in us-central1)`;
     case 'onPrem':
-      return `Own machine: purchase, electricity and staff from ${source('prices')}, per hour of use`;
+      return `Your own machine: purchase, electricity and staff from ${source('prices')}, per hour of use`;
     case 'rates':
       return `Prices for GPU, CPU and memory from ${source('prices')}, for what the pod requests`;
     case 'spotElsewhere': {

@@ -52,7 +52,7 @@ export function noEstimateWords(reason: NoEstimate): string {
         ...(cpu > 0 ? [`${formatNumber(cpu)} CPUs`] : []),
         ...(memoryGiB > 0 ? [`${formatGiB(memoryGiB)} GiB of memory`] : []),
       ];
-      return `A pod requests ${parts.join(' and ')}, more than any machine on which it can run`;
+      return `A pod requests ${parts.join(' and ')}, more than any eligible machine has`;
     }
     case 'capacityNotPriced':
       return capacityWords[reason.capacity];

@@ -23,5 +23,5 @@ export function daysBetween(from: string, to: string): number {
 
 /** `Prices are up to 125 days old: …`, with what updates them. */
 export function oldPriceWords(age: number): string {
-  return `Prices are up to ${age} days old: "gpulint prices refresh" gets current ones`;
+  return `Prices are up to ${age} days old: "gpulint prices refresh" updates them`;
 }

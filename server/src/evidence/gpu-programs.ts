@@ -3,8 +3,9 @@ import { namesAccelerators } from '../model/accelerators.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { isForAllPods } from './chart-pods.ts';
 
 /** Servers whose usual builds do not run without an accelerator. Others (Triton, Ollama, llama.cpp) fall back to the CPU. */
@@ -142,4 +143,17 @@ export function usesUnrequestedGpu(container: Container, { pod, containers }: Po
 /** A toleration of nodes with GPUs only, by the keys that their taints have. */
 export function toleratesGpuNodes({ tolerations }: PodSet): boolean {
   return tolerations.some(({ key }) => /^(?:(?:nvidia|amd)\.com\/gpu|gpu|nvidia-gpu|sku)$/i.test(key?.value ?? ''));
+}
+
+/** An option that gives GPUs to a container of Docker, among the words of a container's own program. */
+export function dockerGpus({ command, args }: Container): { readonly text: string; readonly span: Span } | undefined {
+  const words = [...command, ...args];
+  const [program = ''] = words.map(({ value }) => value);
+  if (/docker|podman|nerdctl|(?:^|\/)\w*sh$/.test(program)) return undefined;
+  for (const [index, { value, at }] of words.entries()) {
+    const next = words[index + 1]?.value;
+    const text = value === '--gpus' || value === '--runtime' ? `${value} ${next ?? ''}` : value;
+    if (/^--(?:gpus[ =]["']?all|runtime[ =]nvidia)\b/.test(text)) return { text, span: spanOf(at) };
+  }
+  return undefined;
 }

@@ -1,9 +1,11 @@
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asBoolean, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { mayBeCompleted } from './chart-pods.ts';
 
 /** The one server that a container runs. */
 export interface SoleServer {
@@ -37,11 +39,19 @@ export const soleServer = once((container: Container): SoleServer | undefined =>
  * Whether nothing else in a pod can be what its probes and Services reach: no other container, and not the network of the node, where programs
  * of the node may be meant.
  */
-export function isAlone(container: Container, { containers, pod }: PodSet, { partial, role }: Workload): boolean {
-  const isSeen = !partial && role !== 'definition' && !isIncomplete(pod) && !isUnseen(getIn(pod, 'containers'));
+export function isAlone(container: Container, { containers, pod }: PodSet, workload: Workload): boolean {
+  const isWhole = !mayBeCompleted(workload) && workload.role !== 'definition';
+  const isSeen = isWhole && !isIncomplete(pod) && !isUnseen(getIn(pod, 'containers'));
   const hasOthers = containers.some((one) => one !== container && one.type !== 'init');
   return isSeen && !isIncomplete(container.at) && !hasOthers && asBoolean(getIn(pod, 'hostNetwork')) !== true;
 }
+
+/** Whether containers run what the manifest says: operators such as KubeRay replace commands and add flags and volumes. */
+export function runsAsWritten({ apiVersion }: Pick<Workload, 'apiVersion'>): boolean {
+  return plainGroups.has(groupOf(apiVersion));
+}
+
+const plainGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'leaderworkerset.x-k8s.io', 'jobset.x-k8s.io']);
 
 /** A command that prepares the server, and neither serves nor asks it. */
 function isHarmless(command: SimpleCommand): boolean {

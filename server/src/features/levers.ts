@@ -103,7 +103,7 @@ function smallerMachine(
   const { cpu, memoryGiB } = podSet.placement.needs;
   const needsKnown = cpu > 0 && memoryGiB > 0;
   const missing = cpu > 0 ? 'memory' : memoryGiB > 0 ? 'CPU' : 'CPU or memory';
-  const name = `Cheapest machine where the pod fits: ${instanceType}${needsKnown ? '' : ` (no ${missing} requested)`}`;
+  const name = `Cheapest machine that fits the pod: ${instanceType}${needsKnown ? '' : ` (no ${missing} requested)`}`;
   const step = change && placed(title, change, machineSelectors(podSet)[0], needsKnown);
   return [{ ...lever(priced, name, best.hourly, date), ...step }];
 }
@@ -177,7 +177,7 @@ function placeWords(provider: Provider | null, region: string): string {
   return `${providerName(provider ?? '')}${isRegion(region) ? ` ${region}` : ''}`;
 }
 
-/** `Own H100 80GB SXM: $2.54 per hour of work; break-even against AWS p5.48xlarge on demand after 14 months at 60% utilization`. */
+/** `Own H100 80GB SXM: $2.54 per hour of work; break-even with AWS p5.48xlarge on demand after 14 months at 60% utilization`. */
 export function breakEvenLines({ podSets }: Workload, { prices }: ProjectConfig): readonly string[] {
   const lines = podSets.flatMap((podSet) => {
     const found = breakEven(podSet, prices);
@@ -188,8 +188,8 @@ export function breakEvenLines({ podSets }: Workload, { prices }: ProjectConfig)
     const cloud = `${providerName(provider ?? '')} ${instanceType} on demand`;
     const when =
       months === undefined
-        ? `no break-even against ${cloud} within ${formatNumber(machine.years)} years`
-        : `break-even against ${cloud} after ${formatNumber(Math.ceil(months))} months`;
+        ? `no break-even with ${cloud} within ${formatNumber(machine.years)} years`
+        : `break-even with ${cloud} after ${formatNumber(Math.ceil(months))} months`;
     return [`${own}; ${when}`];
   });
   return [...new Set(lines)];

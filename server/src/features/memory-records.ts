@@ -65,7 +65,7 @@ export function memoryRecords(workload: Workload, options: StatedSizes = {}): re
   );
 }
 
-/** `fits 16 of 22 GiB`, for the first model of a workload whose card is known; empty if there is none. */
+/** `fits in 16 of 22 GiB`, for the first model of a workload whose card is known; empty if there is none. */
 export function memoryNote(workload: Workload, options: StatedSizes = {}): readonly string[] {
   for (const podSet of workload.podSets) {
     for (const container of serversOf(workload, podSet)) {

@@ -6,10 +6,10 @@ import { type OwnChoice, ownChoiceOf } from '../memory/own-choices.ts';
 import type { MemoryEstimate, NoMemoryEstimate } from '../memory/serving.ts';
 import { shorten } from '../yaml/shorten.ts';
 
-/** `fits 15.6 of 22 GiB`, `needs 75.2 of 22 GiB: too much`; with several devices, of each. */
+/** `fits in 15.6 of 22 GiB`, `needs 75.2 of 22 GiB: too much`; with several devices, of each. */
 export function fitWords(estimate: MemoryEstimate, fit: CardFit): string {
   const { neededGiB, devices } = estimate;
-  const verb = fit.fits === true ? 'fits' : fit.fits === null ? 'needs about' : 'needs';
+  const verb = fit.fits === true ? 'fits in' : fit.fits === null ? 'needs about' : 'needs';
   const short = fit.fits === false ? `: ${shortWords(estimate, fit)}` : '';
   return `${verb} ${ofWords(neededGiB, fit.haveGiB)}${devices > 1 ? ' per GPU' : ''}${short}`;
 }
@@ -40,7 +40,7 @@ function basisWords({ basis, name }: MemoryEstimate): string {
   if (basis === 'config') return ', shape from its config.json in the workspace';
   return basis === 'family'
     ? `, shape of the base model of ${shorten(name)}`
-    : `, from the ${basis === 'size' ? 'stated parameter count' : 'parameter count in its name'}; cache and buffers as for a published model of this size`;
+    : `, from the ${basis === 'size' ? 'stated parameter count' : 'parameter count in its name'}; KV cache and buffers as for a published model of this size`;
 }
 
 /** The settings behind an estimate, one line each. */
@@ -50,7 +50,7 @@ export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
   const version = served.version === null ? '' : ` ${served.version.join('.')}`;
   return [
     `Weights in ${format}${basisWords(estimate)}`,
-    `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${origins[contextFrom]}); more concurrent requests need more cache`,
+    `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${origins[contextFrom]}); more concurrent requests need more KV cache`,
     ...(tensor * pipeline > 1
       ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
       : []),
@@ -85,7 +85,7 @@ const engineNames: Readonly<Record<Engine, string>> = {
 const ownChoices: Readonly<Record<OwnChoice, string>> = {
   format: 'may choose a smaller weight format',
   layers: "keeps layers in the node's memory if the GPU is too small",
-  length: 'lowers the maximum request length if the cache is too small',
+  length: 'lowers the maximum request length if the KV cache is too small',
 };
 
 /** What the rest of a device holds: `12 requests of 8,192 tokens fit at once`; undefined if the cache does not matter. */
@@ -106,7 +106,7 @@ export function unknownWords(unknown: NoMemoryEstimate): string | undefined {
     case 'format':
       return `the size of weights in ${shorten(unknown.name)} format is unknown`;
     case 'cacheType':
-      return `the size of a cache of type ${shorten(unknown.name)} is unknown`;
+      return `the size of a KV cache of type ${shorten(unknown.name)} is unknown`;
     case 'context':
       return 'the maximum request length cannot be read';
     case 'ownFormat':

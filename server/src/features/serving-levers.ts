@@ -25,10 +25,10 @@ export function tightLevers(
   return servingLevers(estimate, hardware).filter(({ kind }) => isCard || kind !== 'tensor');
 }
 
-/** `Takes less per GPU: FP8 weights (7 GiB), half the context (8 GiB)`; undefined if nothing does. */
+/** `Less memory per GPU: FP8 weights (7 GiB), half the context (8 GiB)`; undefined if nothing does. */
 export function leverWords(levers: readonly ServingLever[]): string | undefined {
   if (levers.length === 0) return undefined;
-  return `Takes less per GPU: ${levers.map((one) => `${nameOf(one)} (−${formatGiB(one.savesGiB)} GiB)`).join(', ')}`;
+  return `Less memory per GPU: ${levers.map((one) => `${nameOf(one)} (−${formatGiB(one.savesGiB)} GiB)`).join(', ')}`;
 }
 
 function nameOf({ kind, served: { context, tensor } }: ServingLever): string {
@@ -38,7 +38,7 @@ function nameOf({ kind, served: { context, tensor } }: ServingLever): string {
     case 'int4-weights':
       return 'a 4-bit checkpoint';
     case 'fp8-cache':
-      return 'FP8 cache';
+      return 'FP8 KV cache';
     case 'context':
       return `requests up to ${formatNumber(context ?? 0)} tokens`;
     case 'tensor':

@@ -53,9 +53,9 @@ export function whyUnknown(unknown: NoTrainingRun): string | undefined {
     case 'devices':
       return `the number of its GPUs is unknown; ${states} take at least ${overAll(unknown.known)}`;
     case 'divided':
-      return `one process divides the model among its GPUs; ${states} take at least ${inAll(unknown.known)} GiB over all of them`;
+      return `one process divides the model among its GPUs; ${states} take at least ${inAll(unknown.known)} GiB across all of them`;
     case 'precision':
-      return `no setting says whether weights have 16 or 32 bits; ${states} take ${inEither(unknown.known)} GiB per GPU`;
+      return `no setting determines whether weights have 16 or 32 bits; ${states} take ${inEither(unknown.known)} GiB per GPU`;
     default:
       return undefined;
   }
@@ -66,7 +66,7 @@ const states = 'weights, gradients and optimizer states';
 function overAll(known: KnownRun): string {
   const { sharded, tensor, pipeline } = known.settings;
   const isCopied = sharded === 'nothing' && tensor * pipeline === 1;
-  return `${inAll(known)} GiB ${isCopied ? 'on each' : 'over all of them'}`;
+  return `${inAll(known)} GiB ${isCopied ? 'on each' : 'across all of them'}`;
 }
 
 function inAll({ shape, settings }: KnownRun): string {

@@ -90,8 +90,8 @@ function aboutNode(words: string, pod: FleetPod, on: ClusterNodeState): Pick<Cou
 const plain: ReadonlyMap<string, string> = new Map([
   ['node(s) were unschedulable', 'cordoned'],
   ['Too many pods', 'no room for another pod'],
-  ["node(s) didn't match the requested node name", 'another node than nodeName'],
-  ["node(s) didn't satisfy plugin(s) [NodeAffinity]", 'another node than the affinity names'],
+  ["node(s) didn't match the requested node name", 'not the node in nodeName'],
+  ["node(s) didn't satisfy plugin(s) [NodeAffinity]", 'not a node in the affinity'],
   ["node(s) didn't have free ports for the requested pod ports", 'hostPort in use'],
   ["node(s) didn't match pod topology spread constraints", 'topologySpreadConstraints would be violated'],
   [
@@ -100,7 +100,7 @@ const plain: ReadonlyMap<string, string> = new Map([
   ],
   ["node(s) didn't match pod affinity rules", 'no pod nearby that podAffinity requires'],
   ["node(s) didn't match pod anti-affinity rules", 'a pod nearby that podAntiAffinity avoids'],
-  ["node(s) didn't satisfy existing pods anti-affinity rules", 'a pod there avoids this one'],
+  ["node(s) didn't satisfy existing pods anti-affinity rules", 'a pod there has anti-affinity to this one'],
   ['cannot allocate all claims', 'devices of its claims not available'],
   ['resourceclaim not available on the node', 'its claim is allocated on another node'],
 ]);

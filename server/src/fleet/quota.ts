@@ -86,7 +86,7 @@ export function queueVerdict(
     ([resource, amount]) =>
       amount > 0 && resource.includes('/') && !cluster.groups.some(({ resources }) => resources.includes(resource)),
   );
-  const problem = uncovered === undefined ? null : `ClusterQueue ${cluster.name} has no quota of ${uncovered[0]}`;
+  const problem = uncovered === undefined ? null : `ClusterQueue ${cluster.name} has no quota for ${uncovered[0]}`;
   // The flavor of the accelerators decides the nodes.
   const main = found.find(({ resources }) => resources.some((resource) => resource.includes('/'))) ?? found[0];
   return { quotas: found.flatMap(({ quotas }) => quotas), flavor: main?.flavor ?? null, problem };

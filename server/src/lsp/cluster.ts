@@ -137,7 +137,7 @@ export function registerCluster(session: Session, start: StartThread | undefined
       { problem: failed.problem },
       async ({ uri, position, pool: id }: ClusterUsePoolParams): Promise<EditResult> => {
         const pool = client?.live()?.view.pools.find((one) => one.id === id);
-        if (pool === undefined) return { problem: 'The pool is gone.' };
+        if (pool === undefined) return { problem: 'The pool no longer exists.' };
         const found = await session.analyzed(uri);
         if (found === undefined) return { problem: 'Place the cursor in a workload that requests GPUs.' };
         const lines = linesOf(found.file);

@@ -42,7 +42,8 @@ export function createEditorRelatedFiles(
   /** Results that are available without waiting. */
   const found = new WeakMap<Promise<RelatedFiles>, RelatedFiles>();
   const { listFiles: list } = host;
-  const notBuilt = (uri: string, reason: string) => log(`${uri} is not built: ${reason}; they are counted as they are`);
+  const notBuilt = (uri: string, reason: string) =>
+    log(`${uri} is not built: ${reason}; its files are counted individually`);
   const source = createRelatedFiles({
     read: textOf,
     reaches: host.reaches,

@@ -56,6 +56,7 @@ function start(reader: MessageReader, writer: MessageWriter): () => void {
     if (files.isBusy()) process.kill(process.pid, 'SIGKILL');
   });
   startServer(connection, nodeHost(connection, files));
+  keepYoungHeap();
   return () => void files.settled().then(() => process.exit(messages.isShutDown() ? 0 : 1));
 }
 
@@ -72,6 +73,16 @@ function nodeHost(connection: Connection, files: LocalFiles): Host {
     collect,
     startCluster: startClusterThread,
   };
+}
+
+/**
+ * Keeps V8's space for young objects at the size to which it has grown while the program loaded. With twice the size, which a long text would soon
+ * bring about, the server needs 16 MB more and is no faster.
+ */
+function keepYoungHeap(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  // Code that is compiled with other flags is not kept for the next start.
+  process.prependListener('exit', () => setFlagsFromString('--semi-space-growth-factor=2'));
 }
 
 /** Runs the garbage collector. It needs a flag, which is set at run time because VS Code starts the process. */

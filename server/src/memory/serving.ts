@@ -141,6 +141,8 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
 
 /** llama.cpp from before it knew latent attention, and files from then, keep keys and values of each head. https://github.com/ggml-org/llama.cpp/pull/12801 */
 function asKept(shape: ModelShape, { engine, version }: ServedModel): ModelShape {
+  // Servers of embeddings compute a text in one step.
+  if (shape.causal && (engine === 'embeddings' || engine === 'transformers')) return { ...shape, cache: [] };
   const { latent, headsInGguf, layers, heads } = shape;
   const isOld = engine === 'ollama' && version !== null && version[0] === 0 && version[1] < 7;
   if (latent === null || !isGgml(engine) || (headsInGguf !== true && !isOld)) return shape;
@@ -252,8 +254,8 @@ function keepsFp8({ name, engine, version }: ServedModel, format: WeightFormat |
 /**
  * vLLM before 0.8, Ollama's first engine and TensorRT-LLM without `max_attention_window` keep all tokens in layers with a window, and vLLM before
  * 0.13 in those with chunks. https://github.com/vllm-project/vllm/pull/21761, https://github.com/vllm-project/vllm/pull/29627,
- * https://nvidia.github.io/TensorRT-LLM/features/kvcache.html. llama.cpp, Ollama and SGLang free the tokens beyond a window only in models that also
- * have layers without one (Gemma 3, gpt-oss), not in Phi-3 or the first Mistral 7B.
+ * https://nvidia.github.io/TensorRT-LLM/features/kvcache.html. llama.cpp and Ollama free the tokens beyond a window only in models that also have
+ * layers without one (Gemma 3, gpt-oss), not in Phi-3 or the first Mistral 7B; SGLang only in the models that it lists.
  */
 function keepsWindows(served: ServedModel, shape: ModelShape): boolean {
   const { engine, version } = served;
@@ -261,10 +263,14 @@ function keepsWindows(served: ServedModel, shape: ModelShape): boolean {
   if (crossesPictures(served, shape)) return true;
   if (chunked && engine === 'vllm' && version !== null && version[0] === 0 && version[1] < 13) return true;
   if (engine === 'tensorrt-llm') return true;
+  if (engine === 'sglang') return !pooledInSglang.test(shape.name);
   const windowsOnly = cache.every((part) => part.kind === 'attention' && part.window !== null);
-  if (windowsOnly && (engine === 'llama-cpp' || engine === 'ollama' || engine === 'sglang')) return true;
+  if (windowsOnly && isGgml(engine)) return true;
   return (engine === 'vllm' || engine === 'ollama') && version !== null && version[0] === 0 && version[1] < 7;
 }
+
+/** https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/configs/model_config.py, is_hybrid_swa_model */
+const pooledInSglang = /\/(?:gemma-4|gpt-oss|llama-4|mimo-v2|step-3)/i;
 
 /** vLLM since 0.20 keeps states at the end of cached prefixes. https://docs.vllm.ai/en/latest/design/hybrid_kv_cache_manager/ */
 function cachesPrefixStates({ version }: ServedModel): boolean {

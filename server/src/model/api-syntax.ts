@@ -8,13 +8,13 @@ export interface NameForm {
   readonly words: string;
 }
 
-const letters = 'lower-case letters, digits and "-"';
+const letters = 'lowercase letters, digits and "-"';
 
 /** Most objects: RFC 1123 subdomain. */
 export const subdomain: NameForm = {
   syntax: /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/,
   longest: 253,
-  words: 'lower-case letters, digits, "-" and "."',
+  words: 'lowercase letters, digits, "-" and "."',
 };
 
 /** Containers, volumes, namespaces: RFC 1123 label. */
@@ -41,7 +41,7 @@ export function nameProblem(name: string, form: NameForm): string | undefined {
   const plain = form === dataKey ? /[A-Za-z0-9]/ : /[a-z0-9]/;
   const odd = [...name].find((letter) => !form.words.includes(`"${letter}"`) && !plain.test(letter));
   if (odd !== undefined) {
-    return `contains ${describe(odd)}; only ${form.words} are allowed`;
+    return `contains ${describe(odd)}; use only ${form.words}`;
   }
   if (form === portName && /^[0-9-]+$/.test(name)) return 'contains no letter';
   if (form === portName && name.includes('--')) return 'contains "--"';
@@ -58,7 +58,7 @@ export function keyProblem(key: string): string | undefined {
     if (name.includes('/')) return 'contains more than one "/"';
     const problem = nameProblem(domain, subdomain);
     if (problem !== undefined)
-      return /[A-Z]/.test(domain) ? 'must have its domain in lower case' : 'has an invalid domain';
+      return /[A-Z]/.test(domain) ? 'must have its domain in lowercase' : 'has an invalid domain';
   }
   return name === '' ? 'is empty' : wordProblem(name);
 }
@@ -72,13 +72,13 @@ function wordProblem(word: string): string | undefined {
   if (word.length > 63) return `has ${word.length} characters, but at most 63 are allowed`;
   if (/^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(word)) return undefined;
   const odd = [...word].find((letter) => !/[-A-Za-z0-9_.]/.test(letter));
-  if (odd !== undefined) return `contains ${describe(odd)}; only letters, digits and "-_." are allowed`;
+  if (odd !== undefined) return `contains ${describe(odd)}; use only letters, digits and "-_."`;
   return 'must start and end with a letter or a digit';
 }
 
 function describe(letter: string): string {
-  if (/\s/.test(letter)) return 'white space';
-  if (/[A-Z]/.test(letter)) return 'a capital';
+  if (/\s/.test(letter)) return 'whitespace';
+  if (/[A-Z]/.test(letter)) return 'uppercase';
   return `"${letter}"`;
 }
 

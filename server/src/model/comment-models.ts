@@ -1,7 +1,7 @@
 import { type GpuModel, gpusNamed } from '../catalog/index.ts';
 import { type Cursor, keySpanOf } from '../yaml/cursor.ts';
 import type { YamlComment, YamlDocument } from '../yaml/node.ts';
-import { modelsMentioned } from './named-models.ts';
+import { isOneCard, machinesMentioned, modelsMentioned } from './named-models.ts';
 import type { Container, Manifest } from './workload.ts';
 
 /** The models in a comment, and its text without the hash. */
@@ -31,7 +31,11 @@ export function commentModels(scope: CommentScope): readonly CommentModels[] {
 
 /** The card that all of the texts name, which are comments or descriptions. */
 export function cardInTexts(texts: readonly string[]): readonly CommentModels[] {
-  return oneCard(texts.map((text) => ({ text, models: modelsInComment(text) })));
+  const named = texts.map((text) => ({ text, models: modelsInComment(text) }));
+  const all = oneCard(named);
+  if (all.length > 0) return all;
+  // Among remarks on other cards, the machine is the one at hand.
+  return oneCard(named.filter(({ text }) => text.length <= 400 && machinesMentioned(text).length > 0));
 }
 
 /** The models that a comment mentions: people also write `one 3090` and `4090 (24 GB)`. */
@@ -44,13 +48,13 @@ export function modelsInComment(text: string): readonly GpuModel[] {
 
 /**
  * The number of a GeForce card: all of the comment (`# 3090`), what something is for (`on the 3090`), a count (`2x 3090`), or next to its memory
- * (`3090 (24 GB)`). Other numbers are ports, years and tickets.
+ * or generation (`3090 (24 GB)`, `4090 (Ada)`). Other numbers are ports, years and tickets.
  */
 const numbers = [
   String.raw`^#\s*(CARD)\s*$`,
   String.raw`(?:^#\s*|\b(?:on|for|with|of|uses?|has|fits?|needs?)\s+)(?:an?|the|one|two|my|our|single|dual)[ -]+(CARDs?)(?=\s*(?:$|[.,;()])|[ -](?:(?:under|in) |gpus?\b|cards?\b|box\b|desktop\b|workstation\b|machine\b|node\b))`,
   String.raw`\b(?:\d{1,2} ?x|\d{2} ?g(?:i?b)?)[ -]+(CARDs?)\b(?![ -]?(?:m?s|[a-z]*ports?|tokens?|steps?|requests?|lines?|[kmg]i?b|m?hz|pixels?|samples?|times?)\b)`,
-  String.raw`\b(CARDs?)(?:,? \(?\d{2} ?g(?:i?b)?|[ -]gpus?|[ -]cards?)\b`,
+  String.raw`\b(CARDs?)(?:,? \(?(?:\d{2} ?g(?:i?b)?|pascal|turing|ampere|ada|blackwell)|[ -]gpus?|[ -]cards?)\b`,
 ].map(
   (pattern) => new RegExp(pattern.replace('CARD', '(?:[2-5]0[5-9]0|1(?:0[5-8]|6[56])0 ?ti)(?: ?(?:ti|super))*'), 'i'),
 );
@@ -159,35 +163,47 @@ function others({ manifest: { document, root }, pod, containers }: CommentScope,
   return oneCard([...between(comments, 0, start), ...inside]);
 }
 
-/** The card that all of the comments name. */
+/** The card that all of the comments name, or the cards among which one of them leaves the choice. */
 function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
   const models = [...new Set(comments.flatMap((one) => one.models))];
-  const isOne = isOneCard(models);
   const texts = comments
     .filter(({ models: named, text }) => named.length > 0 && !commentedOut.test(text))
     .map(({ text }) => text);
+  // One comment lists them all: `# L4 or A10G`.
+  const isListed = texts.some((text) => listed(text).length === models.length);
   const [first] = texts;
-  if (!isOne || first === undefined || texts.some((text) => alternative.test(text))) return [];
+  if (!(isOneCard(models) || isListed) || first === undefined) return [];
+  const isShort = ({ length }: string) => length <= maxListed;
+  if (texts.some((text) => alternative.test(isListed && isShort(text) ? text.replace(separator, ' ') : text)))
+    return [];
   // Several comments on one card may also compare it with something else, or deny it.
   const reliable = texts.find((text) => !isDenied(text) && !clausesOnCards(text).some((one) => comparison.test(one)));
   return reliable === undefined ? [] : [{ models, text: reliable.replace(/^#\s*/, '') }];
 }
 
-/** Whether models differ only in their memory or form. */
-export function isOneCard(models: readonly GpuModel[]): boolean {
-  return new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
+/** The cards among which a text leaves the choice: each next to the `or` or the slash between them. */
+function listed(text: string): readonly GpuModel[] {
+  const parts = text.length > maxListed ? [] : text.split(separator);
+  const pairs = parts.slice(1).map((right, index) => [parts[index]?.slice(-24) ?? '', right.slice(0, 24)]);
+  const named = pairs.map((pair) => pair.map(modelsInComment)).filter((pair) => pair.every(isOneCard));
+  return [...new Set(named.flat(2))];
 }
+
+const maxListed = 400;
+const separator = /\s*(?:\/|\bor\b)\s*/gi;
 
 /** The parts of a comment that mention a card: the others may compare anything. */
 function clausesOnCards(text: string): readonly string[] {
-  const clauses = text.split(/[:;,()]|\.\s|\s-+\s/);
-  const named = clauses.filter((clause) => modelsInComment(clause).length > 0);
-  return named.length > 0 ? named : [text];
+  // A number may be a card only together with what is in the brackets behind it.
+  const divisions = [/[:;,()]|\.\s|\s-+\s/, /[:;,]|\.\s|\s-+\s/].map((mark) =>
+    text.split(mark).filter((clause) => modelsInComment(clause).length > 0),
+  );
+  return divisions.find((named) => named.length > 0) ?? [text];
 }
 
 /** Comments on what might be elsewhere. */
 const alternative =
-  /\b(?:or|e\.g|eg|for example|like|such as|instead|if|uncomment|change|unlike|compared|vs|least|minimum|newer|above|later)\b|\d\+/i;
+  /\b(?:or|e\.g|eg|for example|like|such as|instead|if|uncomment|change|unlike|compared|better|vs|least|minimum|newer|above|later)\b|\d\+/i;
 const comparison = /\b(?:than|not?)\b/i;
 
 /** Whether a text names a card that something does not run on, or no longer. */

@@ -9,7 +9,7 @@ import {
   nodeLabelMeaning,
 } from '../catalog/index.ts';
 import { isTemplated } from '../yaml/cursor.ts';
-import { modelsInLabel, type NamedModels, namesMachine } from './named-models.ts';
+import { isOneCard, modelsInLabel, type NamedModels, namesMachine } from './named-models.ts';
 import { type ModelOptions, modelKey } from './options.ts';
 import type { ModelFrom, ModelHint, Selector } from './workload.ts';
 
@@ -111,11 +111,7 @@ export function resolveModel(
   }
   const suggested = firstOf(hints());
   if (suggested?.hint !== undefined)
-    return {
-      candidates: suggested.candidates.map(({ id }) => id),
-      modelFrom: suggested.from,
-      modelHint: suggested.hint,
-    };
+    return { modelHint: suggested.hint, ...narrowed(suggested.candidates, suggested.from, hints) };
   if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };
   return { candidates: [], modelFrom: null };
 }
@@ -134,8 +130,11 @@ function narrowed(
   const all = { candidates: models.map(({ id }) => id), modelFrom };
   if (models.length < 2) return all;
   for (const { candidates, hint } of hints()) {
-    const both = models.filter((model) => candidates.includes(model));
     if (candidates.every((model) => inWords.includes(model)) && candidates.length === inWords.length) continue;
+    const same = models.filter((model) => candidates.includes(model));
+    // `a100` alone does not mean the rarer form, which a machine may have.
+    const both =
+      same.length === 0 && candidates.length === 1 && isOneCard([...models, ...candidates]) ? candidates : same;
     if (both.length > 0 && both.length < models.length && hint !== undefined)
       return { candidates: both.map(({ id }) => id), modelFrom, modelHint: hint };
   }

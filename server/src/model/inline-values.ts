@@ -31,7 +31,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     'helm.toolkit.fluxcd.io/HelmRelease',
     (spec, manifest) => {
       const chart = asText(getIn(spec, 'chart', 'spec', 'chart')) ?? asText(getIn(spec, 'chartRef', 'name'));
-      const isWhole = getIn(spec, 'valuesFrom') === undefined;
+      const isWhole = items(getIn(spec, 'valuesFrom')).every(setsOneValue);
       const namespace = asText(getIn(spec, 'targetNamespace')) ?? manifest.namespace;
       return at(getIn(spec, 'values'), { ...release(manifest, chart), namespace, isWhole });
     },
@@ -86,6 +86,12 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     },
   ],
 ]);
+
+/** Whether values from another object are one value at a path that is not a number of pods. */
+function setsOneValue(source: Cursor): boolean {
+  const path = asText(getIn(source, 'targetPath'));
+  return path !== undefined && /\w/.test(path) && !/replicas|autoscal|scale/i.test(path);
+}
 
 type Release = Omit<InlineValues, 'values'>;
 

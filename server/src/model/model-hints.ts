@@ -2,11 +2,12 @@ import { imageParts } from '../catalog/images.ts';
 import type { GpuModel } from '../catalog/index.ts';
 import { acceleratorResource, gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { cardInTexts, commentModels, isOneCard } from './comment-models.ts';
+import { cardInTexts, commentModels } from './comment-models.ts';
 import {
   excludes,
   holdsDevices,
   isAboutDevices,
+  isOneCard,
   modelsInLabel,
   modelsInList,
   modelsMentioned,

@@ -76,10 +76,24 @@ function isAboutPlaces(key: string): boolean {
   );
 }
 
-/** The models that a text mentions, by the names of cards or of machines: `GPU on P4d.24xlarge`. */
+/**
+ * The models that a text mentions, by the names of cards or of machines: `GPU on P4d.24xlarge`. A machine tells which of several cards with the
+ * same name it is.
+ */
 export function modelsMentioned(text: string): readonly GpuModel[] {
   const cards = gpusMentioned(text);
-  if (cards.length > 0 || text.length > 400 || !mayNameGpu(text)) return cards;
+  if (cards.length === 1 || text.length > 400 || !mayNameGpu(text)) return cards;
+  const machines = machinesMentioned(text);
+  return cards.length === 0 || (machines.length > 0 && isOneCard([...cards, ...machines])) ? machines : cards;
+}
+
+/** Whether models differ only in their memory or form. */
+export function isOneCard(models: readonly GpuModel[]): boolean {
+  return new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
+}
+
+/** The models of the machines that a text mentions. */
+export function machinesMentioned(text: string): readonly GpuModel[] {
   return [...new Set([...text.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
 }
 

@@ -15,6 +15,7 @@ import { patched, withLastPatch } from './kustomize/patches.ts';
 import { lowerDocument } from './lower.ts';
 import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
+import { cardOfValues } from './values-card.ts';
 import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
@@ -115,10 +116,15 @@ export function withRelatedFiles(
   options: ModelOptions,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
+  const { chart } = relatedFiles;
+  const references =
+    chart === undefined
+      ? crossReferences
+      : { ...crossReferences, fileHeader: () => [...crossReferences.fileHeader(), ...cardOfValues(chart.document)] };
   let isChanged = relatedFiles.release === undefined;
   const resolved = readings(document, relatedFiles).flatMap((reading) => {
     const { root, readWith, places, identity, unchanged, filled } = reading;
-    const found = lowerDocument({ ...document, root }, options, crossReferences)
+    const found = lowerDocument({ ...document, root }, options, references)
       .workloads.filter(requestsAccelerators)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
       .map((workload) =>

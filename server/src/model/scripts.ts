@@ -18,27 +18,43 @@ export function withScripts(
     const place = mount.mountPath.replace(/(?<!\/)\/+$/, '');
     return volume?.source !== 'configMap' || place === '' ? [] : [{ mount, volume, place }];
   });
-  const namedAt = wordsBelow(words, new Set(mounts.map(({ place }) => place)));
-  const files = mounts.flatMap(({ mount, volume, place }): readonly (MountedScript & { readonly shell: boolean })[] => {
-    const named = namedAt.get(place);
-    const name = asText(getIn(volume.at, 'configMap', 'name'));
-    if (named === undefined || name === undefined) return [];
-    const seen = crossReferences.configMap(namespace, name);
-    if (seen === undefined) return [];
-    return named.flatMap(({ text: path, before, at: item }) => {
-      const key = keyAt(path, place, asText(getIn(mount.at, 'subPath')), getIn(volume.at, 'configMap', 'items'));
-      const text = key === undefined ? undefined : seen.facts[key];
-      if (text === undefined) return [];
-      const shell = isShell(path, text, before);
-      return shell || /\.(?:ya?ml|json|toml|py)$/.test(path) ? [{ path, text, at: item, shell }] : [];
+  const places = new Set(mounts.map(({ place }) => place));
+  const filesOf = (given: readonly NamedPath[]) => {
+    const namedAt = wordsBelow(given, places);
+    return mounts.flatMap(({ mount, volume, place }): readonly (MountedScript & { readonly shell: boolean })[] => {
+      const named = namedAt.get(place);
+      const name = asText(getIn(volume.at, 'configMap', 'name'));
+      if (named === undefined || name === undefined) return [];
+      const seen = crossReferences.configMap(namespace, name);
+      if (seen === undefined) return [];
+      return named.flatMap(({ text: path, before, at: item }) => {
+        const key = keyAt(path, place, asText(getIn(mount.at, 'subPath')), getIn(volume.at, 'configMap', 'items'));
+        const text = key === undefined ? undefined : seen.facts[key];
+        if (text === undefined) return [];
+        const shell = isShell(path, text, before);
+        return shell || /\.(?:ya?ml|json|toml|py)$/.test(path) ? [{ path, text, at: item, shell }] : [];
+      });
     });
-  });
-  if (files.length === 0) return container;
+  };
+  const first = filesOf(words);
+  if (first.length === 0) return container;
+  const inside = first.flatMap((file) => (file.shell ? [] : settingsNamedIn(file)));
+  // The file that names another takes precedence: DeepSpeed's has `auto` for what the trainer sets.
+  const files = [...filesOf(inside.filter(({ text }) => first.every(({ path }) => path !== text))), ...first];
   const [scripts, settingsFiles] = [true, false].map((shell) =>
     files.filter((file) => file.shell === shell).map(({ path, text, at }) => ({ path, text, at })),
   );
   return { ...container, scripts: scripts ?? [], ...(settingsFiles?.length ? { settingsFiles } : {}) };
 }
+
+/** Files of settings that a file of settings names: a trainer's YAML names DeepSpeed's JSON. */
+function settingsNamedIn({ text, at }: MountedScript): readonly NamedPath[] {
+  if (text.length > maxText) return [];
+  const paths = text.split(/[\s"',=]+/).filter((word) => word.startsWith('/') && /\.(?:ya?ml|json|toml)$/.test(word));
+  return paths.map((path) => ({ text: path, before: '', at }));
+}
+
+const maxText = 200_000;
 
 interface NamedPath {
   readonly text: string;

@@ -5,6 +5,7 @@ import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml
 import { imageUseOf } from './process-input.ts';
 import { isValues } from './values.ts';
 import { modelInValues } from './values-model.ts';
+import { flagsIn } from './vllm-settings.ts';
 import type { Container, Workload } from './workload.ts';
 
 /** What the fields of a custom resource say of the model that its server loads. */
@@ -21,8 +22,14 @@ export interface FieldModel {
   readonly nodes?: number;
 }
 
-/** The model in the fields of a workload's kind; undefined if its kind has no such field, or the field is not set. */
+/** The model in the fields of a workload; undefined if its kind has no such field, or the field is not set. */
 export function fieldModel(container: Container | undefined, workload: Workload): FieldModel | undefined {
+  const ofKind = fieldsOfKind(container, workload);
+  // Another group may have a kind of the same name.
+  return ofKind ?? (container && workload.byShape ? resourceModel(container) : undefined);
+}
+
+function fieldsOfKind(container: Container | undefined, workload: Workload): FieldModel | undefined {
   const { root } = workload.manifest;
   switch (workload.kind) {
     case 'InferenceService':
@@ -51,6 +58,29 @@ function valuesModel(container: Container): FieldModel | undefined {
   const name = isServer ? modelInValues(container.at) : undefined;
   return name === undefined ? undefined : { name, engine: undefined, settings: [] };
 }
+
+/** The model in the fields of a custom resource whose kind nobody listed, if they say that vLLM serves it. */
+function resourceModel({ at }: Container): FieldModel | undefined {
+  const name = namesVllm(at) ? modelInValues(at) : undefined;
+  if (name === undefined) return undefined;
+  const flags = flagsIn(at);
+  const settings = flags.flatMap(({ value }, index): readonly Setting[] => {
+    const flag = value.startsWith('--') ? value.slice(2) : 'model';
+    return flag === 'model' ? [] : [{ name: flag, written: flag, value: flags[index + 1]?.value }];
+  });
+  return { name, engine: 'vllm', settings, open: 'the operator may set more' };
+}
+
+/** Whether a mapping says that its server is vLLM: `backend: vllm`, `engine: {type: vllm}`. */
+export function namesVllm(block: Cursor): boolean {
+  return entries(block).some((entry) => {
+    if (!serverKey.test(keyOf(entry))) return false;
+    const named = entry.node.kind === 'map' ? (getIn(entry, 'type') ?? getIn(entry, 'name')) : entry;
+    return known(named)?.toLowerCase() === 'vllm';
+  });
+}
+
+const serverKey = /^(?:inference|serving)?-?_?(?:engine|backend|runtime|server|framework)(?:type|name)?$/i;
 
 function known(cursor: Cursor | undefined): string | undefined {
   return cursor === undefined || isTemplated(cursor) ? undefined : (asText(cursor) ?? undefined);

@@ -41,13 +41,15 @@ export function engineOf(written: TrainerSettings, hints: ReadonlySet<string>, s
     written.settings.some(({ name }) => /(?:^|[.-])tensor-model-parallel-size$|^use-distributed-optimizer$/.test(name))
   )
     return 'megatron';
+  // NeMo AutoModel: `distributed.strategy: fsdp2`.
+  if (kind.includes('fsdp')) return 'fsdp';
   if ([...hints].some((word) => /^(?:megatron|nemo)/.test(word)) || (hints.has('gpt') && hints.has('pretrain')))
     return 'megatron';
   const sharding = written.settings.some(
     ({ name, value }) => /(?:^|[.-])fsdp/.test(name) && isOn(value?.toLowerCase()),
   );
   const launched = ['torchtitan', 'tune', 'litgpt'].some((word) => hints.has(word));
-  return sharding || kind === 'fsdp' || hints.has('fsdp') || launched ? 'fsdp' : 'torch';
+  return sharding || hints.has('fsdp') || launched ? 'fsdp' : 'torch';
 }
 
 export function shardedOf(

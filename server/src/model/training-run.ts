@@ -69,6 +69,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   const hints = new Set(named.flatMap((one) => [...wordsOf(one), ...unsplitWordsOf(one)]));
   // `fine-tune.py` is not torchtune.
   if (!written.words.some((word) => word.text === 'tune')) hints.delete('tune');
+  if (runsMegatronSwift(written)) hints.add('swift');
   const text = (means: FlagMeaning) => lastSetting(written, means)?.value?.toLowerCase();
   const stage = stageOf(written, named);
   const hidden = enumerations.map((means) => lastSetting(written, means)).find((one) => one && one.value === undefined);
@@ -86,7 +87,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     engine,
     sharded: shardedOf(written, engine, stage, hints),
     offload: offloadOf(written, hints),
-    recomputation: recomputationOf(written, hints, keepsLittle(hints, devices ?? 1)),
+    recomputation: recomputationOf(written, hints, engine !== 'megatron' && keepsLittle(hints, devices ?? 1)),
     adapter,
     optimizer: optimizerOf(text('optimizer') ?? ''),
     tensor: size('tensor-split'),
@@ -95,7 +96,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     context: size('context-split'),
     expert: size('expert-split'),
     devices: devices ?? 1,
-    attention: attentionOf(text('attention-kernel')),
+    attention: hints.has('unsloth') && writesScores.test(shape.name) ? 'eager' : attentionOf(text('attention-kernel')),
     loss:
       fusesLoss(written) || (hints.has('tune') && !namesWholeLoss(written)) || hints.has('unsloth')
         ? 'chunked'
@@ -123,6 +124,19 @@ export function trainingRun(container: Container, workload: Workload): Trained {
   };
   return { run, unknown: null };
 }
+
+/**
+ * SWIFT's program for Megatron: `megatron sft`. It takes the type of weights from the model and divides the states:
+ * https://github.com/modelscope/ms-swift/blob/main/swift/megatron/argument/megatron_args.py
+ */
+function runsMegatronSwift({ words }: TrainerSettings): boolean {
+  return words.some(({ text }, index) => text === 'megatron' && megatronTasks.has(words[index + 1]?.text ?? ''));
+}
+
+const megatronTasks: ReadonlySet<string> = new Set(['pt', 'sft', 'rlhf']);
+
+/** Models that Unsloth runs without fused attention: https://github.com/unslothai/unsloth/blob/main/unsloth/models/loader.py, DISABLE_SDPA_MODEL_NAMES */
+const writesScores = /\/gemma-3-\d/;
 
 /** Models that are one stack of layers. */
 const stacks: ReadonlySet<ModelShape['kind']> = new Set(['language', 'embedding', 'reranker', 'encoder'] as const);

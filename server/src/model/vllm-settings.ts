@@ -36,6 +36,11 @@ export function ownFlagsOf(
   written: readonly Located<string>[],
 ): readonly Located<string>[] {
   if (image === undefined || !/(?:^|[/:-])vllm(?:[-:@/]|$)/.test(image)) return [];
+  return flagsIn(block, written);
+}
+
+/** The same for a block of which something else tells that its server is vLLM. */
+export function flagsIn(block: Cursor, written: readonly Located<string>[] = []): readonly Located<string>[] {
   const holders = [block, ...entries(block).filter((part) => part.node.kind === 'map' && holdsSettings(keyOf(part)))];
   const isWritten = (flag: string) => written.some(({ value }) => value === flag || value.startsWith(`${flag}=`));
   // The parallel sizes of a group of pods are not those of one.
@@ -71,7 +76,7 @@ function holdsSettings(key: string): boolean {
 }
 
 const settingsWords: ReadonlySet<string> = new Set([
-  ...['model', 'llm', 'vllm', 'server', 'serving', 'inference', 'engine'],
+  ...['model', 'llm', 'vllm', 'server', 'serving', 'inference', 'engine', 'backend'],
   ...['settings', 'config', 'configuration', 'args', 'deployment', 'container'],
 ]);
 

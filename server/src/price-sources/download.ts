@@ -81,7 +81,7 @@ async function receive(
     if (status === 416) {
       // The part has more bytes than the file: begin again.
       forget(part);
-      throw new Error('it has another file now');
+      throw new Error('the file there has changed');
     }
     if (status !== 200 && status !== 206) throw statusError(status);
     const start = status === 206 ? held : 0;
@@ -96,7 +96,7 @@ async function receive(
       if (bytes > options.limits.file) throw final(tooLarge);
       options.progress(bytes, total);
     });
-    if (total !== undefined && received !== total) throw new Error('the connection broke off');
+    if (total !== undefined && received !== total) throw new Error('the connection was lost');
   } finally {
     body.destroy();
   }
@@ -113,7 +113,7 @@ async function append(part: string, start: number, body: Readable, seen: (bytes:
     await new Promise<void>((resolve, reject) => {
       body.on('error', reject);
       body.on('end', resolve);
-      body.on('close', () => reject(new Error('the connection broke off')));
+      body.on('close', () => reject(new Error('the connection was lost')));
       body.on('data', (chunk: Buffer) => {
         try {
           bytes += fs.writeSync(fd, chunk);
@@ -141,7 +141,7 @@ const statusWords: Readonly<Record<number, string>> = {
   400: ': the request or the key is not valid',
   401: ': the key is not valid',
   403: ': access is denied',
-  404: ': the file is not there any more',
+  404: ': the file no longer exists',
 };
 
 function bodyOf(part: string, gzip: boolean, { limits, signal }: DownloadOptions): Body {

@@ -74,7 +74,7 @@ export function readSheet(file: string | null): ReadSheet {
   if (value === undefined) return { kind: 'unusable', file, reason: 'it is not JSON' };
   const version = own(value, 'version');
   if (typeof version === 'number' && version !== 1)
-    return { kind: 'unusable', file, reason: `another gpulint wrote it (format ${version})` };
+    return { kind: 'unusable', file, reason: `another version of gpulint wrote it (format ${version})` };
   const read = sheetSchema.safeParse(value);
   const [issue] = read.error?.issues ?? [];
   if (!read.success) return { kind: 'unusable', file, reason: `it is damaged at ${issue?.path.join('.') ?? ''}` };

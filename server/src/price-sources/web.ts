@@ -38,7 +38,7 @@ function codeOf(error: unknown): string {
 
 /** An error for a connection on which nothing arrives. */
 export function silent(idleMs: number): Error {
-  return new Error(`it sent nothing for ${Math.round(idleMs / 1000)} s`);
+  return new Error(`it sent no data for ${Math.round(idleMs / 1000)} s`);
 }
 
 const maxRedirects = 3;
@@ -109,7 +109,7 @@ export function connectionReason(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing accepts connections there';
   if (unreachable.has(code)) return 'it cannot be reached: this machine may be offline, or behind a proxy';
-  if (code === 'ECONNRESET') return 'the connection broke off';
+  if (code === 'ECONNRESET') return 'the connection was lost';
   if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `its certificate is not valid (${code})`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -185,7 +185,7 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
     case 'compose':
       return { message: `${field} is a field of Docker Compose; Kubernetes uses ${meant.instead}: ${then}`, span };
     case 'former': {
-      const message = `${field} is a field of an earlier version; this one uses ${meant.name}${meant.in}`;
+      const message = `${field} is a field of an earlier version; this version uses ${meant.name}${meant.in}`;
       // Helm installs the object without a field that has moved; without a required one, it cannot.
       if (document.template && meant.in !== '')
         return { message: `${message}: Helm ignores it`, span, severity: 'info' };
@@ -219,7 +219,11 @@ function selectTemplate(spec: Cursor, document: YamlDocument): Fix | undefined {
   const known = labels.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
   if (known.length !== labels.length) return undefined;
   const value = { matchLabels: tableOf(known) };
-  return fix('Select the labels of the pod template', 'unsafe', insertKey(document, spec, 'selector', value));
+  return fix(
+    'Add a selector for the labels of the pod template',
+    'unsafe',
+    insertKey(document, spec, 'selector', value),
+  );
 }
 
 function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Report {

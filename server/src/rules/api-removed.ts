@@ -19,7 +19,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * No API server has this kind in this API version.
+ * The API server does not serve this kind in this API version.
  *
  * ## Why
  *

@@ -19,8 +19,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * GPUs with more memory cost several times as much per hour. If weights, buffers and the cache of one request of maximum length fit on a smaller
- * one with `headroom` left, then it serves the same model, with less speed and fewer concurrent requests.
+ * GPUs with more memory cost several times as much per hour. If weights, buffers and the KV cache of one request of maximum length fit on a
+ * smaller one with `headroom` left, then it serves the same model, with less speed and fewer concurrent requests.
  *
  * ```yaml invalid
  * # .gpulint.yaml: {provider: aws, region: us-east-1}
@@ -64,9 +64,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown models, GPUs and prices; on spot; if the config or a node pool sets the GPU; for several GPUs or pods; for servers that are sized for
- * many requests; for `latency-critical` ones; in templates; if the smaller GPU saves less than two fifths; and if half of the GPU is enough, which
- * [whole-gpu-underused](whole-gpu-underused.md) reports.
+ * For unknown models, GPUs and prices; on spot; if the config or a node pool sets the GPU; for several GPUs or pods; for servers that are
+ * sized for many requests; for `latency-critical` ones; in templates; if the smaller GPU saves less than 40%; and if half of the GPU is
+ * enough, which [whole-gpu-underused](whole-gpu-underused.md) reports.
  *
  * ## Sources
  *

@@ -12,10 +12,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * An image with `cpu` in its name or tag contains libraries without CUDA or ROCm. It runs on CPU cores, while the container's GPU costs money
- * and stays idle. Several publishers mark only their builds for GPUs (`tensorflow/tensorflow:2.16.1-gpu`), so the plain tag is for CPUs; for
- * Ray's images, where PyTorch may bring its own CUDA libraries, this is information. An image built for CUDA does not find a GPU of AMD or a Gaudi,
- * and one for ROCm none of NVIDIA.
+ * An image with `cpu` in its name or tag contains libraries without CUDA or ROCm. It runs on CPU cores, while the container's GPU costs
+ * money and stays idle. Several publishers mark only their builds for GPUs (`tensorflow/tensorflow:2.16.1-gpu`), so the plain tag is for
+ * CPUs; for Ray's images, where PyTorch may bring its own CUDA libraries, this is information. An image built for CUDA cannot use an AMD
+ * GPU or a Gaudi device, and one built for ROCm cannot use an NVIDIA GPU.
  *
  * ```yaml invalid
  * apiVersion: v1

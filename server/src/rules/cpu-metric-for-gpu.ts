@@ -112,7 +112,7 @@ export default defineRule({
     const target = targetOf(manifest, context.crossReferences);
     const named = target === undefined ? nameOfGpuTarget(manifest) : undefined;
     if (named !== undefined) {
-      const message = `${shorten(named, 60)} autoscales on ${scaler.metric}, but by its name its load is on the GPU: it likely scales late or never`;
+      const message = `${shorten(named, 60)} autoscales on ${scaler.metric}, but its name suggests a GPU load: it likely scales late or never`;
       context.report({ severity: 'info', message, span: scaler.place });
     }
     if (target === undefined || !runsOnGpus(target)) return;

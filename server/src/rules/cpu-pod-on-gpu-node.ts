@@ -50,8 +50,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * A toleration of GPU nodes alone is information only: the pod may run there but need not. A selector of a pool does not change that, if its
- * name is not one of CPU nodes and the pod tolerates nothing else.
+ * A toleration of GPU nodes alone is information only: the pod may run there but need not. The same applies if the pod also selects a pool
+ * whose name does not suggest CPU nodes, and tolerates nothing else.
  *
  * ## Fix safety
  *
@@ -88,9 +88,9 @@ export default defineRule({
     if (isForAllPods(required.at, workload)) return;
     const server = podSet.containers.flatMap((one) => (one.type === 'init' ? [] : (gpuProgram(one) ?? []))).at(0);
     const result =
-      server === undefined ? 'it occupies an expensive node without using its devices' : `${server.name} gets no GPU`;
+      server === undefined ? 'it occupies an expensive node without using them' : `${server.name} gets no GPU`;
     context.report({
-      message: `The pod selects accelerator nodes (${shorten(required.text, 40)}) but requests no device: ${result}`,
+      message: `The pod selects nodes with accelerators (${shorten(required.text, 40)}) but requests none: ${result}`,
       span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),
       // gpu-without-request adds the request of a program that needs a GPU.
       fixes: () => (required.selector === undefined || server !== undefined ? [] : [removeSelectors(podSet, context)]),
@@ -107,7 +107,7 @@ function reportToleration(podSet: PodSet, { document, report }: PodSetContext): 
   if (containers.some((one) => gpuProgram(one) ?? gpuImage(one))) return;
   report({
     severity: 'info',
-    message: `The pod tolerates GPU nodes (${toleration.key.value}) but requests no device: it may occupy an expensive node`,
+    message: `The pod tolerates GPU nodes (${toleration.key.value}) but requests no GPU: it may occupy an expensive node`,
     span: spanOf(toleration.key.at),
     fixes: () => [fix('Remove this toleration', 'unsafe', removeItem(document, toleration.at))],
   });

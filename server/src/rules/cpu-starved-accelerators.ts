@@ -69,7 +69,7 @@ export default defineRule({
     if (devices < 1 || cores * (devices === 1 ? 4 : 2) >= devices) return;
     if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
     context.report({
-      message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: the devices wait for the cores that feed them`,
+      message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: the devices wait for the CPU to feed them`,
       span: spanOf(limit),
     });
   },

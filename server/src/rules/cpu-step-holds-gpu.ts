@@ -18,7 +18,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Downloading a model, tokenizing a data set or uploading a checkpoint takes minutes to hours and uses the network and the CPU. The
- * accelerators that such a step requests are idle as long as it runs, and the step waits in the queue for nodes that it does not need.
+ * accelerators that such a step requests are idle as long as it runs, and the step queues for nodes that it does not need.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -99,7 +99,7 @@ export default defineRule({
         step.maybe && (known === undefined || !requests.every(({ resource }) => isNeuron(resource)))
           ? 'info'
           : 'warning',
-      message: `The container ${known === undefined ? 'likely ' : ''}only ${step.task} on the CPU (${name}) but holds ${shorten(requestWords(requests), 40)}${amount}`,
+      message: `The container ${known === undefined ? 'likely ' : ''}only ${step.task} (${name}) but holds ${shorten(requestWords(requests), 40)}${amount}`,
       span: requestSpan(requests, container),
       saving: hourly,
       fixes: () => [removeRequests(document, requests, 'Remove the accelerator request')],

@@ -100,7 +100,7 @@ export default defineRule({
         if (!problem.includes('bfloat16') || /gemma/i.test(served.name)) return [];
         const half = { means: 'number-format', flag: '--dtype', value: 'half' } as const;
         const edits = setServerFlag(document, container, half, ({ name }) => name.startsWith('dtype'));
-        return [fix('Use half precision', 'unsafe', edits)];
+        return [fix('Set the dtype to half', 'unsafe', edits)];
       },
     });
   },
@@ -148,7 +148,7 @@ function reportFlag(
     message: `${value} needs compute capability 8.0, but the ${gpu.name} has ${gpu.computeCapability}: the server does not start`,
     span,
     fixes: () => [
-      fix('Use half precision', 'unsafe', rewriteWord(document, lines, last, last.text.replace(value, 'half'))),
+      fix('Set the dtype to half', 'unsafe', rewriteWord(document, lines, last, last.text.replace(value, 'half'))),
     ],
   });
 }

@@ -11,8 +11,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A variable has either a `value` or a `valueFrom`, and that has one source. `fieldRef` and `resourceFieldRef` can read some fields of the pod only:
- * the number of GPUs (`limits.nvidia.com/gpu`) is not one of them. `envFrom` needs a ConfigMap or a Secret.
+ * A variable has either a `value` or a `valueFrom` with exactly one source. `fieldRef` and `resourceFieldRef` can read only some fields of
+ * the pod: the number of GPUs (`limits.nvidia.com/gpu`) is not one of them. `envFrom` needs a ConfigMap or a Secret.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -77,7 +77,7 @@ export default defineRule({
       const isKey = written === undefined && at.step === name;
       if (written === undefined && !isKey) continue;
       report({
-        message: `${name} is not a documented variable; did you mean ${meant}? Under this name, it has no effect`,
+        message: `${name} is not a documented variable; did you mean ${meant}? As written, it has no effect`,
         span: written === undefined ? keySpanOf(at) : spanOf(written),
         fixes: () => {
           const edits =

@@ -86,8 +86,8 @@ export default defineRule({
         reportIn(value, context, (used) => {
           if (before.has(used)) return undefined;
           if ((last.get(used) ?? -1) > index)
-            return `is defined after ${owner}, which keeps the text $(${used}): move it up`;
-          return isAll ? `is not defined: ${owner} keeps the text $(${used})` : undefined;
+            return `is defined after ${owner}, which keeps the literal $(${used}): move it up`;
+          return isAll ? `is not defined: ${owner} keeps the literal $(${used})` : undefined;
         });
       before.add(name);
     }
@@ -97,7 +97,7 @@ export default defineRule({
     if (isShell(baseName(words[0]?.value ?? ''))) return;
     for (const word of words)
       reportIn(word, context, (used) =>
-        last.has(used) ? undefined : `is not defined: the program gets the text $(${used})`,
+        last.has(used) ? undefined : `is not defined: the program gets the literal $(${used})`,
       );
   },
 });

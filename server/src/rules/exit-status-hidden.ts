@@ -14,8 +14,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The exit status of a container is that of the last command of its script, and the status of a pipe is that of its last part. Behind
- * `| tee train.log` or `|| echo failed`, a program that crashes ends with success: nothing restarts it from its checkpoint, and what waits
- * for the job goes on without a model. For pipes, add `set -o pipefail` to the script; for others, end it with the status of the program.
+ * `| tee train.log` or `|| echo failed`, a program that crashes ends with success: nothing restarts it from its checkpoint, and whatever
+ * waits for the job continues without a model. For pipes, add `set -o pipefail` to the script; otherwise, end it with the status of the program.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -58,8 +58,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For programs that are neither known to train nor the only Python script of the command line, if the script reads the status (`$?`,
- * `PIPESTATUS`, `trap`) or does other work afterwards, for templates, and for kinds whose pods stay up. If only a message or a copy of the
- * results follows (`; echo done`, `; rclone copy`), the finding is information only.
+ * `PIPESTATUS`, `trap`), does other work at its end, or may end with `exit`, for templates, and for kinds whose pods stay up. If the script
+ * goes on and ends with a message or a copy of the results (`; echo done`, `; rclone copy`), the finding is information only.
  *
  * ## Sources
  *

@@ -91,7 +91,7 @@ export default defineRule({
     if (pods < 2 || devices < 4) return;
     const { root } = workload.manifest;
     report({
-      message: `${plural(pods, 'pod')} with ${devices} devices start one by one but only work together: without a queue or gang scheduler, some can hold GPUs while others wait`,
+      message: `${plural(pods, 'pod')} (${devices} accelerators) only work together but start one by one: without gang scheduling, some can hold GPUs while others wait`,
       span: spanOf(getIn(root, 'metadata', 'name') ?? getIn(root, 'kind') ?? root),
     });
   },

@@ -1,5 +1,6 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { placementFields, unreadFields } from '../evidence/pod-options.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { ignoredRequests } from '../model/charts/notebooks.ts';
 import { isListedContainer } from '../model/pod.ts';
@@ -20,7 +21,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently drop them, and the pod can run on any
  * node. Accelerators are requested in a container's `resources.limits`; the pod's own `resources` accept only cpu, memory and huge pages.
  * A profile of JupyterHub requests them in `extra_resource_limits` of its `kubespawner_override`, and a controller of the app-template chart in its
- * containers.
+ * containers, whose pods have such fields in `pod` or `defaultPodOptions`. Ollama's chart reads them next to `ollama`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -65,6 +66,8 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * - [canonical/microk8s#4408](https://github.com/canonical/microk8s/issues/4408)
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
  * - [KubeSpawner: profile_list](https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html#kubespawner.KubeSpawner.profile_list)
+ * - [app-template: values](https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/values.schema.json)
+ * - [Ollama: values](https://github.com/otwld/ollama-helm/blob/main/values.yaml)
  * - [Kubernetes: pod-level resources](https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources/)
  */
 export default defineRule({
@@ -136,6 +139,7 @@ function reportIgnored(podSet: PodSet, context: PodSetContext): void {
     for (const container of podSet.containers) reportStray(container, context);
     reportOutside(podSet, context);
   }
+  reportUnread(podSet, context);
   const profile = getIn(pod, 'kubespawner_override');
   const path = pod.step === 'singleuser' ? ['extraResource', 'limits'] : ['extra_resource_limits'];
   for (const entry of ignoredRequests(pod)) {
@@ -176,6 +180,30 @@ function reportOutside(podSet: PodSet, context: PodSetContext): void {
 
   function place(holder: Cursor | undefined): string {
     return shared.includes(holder) ? 'next to the controllers' : 'next to the containers';
+  }
+}
+
+/** Fields of pods where a well-known chart does not read them. */
+function reportUnread(podSet: PodSet, context: PodSetContext): void {
+  for (const { field, owner, path, place } of unreadFields(podSet, context.workload)) {
+    const isRequest = isAccelerator(field) || keyOf(field) === 'resourceClaims';
+    if (!isRequest && !requestsAccelerators(podSet) && !mentionsGpus(field)) continue;
+    const effect = isRequest ? 'no container gets it' : 'the pods can run on any node';
+    context.report({
+      severity: isRequest && (keyOf(field) === 'resourceClaims' || !requestsAccelerators(podSet)) ? 'error' : 'warning',
+      message: `${shorten(rightName(field), 60)} belongs ${place}, not here: the chart does not read it, and ${effect}`,
+      span: keySpanOf(field),
+      fixes: () => [
+        moveField(
+          context.document,
+          field,
+          owner,
+          path,
+          `Move ${keyOf(field)} to ${path.slice(0, -1).join('.') || 'the top'}`,
+          [onlyHolder(field, podSet.pod)],
+        ),
+      ],
+    });
   }
 }
 
@@ -228,21 +256,6 @@ function onlyContainer({ containers }: PodSet): Container | undefined {
 }
 
 const rejected = 'kubectl rejects it; other clients ignore it';
-
-const podFields: ReadonlySet<string> = new Set([
-  'nodeSelector',
-  'nodeName',
-  'affinity',
-  'tolerations',
-  'toleration',
-  'runtimeClassName',
-  'schedulerName',
-  'topologySpreadConstraints',
-]);
-
-function placementFields(map: Cursor | undefined): readonly Cursor[] {
-  return entries(map).filter((field) => podFields.has(keyOf(field)));
-}
 
 /** The name, followed by the correct name if it is misspelled. */
 function rightName(field: Cursor): string {

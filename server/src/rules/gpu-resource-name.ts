@@ -12,7 +12,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
- * server rejects a name without a domain, such as `gpu`, a domain with capitals, and a misspelled name that is in `requests` but not in `limits`.
+ * server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
+ * not in `limits`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -79,13 +80,13 @@ export default defineRule({
       const isInvalid = !name.includes('/') || keyProblem(name) !== undefined;
       const lacksLimit = lacksLimitOf(name, container, context);
       const consequence = isInvalid
-        ? 'the API server rejects the pod'
+        ? 'The API server rejects the pod'
         : lacksLimit
-          ? 'without a limit, the API server rejects the pod'
-          : 'the pod stays Pending';
+          ? 'Without a limit, the API server rejects the pod'
+          : 'The pod stays Pending';
       context.report({
         severity: (isInvalid && isListedContainer(container.at)) || lacksLimit ? 'error' : 'warning',
-        message: `No device plugin offers ${name} (did you mean ${intended}?): ${consequence}`,
+        message: `No device plugin offers ${name}; did you mean ${intended}? ${consequence}`,
         span: keySpanOf(entry),
         fixes: () => [renameResource(container, name, intended, 'safe', context.document)],
       });

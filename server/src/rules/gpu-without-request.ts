@@ -6,6 +6,7 @@ import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import {
   cudaBuildOnCpu,
+  dockerGpus,
   gpuImage,
   gpuProgram,
   isPlainCudaBuild,
@@ -84,14 +85,15 @@ import { defineRule } from './rule.ts';
  * and without them if it is a server's and no device is named anywhere in the values. Empty `resources` next to labels of GPU nodes are reported for any
  * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device.
  *
- * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is reported as well. The severity is **warning** if its container is
- * privileged: then it finds the GPUs of its node, and the scheduler gives them to other pods too.
+ * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is also reported, as a **warning** if its
+ * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
  *
- * So are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers can open, and Deployments and
- * the like on NVIDIA's image of CUDA itself.
+ * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers
+ * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image.
  *
- * A server of vLLM with settings for CPUs (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on the image for CUDA is a **warning**: only another image has
- * the build for CPUs.
+ * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
+ *
+ * An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program.
  *
  * The roles of a PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is
  * also a warning.
@@ -136,7 +138,7 @@ export default defineRule({
     }
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
     if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
-    if (reportMount()) return;
+    if (reportMount() || podSet.containers.some(reportDockerOption)) return;
     const isOpen = podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isIncomplete);
     // visible-devices-bypass reports other values.
     if (isOpen || podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')))
@@ -187,10 +189,21 @@ export default defineRule({
       if (claims || parts.some(isTemplatedOrIncomplete)) return false;
       report({
         message: users.some(isPrivileged)
-          ? `The container uses the GPU of its node through ${shorten(path, 30)} without a request: nothing counts it, and other pods can get the same GPU`
+          ? `The container uses the GPU of its node through ${shorten(path, 30)} without a request: the scheduler does not count it, and other pods can get the same GPU`
           : `${shorten(path, 30)} of the node is mounted, but no GPU is requested: a container that is not privileged cannot open the device`,
         span: spanOf(at),
         oncePerFile: container === undefined,
+      });
+      return true;
+    }
+
+    function reportDockerOption(container: Container): boolean {
+      const option = dockerGpus(container);
+      if (option === undefined || podSet.pods.max === 0) return false;
+      report({
+        severity: 'warning',
+        message: `${option.text} is an option of docker run, but here an argument of the program: the container requests no GPU and gets none`,
+        span: option.span,
       });
       return true;
     }
@@ -207,7 +220,7 @@ export default defineRule({
       if (launch === undefined) return false;
       report({
         severity: privileged ? 'warning' : 'info',
-        message: `${launch.text} starts ${launch.count} processes on GPUs, but the ${privileged ? 'privileged container requests none: other pods can get the same GPUs' : 'container requests none: the start fails'}`,
+        message: `${launch.text} starts ${launch.count} processes on GPUs, but the ${privileged ? 'privileged container requests none: other pods can get the same GPUs' : 'container requests none: the launch fails'}`,
         span: launch.span,
       });
       return true;

@@ -1,24 +1,27 @@
+import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { placesAt } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
+import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
 import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * CUDA_VISIBLE_DEVICES hides GPUs that the container requests.
  *
  * ## Why
  *
- * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the first
- * that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that the list
- * does not name stay idle, and are paid for. A UUID names one GPU of one node, but the device plugin assigns any. Without the variable, a program
- * sees all of its GPUs.
+ * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the
+ * first that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that
+ * the list does not name stay idle but cost money. A UUID names one GPU of one node, but the device plugin assigns any. Without the
+ * variable, a program sees all of its GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -62,9 +65,10 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a command or a script sets or reads the variable, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
- * (privileged, NVIDIA_VISIBLE_DEVICES), for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list names no GPU of the
- * container by mistake, and warning if it is empty or -1.
+ * For a list in a command that names only GPUs of the container, because other commands may use the rest. For a variable of the container if a
+ * command or a script sets or reads it, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
+ * (privileged, NVIDIA_VISIBLE_DEVICES), for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list of a
+ * variable names no GPU of the container by mistake, and warning if it is empty, -1 or in a command.
  *
  * ## Sources
  *
@@ -74,7 +78,9 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
-  container(container, { workload, podSet, document, report }) {
+  container(container, context) {
+    const { workload, podSet, document, report } = context;
+    reportCommands(container, context);
     const env = container.env.find(({ name, value }) => lists.test(name) && value !== undefined);
     const value = env?.value;
     if (env === undefined || value === undefined || isTemplated(value.at) || isIncomplete(container.at)) return;
@@ -92,21 +98,42 @@ export default defineRule({
     const seen = count === null ? undefined : visible(value.value, count);
     if (count === null || count === 0 || seen === undefined || seen >= count) return;
     const text = `${env.name}=${shorten(value.value, 24) || '""'}`;
-    const own = count === 1 ? "the container's only GPU is 0" : `the container's GPUs are 0 to ${count - 1}`;
     const hidesAll = /^(?:-1)?$/.test(value.value.trim());
     report({
       severity: seen === 0 && !hidesAll ? 'error' : 'warning',
-      message:
-        seen > 0
-          ? `${text} uses only ${seen} of the container's ${count} GPUs: the others stay idle`
-          : hidesAll
-            ? `${text} hides the container's GPUs from the program`
-            : `${text} names no GPU that exists (${own}): the program gets no GPU`,
+      message: hidesAll ? `${text} hides the container's GPUs from the program` : effectOf(text, seen, count),
       span,
       fixes,
     });
   },
 });
+
+function effectOf(text: string, seen: number, count: number): string {
+  const own = count === 1 ? "the container's only GPU is 0" : `the container's GPUs are 0 to ${count - 1}`;
+  return seen > 0
+    ? `${text} uses only ${seen} of the container's ${count} GPUs: the others stay idle`
+    : `${text} names no GPU that exists (${own}): the program gets no GPU`;
+}
+
+/** Lists in command lines that name GPUs of the node. Other commands may use those that a list omits. */
+function reportCommands(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  if (!lines.some(({ value }) => value.includes('_VISIBLE_DEVICES='))) return;
+  const count = wholeGpus(container, podSet);
+  if (!count || isExempt(workload) || mayUseOtherGpus(container) || lines.some(({ at }) => isTemplated(at))) return;
+  const { command, args, env } = processInput(container);
+  for (const { words, assignments } of allCommands(readCommandLine(command, args, env).statements)) {
+    const exported = baseName(words[0]?.text ?? '') === 'export' ? words.slice(1) : [];
+    for (const word of [...assignments, ...exported]) {
+      const [name = '', list = ''] = word.dynamic ? [] : word.text.split('=');
+      const seen: number | undefined = lists.test(name) ? visible(list, count) : undefined;
+      const span = spanOfWords(document, lines, [word, word]);
+      const isOutside = list.split(',').some((number) => Number(number) >= count);
+      if (seen === undefined || seen === count || !isOutside || span === undefined) continue;
+      report({ message: effectOf(shorten(word.text, 50), seen, count), span });
+    }
+  }
+}
 
 /** The first of a list of GPUs or MIG devices by their identifiers, which drivers print in full. */
 const uuid = /^\s*(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\s*(?:,|$)/i;

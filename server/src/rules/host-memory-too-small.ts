@@ -1,20 +1,26 @@
+import { plural } from '../cost/money.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isTrial } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
 import { parametersStated } from '../model/model-params.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
+import { trainingRun } from '../model/training-run.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { asText, getIn, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The memory limit of a container is too small to start its model server.
+ * The memory limit of a container is too small to start its model server or its training.
  *
  * ## Why
  *
- * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any weights,
- * and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while its GPU is
- * held and paid for.
+ * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
+ * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
+ * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained, the
+ * severity is info: the framework alone takes about that much.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -50,11 +56,13 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a limit of more than 4 GiB, and for models that are unknown or have fewer than about 7 billion parameters.
+ * With a limit of more than 4 GiB (for training: and of more than 1 GiB per GPU), and for models that are unknown or have fewer than about
+ * 7 billion parameters, unless they are trained with 1 GiB or less per GPU. Tests and benchmarks need less.
  *
  * ## Sources
  *
  * - [Kubernetes: memory limits](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run)
+ * - [PyTorch: 1.3 GiB of host memory for a single layer on a GPU, 1.9 GiB after its first use](https://github.com/pytorch/pytorch/issues/12873)
  * - [vLLM: a container killed at its memory limit while it loads a model](https://github.com/vllm-project/vllm/issues/28923)
  */
 export default defineRule({
@@ -64,24 +72,54 @@ export default defineRule({
     if (container.type === 'init' || isExempt(workload)) return;
     const limit = getIn(container.resources, 'limits', 'memory');
     const bytes = limit && lowerQuantity(limit).value;
-    if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0 || bytes > largestTooSmall) return;
+    if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0) return;
+    const trains = hasRole(workload, 'training');
+    if (bytes > largestTooSmall && !(trains && bytes <= leastPerGpu * mostGpus)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
-    const served = requests.length === 0 ? null : servedModel(container, workload).model;
-    const name = served?.open.length === 0 ? served.name : undefined;
+    if (requests.length === 0) return;
+    const written = `A memory limit of ${shorten(asText(limit) ?? '', 20)}`;
+    const name = trains ? trainedName(container, workload) : servedName(container, workload);
     const weights =
       name === undefined
         ? undefined
         : weightsSize(name, 2, parametersStated(workload.manifest, podSet, options, name))?.gib;
-    if (name === undefined || weights === undefined || weights < largeGiB) return;
+    if (bytes <= largestTooSmall && name !== undefined && weights !== undefined && weights >= largeGiB) {
+      const what = trains ? 'the training' : 'the server';
+      report({
+        message: `${written} is too small for ${shorten(name.slice(name.lastIndexOf('/') + 1), 40)}: the kernel kills ${what} while it loads the model`,
+        span: spanOf(limit),
+      });
+      return;
+    }
+    const [request] = requests;
+    const gpus = request?.form === 'whole' ? Math.max(request.count ?? 1, 1) : 1;
+    if (!trains || bytes > leastPerGpu * gpus || isTrial(workload)) return;
     report({
-      message: `A memory limit of ${shorten(asText(limit) ?? '', 20)} is too small for ${shorten(name.slice(name.lastIndexOf('/') + 1), 40)}: the kernel kills the server while it loads the model`,
+      severity: 'info',
+      message: `${written} is likely too small to train on ${plural(gpus, 'GPU')}: a framework with CUDA takes 1–2 GiB per GPU before it loads any data`,
       span: spanOf(limit),
     });
   },
 });
+
+function servedName(container: Container, workload: Workload): string | undefined {
+  const served = servedModel(container, workload).model;
+  return served?.open.length === 0 ? served.name : undefined;
+}
+
+function trainedName(container: Container, workload: Workload): string | undefined {
+  const { run, unknown } = trainingRun(container, workload);
+  return run?.name ?? (unknown !== null && 'known' in unknown ? unknown.known?.name : undefined);
+}
 
 /** Assumption: the processes of a server with PyTorch and CUDA take 4 GiB or more before the first weights are loaded. */
 const largestTooSmall = 4 * 2 ** 30;
 
 /** Models of about 7 billion parameters and more. */
 const largeGiB = 12;
+
+/** What PyTorch takes with CUDA, per process, before its data; there is usually one process per GPU. */
+const leastPerGpu = 2 ** 30;
+
+/** Nodes have no more GPUs than this. */
+const mostGpus = 16;

@@ -146,7 +146,7 @@ function checkQuery(trigger: Cursor, context: RuleContext): void {
   const { written, exported, corrected } = found;
   context.report({
     severity: 'info',
-    message: `The server exports ${exported}, not ${written}: unless a collector renames it, KEDA finds none`,
+    message: `The server exports ${exported}, not ${written}: unless a collector renames it, the query returns no data`,
     span: spanOf(query),
     fixes: () => [fix(`Change ${written} to ${exported}`, 'unsafe', replaceScalar(context.document, query, corrected))],
   });

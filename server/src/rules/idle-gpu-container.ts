@@ -28,11 +28,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A device belongs to its container as long as the container runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU
- * for everybody else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting
- * pod. After `serve || sleep infinity`, a server that has crashed is not restarted while its container holds the GPU. The pod of a Job holds its
- * devices until all its containers have ended: a container that exports metrics or sleeps holds them for good, unless it is an init container
- * with `restartPolicy: Always`.
+ * A container holds its devices as long as it runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU for
+ * everyone else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting pod.
+ * After `serve || sleep infinity`, a server that has crashed is not restarted while its container holds the GPU. The pod of a Job holds its
+ * devices until all its containers have ended: a container that exports metrics or sleeps holds them for good, unless it is an init
+ * container with `restartPolicy: Always`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the container ends after its work, and so do the shells that people have opened in it.
+ * Unsafe: the container ends after its work, and with it any shells that people have opened in it.
  *
  * ## When it is silent
  *
@@ -140,7 +140,7 @@ function checkHelper(container: Container, context: PodSetContext): void {
   if (span === undefined) return;
   const name = shorten(asText(getIn(container.at, 'name')) ?? 'A container', 30);
   context.report({
-    message: `${name} never ends, so the ${kind === 'Job' ? 'Job' : 'Job of the CronJob'} keeps ${shorten(requestWords(requests), 40)} after its work: make it an init container with restartPolicy Always`,
+    message: `${name} never exits, so the ${kind === 'Job' ? 'Job' : 'Job of the CronJob'} keeps ${shorten(requestWords(requests), 40)} after its work: make it an init container with restartPolicy Always`,
     span,
   });
 }
@@ -196,8 +196,7 @@ function removeWait(
   const cut = { ...last, start: before.end, end: last.end };
   const text = item.value.slice(cut.start, cut.end);
   const span = spanOfWords(document, lines, [cut, cut]);
-  const title =
-    kind === 'after-failure' ? 'End the container if its program fails' : 'End the container after its work';
+  const title = kind === 'after-failure' ? 'Remove the wait after the program fails' : 'Remove the wait after the work';
   return span && fix(title, 'unsafe', replacePart(document, item.at, span, text, ''));
 }
 
@@ -259,11 +258,11 @@ function behavior(waiting: Pick<Waiting, 'what' | 'kind' | 'seconds'> | FailureW
   const { what, kind, seconds } = waiting;
   const shown = shorten(what, 48);
   if ('program' in waiting) return `If ${shorten(waiting.program, 20)} fails, the container only waits (${shown})`;
-  if (kind === 'works-first') return `The container works, then only waits (${shown})`;
+  if (kind === 'works-first') return `The container only waits after its work (${shown})`;
   if (seconds !== Number.POSITIVE_INFINITY && !outlastsWork({ kind, seconds }))
     return `The container only waits, then restarts (${shown}),`;
   return kind === 'looks-first'
-    ? `The container lists its devices, then only waits (${shown})`
+    ? `The container only lists its devices and waits (${shown})`
     : `The container only waits (${shown})`;
 }
 

@@ -13,8 +13,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or with
- * capitals in the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
+ * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or
+ * with uppercase letters in the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -46,7 +46,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates and placeholders, including words in capitals, and for workloads without accelerators.
+ * For templates and placeholders, including uppercase words, and for workloads without accelerators.
  *
  * ## Sources
  *

@@ -25,7 +25,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The image of a container with an accelerator has no tag, or a tag that moves.
+ * The image of a container with an accelerator has no tag, or a mutable tag.
  *
  * ## Why
  *
@@ -76,7 +76,7 @@ export default defineRule({
   document({ root }, context) {
     for (const version of root === null ? [] : serverVersions(rootCursor(root))) {
       context.report({
-        message: `${keyOf(version)}: ${asText(version) ?? ''} moves: a new pod can run a different build`,
+        message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable: a new pod can run a different build`,
         span: spanOf(version),
       });
     }
@@ -106,7 +106,7 @@ export default defineRule({
       });
     } else if (isMoving(parts.tag, asText(getIn(container.at, 'imagePullPolicy')) === 'Always')) {
       context.report({
-        message: `Image tag ${parts.tag.slice(0, 60)} moves: a new pod can run a different build`,
+        message: `Image tag ${parts.tag.slice(0, 60)} is mutable: a new pod can run a different build`,
         span: tagSpan(context.document.text, written, parts.tag),
       });
     }

@@ -43,6 +43,7 @@ import gpuResourceName from './gpu-resource-name.ts';
 import gpuWithoutRequest from './gpu-without-request.ts';
 import gpusExceedNode from './gpus-exceed-node.ts';
 import hiddenGpus from './hidden-gpus.ts';
+import hostLibraries from './host-libraries.ts';
 import hostMemoryTooSmall from './host-memory-too-small.ts';
 import hpaMetricInvalid from './hpa-metric-invalid.ts';
 import hpaMetricUnknown from './hpa-metric-unknown.ts';
@@ -72,6 +73,7 @@ import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import mixedGpuModels from './mixed-gpu-models.ts';
 import modelDoesNotFit from './model-does-not-fit.ts';
+import modelNotNamed from './model-not-named.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
 import modelVolumeUnused from './model-volume-unused.ts';
@@ -104,6 +106,7 @@ import rayLimits from './ray-limits.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
 import rdmaMemlock from './rdma-memlock.ts';
 import rdmaMissing from './rdma-missing.ts';
+import readOnlyRoot from './read-only-root.ts';
 import referenceNotFound from './reference-not-found.ts';
 import requestsExceedNode from './requests-exceed-node.ts';
 import resourceInvalid from './resource-invalid.ts';
@@ -200,6 +203,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['gpu-without-request', gpuWithoutRequest],
   ['gpus-exceed-node', gpusExceedNode],
   ['hidden-gpus', hiddenGpus],
+  ['host-libraries', hostLibraries],
   ['host-memory-too-small', hostMemoryTooSmall],
   ['hpa-metric-invalid', hpaMetricInvalid],
   ['hpa-metric-unknown', hpaMetricUnknown],
@@ -229,6 +233,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['mixed-accelerators', mixedAccelerators],
   ['mixed-gpu-models', mixedGpuModels],
   ['model-does-not-fit', modelDoesNotFit],
+  ['model-not-named', modelNotNamed],
   ['model-path-not-mounted', modelPathNotMounted],
   ['model-volume-too-small', modelVolumeTooSmall],
   ['model-volume-unused', modelVolumeUnused],
@@ -261,6 +266,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['rayjob-left-running', rayjobLeftRunning],
   ['rdma-memlock', rdmaMemlock],
   ['rdma-missing', rdmaMissing],
+  ['read-only-root', readOnlyRoot],
   ['reference-not-found', referenceNotFound],
   ['requests-exceed-node', requestsExceedNode],
   ['resource-invalid', resourceInvalid],

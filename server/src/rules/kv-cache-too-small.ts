@@ -11,13 +11,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The GPU has no room for the cache of the longest request.
+ * The GPU has no room for the KV cache of the longest request.
  *
  * ## Why
  *
- * vLLM keeps keys and values of all tokens of a request in GPU memory. At startup, it compares what weights and buffers leave free with the cache of
- * one request of `--max-model-len` tokens, by default the maximum of the model, and stops if that does not fit. The pod keeps
- * restarting while its GPU is held and paid for.
+ * vLLM keeps keys and values of all tokens of a request in GPU memory. At startup, it compares what weights and buffers leave free with the
+ * KV cache of one request of `--max-model-len` tokens, by default the maximum of the model, and stops if that does not fit. The pod keeps
+ * restarting while it holds its GPU.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -78,7 +78,7 @@ export default defineRule({
     const most = longest(misfit);
     const upTo = most === undefined ? '' : `; about ${formatNumber(most)} tokens fit`;
     report({
-      message: `A request of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name, 40)} leaves ${formatGiB(Math.max(0, fit.leftGiB))} GiB: vLLM does not start${upTo}`,
+      message: `A request of ${formatNumber(context)} tokens needs ${formatGiB(cacheGiB)} GiB of KV cache${devices > 1 ? ' per GPU' : ''}, but ${shorten(name, 40)} leaves ${formatGiB(Math.max(0, fit.leftGiB))} GiB: vLLM does not start${upTo}`,
       span: requestSpan([misfit.request], container),
       fixes: () => [most === undefined ? undefined : shorter(document, container, most)],
     });

@@ -9,7 +9,7 @@ import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -18,9 +18,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Some servers accept connections only at 127.0.0.1 unless a flag says otherwise, because they are made for the computer at hand. In a pod that
- * is an address of the pod alone: Services and probes connect to the address of the pod and are refused. The server runs and holds its GPUs,
- * but no request reaches it, and with a probe it never becomes ready. `kubectl port-forward` still works, so the mistake is easy to miss.
+ * Some servers accept connections only at 127.0.0.1 unless a flag says otherwise, because they are meant for local use. In a pod, only the
+ * pod itself can reach that address: Services and probes connect to the pod's IP and are refused. The server runs and holds its GPUs, but
+ * no request reaches it, and with a probe it never becomes ready. `kubectl port-forward` still works, so the mistake is easy to miss.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -76,6 +76,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [TensorRT-LLM: trtllm-serve](https://nvidia.github.io/TensorRT-LLM/latest/commands/trtllm-serve/trtllm-serve.html)
  * - [Uvicorn: settings](https://www.uvicorn.org/settings/)
  * - [Flask: command line](https://flask.palletsprojects.com/en/stable/cli/)
+ * - [Ollama: FAQ](https://docs.ollama.com/faq)
+ * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
  * - [Xinference: start a local server](https://inference.readthedocs.io/en/latest/getting_started/using_xinference.html)
  */
 export default defineRule({
@@ -89,16 +91,16 @@ export default defineRule({
     if (mayRunMore(container) || lines.some(({ at }) => isTemplated(at))) return;
     if (items(getIn(container.at, 'envFrom')).length > 0) return;
     const found = listenerOf(container);
-    const span = found && spanOfWords(document, lines, found.words);
+    const span = found && ('words' in found ? spanOfWords(document, lines, found.words) : spanOf(found.variable));
     if (found === undefined || span === undefined || !isServed(container, found.port, workload)) return;
     const { program, host } = found;
     report({
       message:
         host === undefined
-          ? `${program} without --host listens only on 127.0.0.1: Services and probes of the pod do not reach it`
-          : `${shorten(host, 30)} is an address of the pod alone: Services and probes do not reach ${program}`,
+          ? `${program} without --host listens only on 127.0.0.1: Services and probes cannot reach it`
+          : `${shorten(host, 40)} is reachable only inside the pod: Services and probes cannot reach ${program}`,
       span,
-      fixes: () => (host === undefined ? [listenOnAll(found, container, context)] : []),
+      fixes: () => ('words' in found && host === undefined ? [listenOnAll(found, container, context)] : []),
     });
   },
 });
@@ -120,7 +122,7 @@ function isServed(container: Container, port: string | undefined, workload: Work
   return isProbed || (workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort'))));
 }
 
-interface Listener {
+interface ByFlag {
   readonly program: string;
   /** The flag with its value; undefined for the default of the program. */
   readonly host: string | undefined;
@@ -129,21 +131,41 @@ interface Listener {
   readonly port: string | undefined;
 }
 
+interface ByVariable {
+  readonly program: string;
+  /** The variable with its value. */
+  readonly host: string;
+  readonly variable: Cursor;
+  readonly port: string | undefined;
+}
+
 /** The one server of a container, if it listens only on the loopback address. */
-function listenerOf(container: Container): Listener | undefined {
+function listenerOf(container: Container): ByFlag | ByVariable | undefined {
   const server = soleServer(container);
-  if (server?.command === undefined) return undefined;
+  const set = server && ofVariable(server.program, container);
+  if (set !== undefined || server?.command === undefined) return set;
   const variables = processInput(container).env.map(({ name }) => name);
   const found = ofCommand(server.program, server.command, variables);
   // An image may change the default address of the server that it starts.
   return server.byImage && found?.host === undefined ? undefined : found;
 }
 
-function ofCommand(
-  program: string,
-  { words, assignments }: SimpleCommand,
-  env: readonly string[],
-): Listener | undefined {
+/** The address in the variable of a server, with or without a port. */
+function ofVariable(program: string, { env }: Container): ByVariable | undefined {
+  const variable = env.find(({ name }) => name === hostVariables.get(program));
+  if (variable?.value === undefined || isTemplated(variable.value.at)) return undefined;
+  const { value, at } = variable.value;
+  const [, host = '', port] = /^(?:https?:\/\/)?([\w.]{1,40})(?::(\d{1,5}))?\/?$/.exec(value) ?? [];
+  return loopback.test(host) ? { program, host: `${variable.name}=${value}`, variable: at, port } : undefined;
+}
+
+/** The variables that have the address on which servers listen. Images set them to all addresses. */
+const hostVariables: ReadonlyMap<string, string> = new Map([
+  ['ollama', 'OLLAMA_HOST'],
+  ['llama-server', 'LLAMA_ARG_HOST'],
+]);
+
+function ofCommand(program: string, { words, assignments }: SimpleCommand, env: readonly string[]): ByFlag | undefined {
   const [first, last] = [words[0], words.at(-1)];
   const flags = readFlags(words);
   const host = flags.find(({ name, written }) => name === 'host' || (name.length === 1 && /^H$/.test(written)));
@@ -178,7 +200,7 @@ const loopbackByDefault: ReadonlySet<string> = new Set([
 ]);
 
 /** Appends the flag to a list of words. A script is left alone. */
-function listenOnAll({ words }: Listener, container: Container, { document }: PodSetContext): Fix | undefined {
+function listenOnAll({ words }: ByFlag, container: Container, { document }: PodSetContext): Fix | undefined {
   const { command, args } = container;
   const lines = [...command, ...args];
   const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));

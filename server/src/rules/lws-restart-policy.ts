@@ -13,8 +13,9 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The pods of a group hold parts of one model and communicate all the time. When one of them restarts, the others wait in a collective
- * call for ranks that are gone: the group hangs and keeps its GPUs. `RecreateGroupOnPodRestart`, the default of a LeaderWorkerSet, restarts the whole
- * group. Other operators have the same choice for their groups, such as `restartPolicy` of a role of a RoleBasedGroup.
+ * operation for ranks that no longer exist: the group hangs and keeps its GPUs. `RecreateGroupOnPodRestart`, the default of a
+ * LeaderWorkerSet, restarts the whole group. Other operators have the same choice for their groups, such as `restartPolicy` of a role of a
+ * RoleBasedGroup.
  *
  * ```yaml invalid
  * apiVersion: leaderworkerset.x-k8s.io/v1

@@ -15,15 +15,15 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * A server loads all weights before it answers. If they exceed the memory of its GPUs, or of the part that it may use, it stops with
- * "out of memory" and starts again, and the GPUs are held and paid for all the time.
+ * A server loads all weights before it answers. If they exceed the memory of its GPUs, or of the part that it may use, it fails with "out
+ * of memory" and restarts, and holds its GPUs all the while.
  *
  * It is an error if the weights exceed the memory of all GPUs of the container together, and a warning if weights and buffers exceed what the
  * settings leave on a GPU: tensor parallelism, a smaller format or a larger GPU helps.
  *
- * Pods that share a GPU request a part of its memory: `nvidia.com/gpumem` of HAMi, `gpu-memory` and `gpu-fraction` of KAI and Run:ai. It is a warning if
- * the weights exceed that part. HAMi lets the server run out of memory; KAI only counts, so the server takes the memory of other pods.
- * A `resourceProfile` of KubeAI's own gives whole cards.
+ * Pods that share a GPU request a part of its memory: `nvidia.com/gpumem` of HAMi, `gpu-memory` and `gpu-fraction` of KAI and Run:ai. It is
+ * a warning if the weights exceed that part. HAMi lets the server run out of memory; KAI only does the accounting, so the server uses
+ * memory that belongs to other pods. KubeAI's built-in resource profiles give whole GPUs.
  *
  * Training also keeps gradients and optimizer states: with AdamW, weights of 16 bits take four times their size. It is a warning if these alone
  * exceed the GPU's memory by more than a quarter: sharded states (FSDP, ZeRO), 8-bit states, LoRA or QLoRA need less. The hover lists what each
@@ -126,7 +126,7 @@ const methods: ReadonlyMap<TrainingLever['kind'], string> = new Map([
 function inShare({ estimate: { name }, weightsGiB, format, share }: ShareMisfit): string {
   const as = format === null ? ' even at 4 bits per parameter' : ` in ${format}`;
   const each = share.count > 1 ? ' on each GPU' : '';
-  const then = share.limited ? 'the server does not start' : 'the server takes memory of other pods on the GPU';
+  const then = share.limited ? 'the server does not start' : 'the server uses memory that belongs to other pods';
   return `${share.name} gives ${formatGiB(share.eachGiB)} GiB, but the weights of ${shorten(name.slice(name.lastIndexOf('/') + 1), 32)} need ${formatGiB(weightsGiB)} GiB${as}${each}: ${then}`;
 }
 
@@ -142,7 +142,7 @@ function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit)
   const { name, weightsGiB, overheadGiB, graphsGiB, fraction, devices } = estimate;
   const need = weightsGiB + overheadGiB - (fraction === null ? 0 : graphsGiB);
   const card = gpu?.name ?? request.resource;
-  return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;
+  return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its KV cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;
 }
 
 /** `; 8 with tensor parallelism are enough`: the fewest of the same GPU, up to those of one machine. */

@@ -16,7 +16,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A model server downloads the weights before it starts. If the volume is too small, the download fails ("No space left on device"), and so
- * does every further attempt, while the pod holds its GPU. Shared file systems may ignore the size of a claim. If an emptyDir exceeds its
+ * does every retry, while the pod holds its GPU. Shared file systems may ignore the size of a claim. If an emptyDir exceeds its
  * `sizeLimit`, the kubelet evicts the pod, and the next pod starts the same download.
  *
  * ```yaml invalid

@@ -15,7 +15,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * Names become DNS names and paths, so their characters and lengths are limited: lower-case letters, digits and "-", for most objects also ".".
+ * Names become DNS names and paths, so their characters and lengths are limited: lowercase letters, digits and "-", for most objects also ".".
  * Models and GPUs have other names: `llama-3.1` is not the name of a container, nor `Qwen2` that of a Deployment. Ports have at most 15
  * characters, CronJobs 52, Jobs and containers 63.
  *

@@ -176,6 +176,7 @@ const rangesOf = table<readonly Range[]>({
     ['spec.leaderWorkerTemplate.size', 1],
   ],
   'jobset.x-k8s.io/JobSet': [['spec.replicatedJobs.*.replicas', 0]],
+  'kubeflow.org/PyTorchJob': [['spec.pytorchReplicaSpecs.Master.replicas', 1, 1]],
   'trainer.kubeflow.org/TrainJob': [['spec.trainer.numNodes', 1]],
   'serving.kserve.io/InferenceService': [
     ['spec.predictor.minReplicas', 0],
@@ -224,9 +225,11 @@ function rangeProblem(at: Cursor, least: number, most: number | undefined): stri
   const range =
     most === undefined
       ? `at least ${least}`
-      : number > most && least < 0
-        ? `at most ${shown(most)}`
-        : `from ${shown(least)} to ${shown(most)}`;
+      : least === most
+        ? shown(least)
+        : number > most && least < 0
+          ? `at most ${shown(most)}`
+          : `from ${shown(least)} to ${shown(most)}`;
   return `${nameOf(at)} must be ${range}, not ${shown(number)}`;
 }
 

@@ -1,4 +1,6 @@
+import { nearest } from '../catalog/spelling.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { lostNames } from '../evidence/own-names.ts';
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { isStrayField } from '../model/charts/apps.ts';
@@ -31,6 +33,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * A volumeMount names a volume of its pod, and the selector of a Deployment matches the labels of its own template. The API server checks both
  * when the object is created, and rejects it if they do not agree. A Job gets its selector from the API server and must not have its own,
  * not even that of the Job from which it is copied.
+ * JobSets, Argo workflows and Tekton pipelines refer to their own jobs, templates and tasks by name.
  * In values of app-template, the mounts of a container that the controller does not have are ignored.
  *
  * ```yaml invalid
@@ -77,7 +80,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * ## Fix safety
  *
- * Unsafe: the volume may be missing instead.
+ * Unsafe: the part may be missing instead.
  *
  * ## When it is silent
  *
@@ -85,6 +88,9 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * ## Sources
  *
+ * - [JobSet: its webhook](https://github.com/kubernetes-sigs/jobset/blob/main/pkg/webhooks/jobset_webhook.go)
+ * - [Argo Workflows: DAG](https://argo-workflows.readthedocs.io/en/latest/walk-through/dag/)
+ * - [Tekton: runAfter](https://tekton.dev/docs/pipelines/pipelines/#using-the-runafter-field)
  * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
  * - [Kubernetes: selector of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#selector)
  * - [app-template: volume mounts](https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/container/fields/_volumeMounts.tpl)
@@ -97,6 +103,7 @@ export default defineRule({
   workload(workload, context) {
     const { kind, apiVersion, manifest } = workload;
     const group = groupOf(apiVersion);
+    checkNames(workload, context);
     if (hasAllContainers(workload)) checkChartMounts(manifest.root, context);
     if (group === 'apps') checkSelector(workload, context);
     if (group === 'batch' && kind === 'CronJob') {
@@ -144,7 +151,8 @@ function checkMounts(container: Container, volumes: readonly string[], podSet: P
     context.report({
       message: `Volume "${shorten(name, 30)}" is mounted but not defined in the pod, ${known}: ${rejectionOf(context.workload)}`,
       span: spanOf(at),
-      fixes: () => free.map((volume) => fix(`Mount ${volume}`, 'unsafe', replaceScalar(context.document, at, volume))),
+      fixes: () =>
+        free.map((volume) => fix(`Mount volume ${volume}`, 'unsafe', replaceScalar(context.document, at, volume))),
     });
   }
 }
@@ -167,9 +175,23 @@ function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
         fixes: () =>
           names
             .filter((other) => getIn(mounts.parent, other) === undefined)
-            .map((other) => fix(`Mount in ${shorten(other)}`, 'unsafe', renameKey(context.document, mounts, other))),
+            .map((other) =>
+              fix(`Mount in container ${shorten(other)}`, 'unsafe', renameKey(context.document, mounts, other)),
+            ),
       });
     }
+  }
+}
+
+function checkNames({ kind, manifest }: Workload, { document, report }: WorkloadContext): void {
+  for (const { name, at, what, known, effect } of lostNames(manifest)) {
+    const others = effect === undefined ? nearest(name, known) : [];
+    report({
+      severity: effect === undefined ? 'error' : 'warning',
+      message: `No ${what} is named ${shorten(name, 30)}, only ${listed(known)}: ${effect ?? `its controller rejects the ${kind}`}`,
+      span: spanOf(at),
+      fixes: () => others.map((other) => fix(`Change to ${other}`, 'unsafe', replaceScalar(document, at, other))),
+    });
   }
 }
 

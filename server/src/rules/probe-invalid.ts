@@ -28,12 +28,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at once
- * (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to their end and have no probes,
- * unless they are sidecars. A probe of a named port fails if the container declares no port of that name. Triton answers on port 8000; by default,
- * its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the path in the probes that
- * `helm create` writes; this is also checked in the values of charts. A `preStop` hook that sleeps as long as `terminationGracePeriodSeconds` (30 by
- * default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
+ * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at
+ * once (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to completion and have
+ * no probes, unless they are sidecars. A probe of a named port fails if the container declares no port with that name. Triton answers on
+ * port 8000; by default, its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the
+ * path in the probes that `helm create` writes; this is also checked in the values of charts. A `preStop` hook that sleeps as long as
+ * `terminationGracePeriodSeconds` (30 by default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -167,7 +167,7 @@ function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSe
     if (port === undefined || !/^(?=.{1,15}$)(?=.*[a-z])[a-z0-9-]+$/.test(port) || known.includes(port)) continue;
     const has = known.length === 0 ? 'names no port' : `has only ${shorten(known.join(', '), 40)}`;
     report({
-      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the pod cannot be ready`,
+      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the pod never becomes ready`,
       span: spanOf(place),
       fixes: () => known.map((name) => fix(`Use port ${name}`, 'unsafe', replaceScalar(document, place, name))),
     });
@@ -259,13 +259,12 @@ function checkVllm(probes: Probes, container: Container, context: PodSetContext)
     if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
     if (!/^\/(?:(?:health|live|ready)z)?$/.test(text) || asBoolean(getIn(probe, 'enabled')) === false) continue;
     if (!isVllmPort(getIn(request, 'port'), container, workload)) continue;
-    const effect =
-      type === 'readiness' ? 'the pod is never ready' : 'the kubelet restarts the container again and again';
+    const effect = type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
     report({
       severity: 'warning',
       message: `The ${type} probe requests ${text} from vLLM, which answers 404: ${effect}`,
       span: spanOf(path ?? request),
-      fixes: () => [fix('Use /health', 'unsafe', setKey(document, request, 'path', '/health'))],
+      fixes: () => [fix('Set the path to /health', 'unsafe', setKey(document, request, 'path', '/health'))],
     });
   }
 }

@@ -74,12 +74,12 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe that waits long enough, with a postStart hook that waits, for patches and definitions, and for servers other than those of
- * language models, unless a readiness probe with 10 or more attempts and the same request allows more time by a quarter and a minute, which is
- * information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2 billion parameters), 1 second
- * per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the weights. If it stores them on a volume that
- * outlives the pod, the finding is information only: the volume may already hold the model. So is one in the values of a chart whose templates are
- * unknown.
+ * With a startup probe that waits long enough, with a postStart hook that waits, for patches and definitions, and for servers other than
+ * those of language models, unless a readiness probe with 10 or more attempts and the same request allows more time by a quarter and a
+ * minute, which is information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2
+ * billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the
+ * weights. If it stores them on a volume that outlives the pod, the finding is information only: the volume may already hold the model. The
+ * same applies to the values of a chart whose templates are unknown.
  *
  * ## Sources
  *
@@ -201,7 +201,7 @@ function waitLonger(probe: Cursor, document: YamlDocument): Fix | undefined {
   const period = lowerCount(getIn(probe, 'periodSeconds'), 10) || 10;
   const enough = Math.ceil((maxMinutes * 60) / period);
   const edits = setKey(document, probe, 'failureThreshold', enough);
-  return fix(`Wait up to ${maxMinutes} min (failureThreshold ${enough})`, 'unsafe', edits);
+  return fix(`Set failureThreshold to ${enough} (waits up to ${maxMinutes} min)`, 'unsafe', edits);
 }
 
 /** A startup probe with the same handler and more time. */

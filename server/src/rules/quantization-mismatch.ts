@@ -2,12 +2,15 @@ import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import type { PodSet } from '../model/workload.ts';
+import { namesVllm } from '../model/served-fields.ts';
+import { servedModel } from '../model/served-model.ts';
+import { flagsIn } from '../model/vllm-settings.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { isTemplated } from '../yaml/cursor.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * The quantization does not fit the model or the GPU.
@@ -62,6 +65,7 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   container(container, context) {
+    if (context.workload.byShape) reportField(container, context);
     if (!requestsAccelerators(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
@@ -77,6 +81,17 @@ export default defineRule({
     context.report({ message: `${shorten(text, 40)} ${problem}: the server does not start`, span });
   },
 });
+
+/** A field of a custom resource whose server is vLLM. */
+function reportField(container: Container, { workload, report }: PodSetContext): void {
+  const name = servedModel(container, workload).model?.name;
+  const flags = name !== undefined && namesVllm(container.at) ? flagsIn(container.at) : [];
+  const value = flags[flags.findIndex((flag) => flag.value === '--quantization') + 1];
+  const method = value && methods[value.value.toLowerCase()];
+  const problem = method && mismatch(method, name);
+  if (value === undefined || problem === undefined) return;
+  report({ message: `quantization ${value.value} ${problem}: the server does not start`, span: spanOf(value.at) });
+}
 
 /** The GPU of all its pods, if node labels or the like name it. */
 function onlyGpu({ accelerators }: PodSet) {

@@ -45,7 +45,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the fix for `gpu` assumes the GPUs of NVIDIA.
+ * Unsafe: the fix for `gpu` assumes NVIDIA GPUs.
  *
  * ## When it is silent
  *

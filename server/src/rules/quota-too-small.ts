@@ -142,7 +142,7 @@ function inNamespace(need: Need, workload: Workload, { crossReferences }: Worklo
   if (need.pod > hard)
     return { what: 'A pod requests', count: need.pod, limit, consequence: 'the API server rejects every pod' };
   const consequence = 'some pods never start';
-  if (need.all > hard) return { what: 'All pods together request', count: need.all, limit, consequence };
+  if (need.all > hard) return { what: 'The pods together request', count: need.all, limit, consequence };
   const demands = crossReferences.demandsOf(namespace, need.resource);
   const sums = demands.map((_, index) => demands.slice(0, index + 1).reduce((sum, { count }) => sum + count, 0));
   const excess = sums.findIndex((sum) => sum > hard);
@@ -151,7 +151,7 @@ function inNamespace(need: Need, workload: Workload, { crossReferences }: Worklo
   if (first?.kind !== workload.kind || first.name !== workload.name || demands.some(({ count }) => count > hard))
     return undefined;
   const count = sums.at(-1) ?? 0;
-  return { what: `${demands.length} workloads of this file together request`, count, limit, consequence };
+  return { what: `${demands.length} workloads in this file together request`, count, limit, consequence };
 }
 
 function inQueue(need: Need, workload: Workload, { crossReferences }: WorkloadContext): Excess | undefined {

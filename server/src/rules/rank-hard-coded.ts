@@ -1,9 +1,10 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
-import { wordsOf } from '../command/name-words.ts';
-import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
 import { processInput } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
+import { isNodeCount, launchAlone, ownFlags } from '../evidence/torchrun-nodes.ts';
+import { groupsOf } from '../model/kinds/groups.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -19,9 +20,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim one rank
- * and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the pods of
- * Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
+ * Each node of a distributed job needs its own rank. A number in the pod template is the same in every pod, so all of them claim the same
+ * rank and wait for the others: the job never starts, and all its accelerators stay idle. The rank must come from the pod's index. Only the
+ * pods of Jobs with `completionMode: Indexed` have an index: in others, the variable JOB_COMPLETION_INDEX and the label do not exist.
+ *
+ * On machines of SkyPilot and dstack, torchrun without `--nnodes` trains the same model once on each machine.
  *
  * torchrun takes rank 0 and meets at its own localhost if a command has neither a rank nor a rendezvous. It reads `PET_NODE_RANK` and
  * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`.
@@ -80,6 +83,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+ * - [SkyPilot: distributed jobs](https://docs.skypilot.co/en/latest/running-jobs/distributed-jobs.html)
  * - [Kubernetes: Indexed Jobs](https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode)
  */
 export default defineRule({
@@ -87,8 +91,11 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { podSet, workload } = context;
-    const pods = podSet.pods.min;
-    if (pods === null || pods < 2 || container.type !== 'app' || workload.partial || isExempt(workload)) return;
+    const groups = groupsOf(workload);
+    const pods = podSet.pods.min === null || groups === null ? null : podSet.pods.min / Math.max(groups, 1);
+    if (pods === null || pods < 2 || container.type !== 'app' || isExempt(workload)) return;
+    if (kindOf(workload).sameScript === true) checkAlone(container, pods, context);
+    if (workload.partial) return;
     if (container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
     const index = missingIndex(container, context);
     if (index !== undefined) {
@@ -115,6 +122,18 @@ export default defineRule({
     });
   },
 });
+
+/** Reports torchrun on machines that all run the same script, if nothing tells it of the other machines. */
+function checkAlone(container: Container, nodes: number, { document, podSet, report }: PodSetContext): void {
+  if (podSet.accelerators.length === 0) return;
+  const words = launchAlone(processInput(container));
+  const span = words && spanOfWords(document, [...container.command, ...container.args], words);
+  if (span === undefined) return;
+  report({
+    message: `torchrun without --nnodes trains alone on each of the ${nodes} nodes: all of them do the same work`,
+    span,
+  });
+}
 
 /** The first pods of groups: there are as many as groups. */
 function isOneOfGroup({ name }: PodSet): boolean {
@@ -171,21 +190,6 @@ function missingRank(container: Container, { document, workload }: PodSetContext
     if (span !== undefined) return { text: `--${nodes.name}=${nodes.value}`, span };
   }
   return undefined;
-}
-
-/** torchrun's own flags, which precede the script; none if a variable may hold further ones. */
-function ownFlags({ words }: SimpleCommand): readonly Flag[] {
-  // Other launchers of this family find the nodes through their operators.
-  const at = words.findIndex(({ text }) => /^torch(?:run|\.distributed\.(?:run|launch))$/.test(baseName(text)));
-  if (at < 0) return [];
-  const script = words.findIndex(({ text }, index) => index > at && /\.py$|^-m$|^--module$/.test(text));
-  const own = words.slice(at, script < 0 ? words.length : script);
-  return own.some(({ text }) => /^\$/.test(text)) ? [] : readFlags(own);
-}
-
-function isNodeCount(flag: Flag): boolean {
-  const words = wordsOf(flag.written).join(' ');
-  return !flag.dynamic && /^(?:nnodes|n nodes|num nodes|num machines)$/.test(words);
 }
 
 function isRankName(name: string): boolean {

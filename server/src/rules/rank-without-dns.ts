@@ -24,9 +24,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `subdomain` and a headless Service of that name exists. Without them all ranks wait for the first until they time out, with all their
  * accelerators.
  *
- * The controllers of JobSet, StatefulSet, LeaderWorkerSet, Volcano and the training operator make such names of the names of objects and
- * roles. A pod of a JobSet has the address `<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>`; a name with one index fewer, with an index
- * that no pod has, or in another subdomain does not exist.
+ * The controllers of JobSet, StatefulSet, LeaderWorkerSet, Volcano and the training operator derive such names from the names of objects
+ * and roles. A pod of a JobSet has the address `<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>`; a name with one index fewer, with an
+ * index that no pod has, or in another subdomain does not exist.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -125,7 +125,7 @@ function wrongOwnName(host: string, [label]: readonly string[], all: readonly Po
   const [only, ...others] = all;
   const isOwn = only?.records.by === 'subdomain' && only.records.name !== null && only.records.name === label;
   if (only === undefined || others.length > 0 || !isOwn || indexesIn(host, only) !== undefined) return undefined;
-  return `is not the name of the pod (${rangeOf(only)}), and nothing has this address`;
+  return `is not the name of the pod (${rangeOf(only)}), and no pod has this address`;
 }
 
 /** Why an address of one of the object's pods does not resolve; undefined if it does, or if it may belong to another object. */

@@ -1,3 +1,5 @@
+import { readFlags } from '../command/flags.ts';
+import { allCommands, readScript } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { leastReplicas, requestedGpus, serveDeployments } from '../evidence/serve-deployments.ts';
@@ -13,7 +15,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Ray places an actor only on a node with as many free GPUs as the actor requests, and its autoscaler adds only pods of the cluster's groups. If
- * no pod has enough GPUs, the actor never starts, the application never becomes ready, and the pods stay up meanwhile.
+ * no pod has enough GPUs, the actor never starts, the application never becomes ready, and the pods stay up meanwhile. Trainers such as verl
+ * take all GPUs of their nodes at once.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -96,6 +99,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Ray Serve: resource allocation](https://docs.ray.io/en/latest/serve/resource-allocation.html)
+ * - [verl: multi-node training](https://verl.readthedocs.io/en/latest/start/multinode.html)
  * - [KubeRay: RayJob, entrypointNumGpus](https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/rayjob-quick-start.html)
  */
 export default defineRule({
@@ -112,6 +116,13 @@ export default defineRule({
       if (gpus > has.pod)
         report({ message: lacking('entrypointNumGpus', gpus, has, 'the entrypoint'), span: spanOf(at) });
     }
+    const written = getIn(spec, 'entrypoint');
+    const trainer = written && trainerGpus(asText(written) ?? '');
+    if (written !== undefined && trainer !== undefined && (trainer.perNode > has.pod || trainer.all > has.all)) {
+      const most = trainer.perNode > has.pod ? `only ${has.pod} in each pod` : `at most ${has.all}`;
+      const message = `${trainer.text} needs ${trainer.all} GPUs, but the Ray cluster has ${most}: the training never starts`;
+      report({ message, span: spanOf(written) });
+    }
     for (const deployment of serveDeployments(manifest.root, document)) {
       for (const { at, gpus } of requestedGpus(getIn(deployment, 'ray_actor_options', 'num_gpus'))) {
         const replicas = leastReplicas(deployment);
@@ -124,6 +135,25 @@ export default defineRule({
     }
   },
 });
+
+/** The GPUs of a trainer that takes all its nodes at once, as verl does: `trainer.nnodes=2 trainer.n_gpus_per_node=8`. */
+function trainerGpus(entrypoint: string) {
+  const flags = allCommands(readScript(entrypoint).statements).flatMap(({ words }) => readFlags(words));
+  const numberOf = (names: ReadonlySet<string>) => {
+    const [only, ...others] = flags.filter(({ name }) =>
+      names.has(name.slice(name.lastIndexOf('.') + 1).replace(/_/g, '-')),
+    );
+    const count = only === undefined || only.dynamic || others.length > 0 ? null : countIn(only.value);
+    return only === undefined || count == null ? undefined : { count, text: `${only.written}=${only.value}` };
+  };
+  const nodes = numberOf(nodeNames);
+  const gpus = numberOf(gpuNames);
+  if (nodes === undefined || gpus === undefined) return undefined;
+  return { perNode: gpus.count, all: nodes.count * gpus.count, text: `${nodes.text} ${gpus.text}` };
+}
+
+const nodeNames: ReadonlySet<string> = new Set(['nnodes', 'num-nodes', 'n-nodes']);
+const gpuNames: ReadonlySet<string> = new Set(['n-gpus-per-node', 'num-gpus-per-node', 'gpus-per-node']);
 
 interface ClusterGpus {
   /** In the pod with the most. */

@@ -16,8 +16,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Nodes for distributed training have network adapters that reach GPU memory directly. On AWS, pods get them by the resource
- * `vpc.amazonaws.com/efa`. Without it NCCL uses TCP on the ordinary interface, and the GPUs wait for gradients: at a tenth of the bandwidth, or
- * less, each step takes longer. The same happens where the environment selects libfabric's EFA provider, but the container has no such device.
+ * `vpc.amazonaws.com/efa`. Without it NCCL uses TCP on the ordinary interface, and the GPUs wait for gradients: at a tenth of the
+ * bandwidth, or less, each step takes longer. The same happens if the environment selects libfabric's EFA provider, but the container has
+ * no such device.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -95,7 +96,7 @@ export default defineRule({
       const [request] = knownRequests(container);
       if (request?.form !== 'whole' || request.count !== type.gpuCount || container.type !== 'app') continue;
       report({
-        message: `${min} pods train together on ${type.name} without its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
+        message: `${min} pods train together on ${type.name} but do not request its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
         span: requestSpan([request], container),
         fixes: () => [
           fix(

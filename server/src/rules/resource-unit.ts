@@ -90,7 +90,7 @@ function checkCounter(
   const meant = Math.round(value / 2 ** 20 / unit.mebibytes);
   const counts = unit.mebibytes === 1 ? 'MiB' : `blocks of ${unit.mebibytes} MiB`;
   report({
-    message: `${resource} counts ${counts} and takes no unit: ${text} is ${value.toLocaleString('en-US')} of them, which no GPU has; did you mean ${meant}?`,
+    message: `${resource} counts ${counts} and takes no unit: ${text} is ${value.toLocaleString('en-US')} of them, more than any GPU has; did you mean ${meant}?`,
     span: spanOf(at),
     fixes: () => (meant < 1 ? [] : [fix(`Set to ${meant}`, 'unsafe', replaceScalar(document, at, meant))]),
   });
@@ -121,7 +121,7 @@ function checkCores(at: Cursor, { report, document }: PodSetContext): void {
   if (isUnknown(at) || value === null || value <= mostCores) return;
   const meant = /^\d+$/.test(text) ? `${text}m` : undefined;
   report({
-    message: `cpu ${text} is ${value.toLocaleString('en-US')} cores, which no node has: the pod stays Pending${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    message: `cpu ${text} is ${value.toLocaleString('en-US')} cores, more than any node has: the pod stays Pending${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     span: spanOf(at),
     fixes: () => (meant === undefined ? [] : [fix(`Set to ${meant}`, 'unsafe', replaceScalar(document, at, meant))]),
   });

@@ -102,7 +102,7 @@ export default defineRule({
     if (surge * devices < 8) return;
     const setting = written === undefined ? 'maxSurge defaults to 25%' : `maxSurge is ${asText(written)}`;
     context.report({
-      message: `${setting}: a rollout of ${plural(replicas, 'pod')} needs ${formatNumber(surge * devices)} spare accelerators at once, or it stalls`,
+      message: `${setting}: a rollout of ${plural(replicas, 'pod')} stalls unless ${formatNumber(surge * devices)} accelerators are free`,
       span:
         written === undefined
           ? keySpanOf(strategy ?? getIn(spec, 'replicas') ?? spec ?? manifest.root)

@@ -18,9 +18,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Deployments and StatefulSets restart their containers whenever they end, also after success. A training run, a benchmark or a call of
- * nvidia-smi starts again and again, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
- * `pytorch/pytorch` without a command starts a shell, which ends at once. Daemons such as `ray start` and `sshd` go to the background: their
- * container ends unless `--block` or `-D` keeps them in the foreground.
+ * nvidia-smi restarts endlessly, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
+ * `pytorch/pytorch` without a command starts a shell, which ends at once. Daemons such as `ray start` and `sshd` go to the background:
+ * their container ends unless `--block` or `-D` keeps them in the foreground.
  *
  * ```yaml invalid
  * apiVersion: apps/v1

@@ -57,7 +57,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the extra field of six is most likely the second, but only the author knows the time.
+ * Unsafe: the extra sixth field most likely stands for seconds, but only the author knows the time.
  *
  * ## Sources
  *

@@ -49,7 +49,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the fix changes the rights of the container.
+ * Unsafe: the fix changes the privileges of the container.
  *
  * ## When it is silent
  *

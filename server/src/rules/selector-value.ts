@@ -72,8 +72,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For values unlike any known one, for custom labels, and if one of several alternatives of a pod is correct. A GPU that the cloud of the label
- * never had is reported all the same, unless it is so new that the cloud may add it. For the newest generations of instances, which get
+ * For values unlike any known one, for custom labels, and if one of several alternatives of a pod is correct. A GPU that the label's cloud
+ * has never offered is reported anyway, unless it is so new that the cloud may add it. For the newest generations of instances, which get
  * families before they are known here.
  *
  * ## Sources
@@ -88,7 +88,7 @@ export default defineRule({
     const path = volumePaths[kind];
     if (path !== undefined) {
       for (const place of placesAt(root, `${path}.required.nodeSelectorTerms.*.matchExpressions.*.key`)) {
-        checkKey(asText(place) ?? '', place, false, 'The volume is on no node', context);
+        checkKey(asText(place) ?? '', place, false, 'No node can mount the volume', context);
       }
     }
     const pool = groupOf(apiVersion) === 'karpenter.sh' ? poolPaths[kind] : undefined;
@@ -158,7 +158,7 @@ function checkOffer(key: string, { value, at }: Located<string>, context: RuleCo
 const consequences = {
   selects: 'The pod stays Pending',
   excludes: 'The value excludes no node',
-  starts: 'The pool starts no such node',
+  starts: 'The pool never starts such nodes',
 } as const;
 
 /** Reports the families and GPUs of a Karpenter pool that do not exist. The pool starts the others, so nobody notices. */
@@ -179,7 +179,7 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
 }
 
 const poolConsequences = table<string>({
-  In: 'The pool starts no such node',
+  In: 'The pool never starts such nodes',
   NotIn: 'The value excludes no node',
 });
 
@@ -188,10 +188,10 @@ function checkFamily(key: string, { value, at }: Located<string>, consequence: s
   const meant = isTemplated(at) ? [] : familiesMeant(key, value);
   if (meant.length === 0) return;
   context.report({
-    message: `No instance family is called ${value}; did you mean ${meant.slice(0, 3).join(' or ')}? ${consequence}`,
+    message: `There is no instance family ${value}; did you mean ${meant.slice(0, 3).join(' or ')}? ${consequence}`,
     span: spanOf(at),
     fixes: () =>
-      meant.map((family) => fix(`Name the family ${family}`, 'unsafe', replaceScalar(context.document, at, family))),
+      meant.map((family) => fix(`Use family ${family}`, 'unsafe', replaceScalar(context.document, at, family))),
   });
 }
 
@@ -230,11 +230,11 @@ function checkKey(key: string, place: Cursor, isKey: boolean, consequence: strin
   const meant = isTemplated(place) ? undefined : meantNodeLabel(key);
   if (meant === undefined) return;
   context.report({
-    message: `No node has the label ${key} by itself; did you mean ${meant}? ${consequence}`,
+    message: `No node has the label ${key} by default; did you mean ${meant}? ${consequence}`,
     span: isKey ? keySpanOf(place) : spanOf(place),
     fixes: () => {
       const edits = isKey ? renameKey(context.document, place, meant) : replaceScalar(context.document, place, meant);
-      return [fix(`Select by ${meant}`, 'unsafe', edits)];
+      return [fix(`Rename the label to ${meant}`, 'unsafe', edits)];
     },
   });
 }

@@ -11,13 +11,13 @@ import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A probe or a Service uses a port on which the server does not listen.
+ * A probe or a Service uses a port that the server does not listen on.
  *
  * ## Why
  *
- * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. `containerPort` does not change it. A probe of
- * another port fails: the pod never becomes ready, or is restarted again and again while it holds its GPUs. Requests through a Service to
- * another port are refused.
+ * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. `containerPort` does not change it. A probe
+ * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
+ * port are refused.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -59,7 +59,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the probe then decides about the pod.
+ * Unsafe: the probe takes effect and can restart the pod.
  *
  * ## When it is silent
  *
@@ -94,7 +94,8 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const port = portNumber(place, container);
       if (place === undefined || port === undefined || port === server.port) continue;
       if (isIncomplete(request) || getIn(request, 'host') !== undefined || mentionsPort(port, container)) continue;
-      const effect = type === 'readiness' ? 'the pod is never ready' : 'the pod is restarted again and again';
+      const effect =
+        type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
       report({
         message: `The ${type} probe uses port ${port}, but ${server.program} listens on ${server.port}: ${effect}`,
         span: spanOf(place),
@@ -120,7 +121,7 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
     const source = file === null ? '' : ` (${shorten(file, 30)})`;
     report({
-      message: `Service ${shorten(name, 30)}${source} sends requests to port ${ports.join(' and ')}, but ${server.program} listens on ${server.port}: none arrives`,
+      message: `Service ${shorten(name, 30)}${source} sends requests to port${ports.length > 1 ? 's' : ''} ${ports.join(' and ')}, but ${server.program} listens on ${server.port}: no request arrives`,
       span: spanOf(place ?? container.image.at),
     });
     // Hundreds of Services may select the same pods.

@@ -11,8 +11,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * A server has code for each architecture. If its version predates the model, it stops at startup ("Model architectures are not supported"),
- * and the pod restarts again and again while it holds its GPUs.
+ * A server has code for each architecture. If its version predates the model, it stops at startup ("Model architectures are not
+ * supported"), and the pod keeps restarting while it holds its GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -13,12 +13,12 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model server on a time-sliced GPU takes the memory of other pods.
+ * A model server on a time-sliced GPU uses memory that other pods need.
  *
  * ## Why
  *
- * Time slicing does not divide the memory. vLLM and SGLang reserve about nine tenths of the GPU's memory when they start, whatever the model
- * needs: another server on the same GPU finds too little and fails, or this one does. A fraction that leaves room (`--gpu-memory-utilization`,
+ * Time slicing does not divide the memory. vLLM and SGLang reserve about 90% of the GPU's memory when they start, whatever the model needs:
+ * another server on the same GPU finds too little and fails, or this one does. A fraction that leaves room (`--gpu-memory-utilization`,
  * `--mem-fraction-static`) lets them run side by side.
  *
  * ```yaml invalid
@@ -57,7 +57,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the model and its cache must fit in the smaller part.
+ * Unsafe: the model and its KV cache must fit in the smaller part.
  *
  * ## Sources
  *

@@ -77,7 +77,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the claim must exist, the pods must be able to mount it, and the program must save and resume there.
+ * Unsafe: the claim must exist, the pods must be able to mount it, and the program must save to it and resume from it.
  *
  * ## When it is silent
  *

@@ -12,7 +12,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * Tensor parallelism over GPUs without a fast link.
+ * Tensor parallelism across GPUs without a fast link.
  *
  * ## Why
  *
@@ -56,8 +56,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For 2 GPUs, unknown GPUs, GPUs for which NVLink exists, and groups of pods that request a fabric (RDMA, EFA), claim devices or use the network of
- * their nodes. Of a leader and its workers with the same flags, only the leader is reported.
+ * For 2 GPUs, unknown GPUs, GPUs for which NVLink exists, and groups of pods that request a fabric (RDMA, EFA), claim devices or use the
+ * network of their nodes. If a leader and its workers have the same flags, only the leader is reported.
  *
  * ## Sources
  *

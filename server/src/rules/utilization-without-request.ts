@@ -9,7 +9,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An autoscaler compares the use of a resource with a request that a container does not have.
+ * An autoscaler targets a utilization that cannot be computed, because a container has no request.
  *
  * ## Why
  *

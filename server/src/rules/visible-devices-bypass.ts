@@ -10,9 +10,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * In this variable the device plugin passes a container's GPUs to NVIDIA's container runtime. A value in the manifest takes precedence: the
- * container gets GPUs that the scheduler does not count and may assign to another pod. Request `nvidia.com/gpu` instead. To let several pods
- * use one GPU, use time slicing, MPS or MIG.
+ * The device plugin uses this variable to pass a container's GPUs to NVIDIA's container runtime. A value in the manifest takes precedence:
+ * the container gets GPUs that the scheduler does not count and may assign to another pod. Request `nvidia.com/gpu` instead. To let several
+ * pods use one GPU, use time slicing, MPS or MIG.
  *
  * ```yaml invalid
  * apiVersion: v1

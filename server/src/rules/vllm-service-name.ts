@@ -10,9 +10,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Kubernetes describes each Service of the namespace to pods in environment variables, and a Service named vllm sets `VLLM_PORT` to an address
- * such as `tcp://10.0.0.7:8000`. vLLM reads a variable of this name as a port number and stops with an error. The first pod may start before
- * the Service exists; every later one fails. Another name for the Service, or `enableServiceLinks: false`, avoids it.
+ * Kubernetes exposes each Service of the namespace to pods as environment variables, and a Service named vllm sets `VLLM_PORT` to an
+ * address such as `tcp://10.0.0.7:8000`. vLLM reads a variable of this name as a port number and stops with an error. The first pod may
+ * start before the Service exists; every later one fails. Another name for the Service, or `enableServiceLinks: false`, avoids it.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -24,8 +24,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Why
  *
  * A volume has exactly one source. A source that refers to another object needs its name: `name` in a ConfigMap, `secretName` in a Secret.
- * Paths inside a volume are relative and do not lead out of it. A claim requests `storage`; GPUs belong to a container.
- * A `mountPath` with a mode as in Docker (`/models:ro`) is accepted: the volume is at a folder of that name.
+ * Paths inside a volume are relative and must not leave it. A claim requests `storage`; GPUs belong to a container. A `mountPath` with a
+ * mode as in Docker (`/models:ro`) is accepted, but the volume is mounted at a folder of that literal name.
  *
  * ```yaml invalid
  * apiVersion: v1

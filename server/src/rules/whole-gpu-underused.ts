@@ -23,12 +23,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A small model leaves most of a large GPU's memory empty, and the whole GPU is paid for. If the weights, the cache of one request of
- * maximum length and the server's own overhead fit in half of the memory, with `headroom` of it free, then a MIG slice, a share of the
- * GPU or a smaller GPU can serve the same requests. More memory helps only with many concurrent requests.
+ * A small model leaves most of a large GPU's memory empty, but the whole GPU costs money. If the weights, the KV cache of one request of
+ * maximum length and the server's own overhead fit in half of the memory, with `headroom` of it free, then a MIG slice, a share of the GPU
+ * or a smaller GPU can serve the same requests. More memory helps only with many concurrent requests.
  *
- * Servers that share a GPU through time slicing or MPS must be configured for it. vLLM takes nine tenths of the memory unless
- * `--gpu-memory-utilization` is lower, and SGLang and TGI behave alike: the second server does not start. A MIG slice has its own memory.
+ * Servers that share a GPU through time slicing or MPS must be configured for it. vLLM takes 90% of the memory unless
+ * `--gpu-memory-utilization` is lower, and SGLang and TGI behave similarly: the second server does not start. A MIG slice has its own
+ * memory.
  *
  * ```yaml invalid
  * apiVersion: apps/v1

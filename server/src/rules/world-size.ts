@@ -6,7 +6,7 @@ import { tpuSlice } from '../cost/tpu-slices.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { mpiTasks } from '../evidence/mpi-tasks.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
-import { kindOf } from '../model/kinds/index.ts';
+import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { topologyLabel } from '../model/placement.ts';
 import { lowerCount } from '../model/pod.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -75,8 +75,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, for kinds whose pods may form
- * several groups, and for fewer processes of `mpirun` if each may use several GPUs.
+ * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, for fewer nodes than the pods of kinds
+ * whose pods may form several groups, and for fewer processes of `mpirun` if each may use several GPUs.
  *
  * ## Sources
  *
@@ -135,11 +135,14 @@ export default defineRule({
           launch.count === pods ? 'info' : 'warning',
         );
       }
-    } else if (pods !== null) {
-      for (const launch of findNodeCounts(processInput(container))) {
-        if (typeof launch.count !== 'number' || launch.count === pods) continue;
-        const effect = effectOf(launch, pods - launch.count);
-        reportMismatch(launch, `${shorten(launch.text)}, but the job has ${plural(pods, 'pod')}: ${effect}`, pods);
+    } else {
+      // If the pods may form several groups, none of them has more pods than the object.
+      const most = pods ?? (isGroupKind(workload) ? totalPods(workload) : null);
+      for (const launch of most === null ? [] : findNodeCounts(processInput(container))) {
+        const { count } = launch;
+        if (most === null || typeof count !== 'number' || (pods === null ? count <= most : count === pods)) continue;
+        const problem = `${shorten(launch.text)}, but the job has ${plural(most, 'pod')}`;
+        reportMismatch(launch, `${problem}: ${effectOf(launch, most - count)}`, pods ?? undefined);
       }
     }
     const slots = slotsOfWorkers(workload);

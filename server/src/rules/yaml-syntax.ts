@@ -5,18 +5,19 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The text is not valid YAML, or not the YAML that was meant.
+ * The text is not valid YAML, or not the intended YAML.
  *
  * ## Why
  *
- * Nothing in an invalid document can be applied. A document with a duplicate key can be read, and kubectl applies it, but only the last value
- * counts: the first one is silently lost. If a GPU request is in the lost part, the pod starts without its GPU, which is an error here; any other
- * duplicate is a warning. Kustomize and some other tools reject both. Without a `---` line between them, a second object overwrites the first.
+ * No part of an invalid document can be applied. A document with a duplicate key can be read, and kubectl applies it, but only the last
+ * value applies: the first one is silently lost. If a GPU request is in the lost part, the pod starts without its GPU, which is an error
+ * here; any other duplicate is a warning. Kustomize and some other tools reject both. Without a `---` line between them, a second object
+ * overwrites the first.
  *
  * Kubernetes also ignores text that follows a line `...` without `---`, and rejects YAML versions other than 1.1; kubectl rejects all directives.
  *
- * Control characters, such as a form feed from a copied page, make the parser reject the document, though editors do not show them. U+2028 and its
- * relatives end a line, and with it a comment.
+ * Control characters, such as a form feed from a copied page, make the parser reject the document, though editors do not show them. U+2028
+ * and similar characters end a line, and with it a comment.
  *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
  * their expressions masked and get no findings from this rule, except for the markers of a merge conflict; neither do documents that have

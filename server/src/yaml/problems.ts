@@ -28,7 +28,7 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
     real.reduce((last, error) => Math.max(last, error.pos[0]), pos[0]),
   );
   if (outside) {
-    const is = 'This line is indented less than the block of text above and ends it';
+    const is = 'This line is indented less than the text block above and ends it';
     return { message: `${is}; indent it like the lines of the block`, span: outside };
   }
   if (real.some((error) => /^Missing closing ['"]quote/.test(error.message))) {
@@ -45,7 +45,7 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   }
   const digit = code === 'BAD_INDENT' || code === 'MISSING_CHAR' ? blockDigit(text, pos[0]) : undefined;
   if (digit)
-    return { message: 'The block of text is indented less than this digit requires; remove the digit', span: digit };
+    return { message: 'The text block is indented less than this digit requires; remove the digit', span: digit };
   const tab = tabInIndent(text, pos[0]);
   if (code === 'TAB_AS_INDENT' || tab) {
     return { message: 'Tab in the indentation; use spaces', span: tab ?? span };
@@ -140,9 +140,9 @@ function missing(message: string): string {
     return 'Missing colon after this key';
   }
   if (message.startsWith('Sequence item without'))
-    return 'This line belongs to no list item; align it with the lines around it, or start it with `- `';
+    return 'This line is not part of any list item; align it with the lines around it, or start it with `- `';
   if (message.startsWith('Block scalars with more-indented'))
-    return 'A blank line above has more spaces than this block of text; remove them';
+    return 'A blank line above has more spaces than this text block; remove them';
   if (message.startsWith('Missing , or')) return 'Missing comma or colon';
   if (message.startsWith('Missing ,')) return 'Missing comma';
   if (message.startsWith('Missing space after :')) return 'Missing space after the colon';

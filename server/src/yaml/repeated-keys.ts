@@ -13,7 +13,7 @@ export function watchKeys(problems: YamlProblem[], isTemplate: boolean): (key: s
     const isRepeated = seen.has(key);
     if (isRepeated && !inRow && !isTemplate)
       problems.push({
-        message: `The key ${key} appears more than once in this mapping: only the last value counts`,
+        message: `The key ${key} appears more than once in this mapping: only the last value applies`,
         span,
         readable: true,
       });

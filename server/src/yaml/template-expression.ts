@@ -1,12 +1,5 @@
-import { emptyScalar } from './draft.ts';
-import type { YamlMap, YamlNode, YamlScalar } from './node.ts';
-import { resolvePlain } from './scalar.ts';
-
-/**
- * The value of a Go template expression: a node of the chart's values, `null` if they have none there (Go's nil), undefined if the values
- * alone do not determine it.
- */
-export type Evaluated = YamlNode | null | undefined;
+import type { YamlNode } from './node.ts';
+import { apply, type Evaluated, isTrue, lookUp, scalarOf, textOf } from './template-functions.ts';
 
 /** The meaning of `.` and of variables at a place in a template. */
 export interface Scope {
@@ -22,7 +15,7 @@ export interface Scope {
 export type Include = (name: string) => Evaluated;
 
 /**
- * Evaluates a pipeline without its braces: look-ups of `.Values`, literals, and the few functions that preserve a value. Anything else is
+ * Evaluates a pipeline without its braces: look-ups of `.Values`, literals, and the functions whose result is certain. Anything else is
  * undefined, because a wrong guess is worse than none.
  */
 export function evaluate(pipeline: string, scope: Scope): Evaluated {
@@ -34,17 +27,6 @@ export function evaluate(pipeline: string, scope: Scope): Evaluated {
     if (value === undefined) return undefined;
   }
   return value;
-}
-
-/** Whether Go considers a value true; undefined if it is unknown. */
-export function isTrue(value: Evaluated): boolean | undefined {
-  if (value === undefined) return undefined;
-  if (value === null) return false;
-  if (value.kind === 'map') return value.entries.length > 0;
-  if (value.kind === 'seq') return value.items.length > 0;
-  return value.templated
-    ? undefined
-    : !(value.value === null || value.value === '' || value.value === 0 || value.value === false);
 }
 
 /** The words of each stage of a pipeline; a parenthesized group is one word. Undefined if the text is too long or does not close. */
@@ -115,27 +97,6 @@ function term(word: string, scope: Scope): Evaluated {
   return steps[0] === 'Values' ? lookUp(scope.values, steps.slice(1)) : undefined;
 }
 
-function lookUp(from: Evaluated, steps: readonly string[]): Evaluated {
-  let here: Evaluated = from;
-  for (const step of steps) {
-    if (here === undefined) return undefined;
-    // Go fails on a look-up in nil; a chart that does this gets the value from elsewhere.
-    if (here === null || here.kind !== 'map' || here.incomplete) return undefined;
-    here = lastOf(here, step);
-  }
-  if (here?.kind !== 'scalar') return here;
-  return here.templated ? undefined : here.value === null ? null : here;
-}
-
-/** Of duplicate keys the last value counts. */
-function lastOf({ entries }: YamlMap, key: string): YamlNode | null {
-  for (let index = entries.length - 1; index >= 0; index--) {
-    const entry = entries[index];
-    if (entry?.key === key) return entry.value;
-  }
-  return null;
-}
-
 /** Functions whose result can be known although an argument is not. */
 const acceptsUnknown: ReadonlySet<string> = new Set(['default', 'coalesce', 'required']);
 
@@ -147,80 +108,6 @@ function either(name: string, values: readonly Evaluated[]): Evaluated {
     if (truth !== false) return value;
   }
   return ordered.at(-1);
-}
-
-function apply(name: string, values: readonly Evaluated[]): Evaluated {
-  const [first, second] = values;
-  switch (name) {
-    case 'quote':
-    case 'squote':
-    case 'toString':
-      return first?.kind === 'scalar' && values.length === 1 ? textOf(first.source) : undefined;
-    case 'int':
-    case 'int64':
-      return first?.kind === 'scalar' && /^\d+$/.test(first.source) ? scalarOf(first.source) : undefined;
-    case 'printf':
-      return printed(values);
-    case 'trim':
-      return first?.kind === 'scalar' && first.source.trim() === first.source ? first : undefined;
-    case 'toYaml':
-    case 'toJson':
-      return values.length === 1 ? first : undefined;
-    case 'nindent':
-    case 'indent':
-    case 'trimSuffix':
-      return values.length === 2 ? second : undefined;
-    case 'tpl':
-      return first;
-    case 'not':
-      return truthOf(negated(isTrue(first)));
-    case 'and':
-      return (
-        values.find((value) => isTrue(value) === false) ??
-        (values.every((value) => isTrue(value) === true) ? values.at(-1) : undefined)
-      );
-    case 'or':
-      return (
-        values.find((value) => isTrue(value) === true) ??
-        (values.every((value) => isTrue(value) === false) ? values.at(-1) : undefined)
-      );
-    case 'eq':
-    case 'ne':
-      if (first?.kind !== 'scalar' || second?.kind !== 'scalar' || values.length !== 2) return undefined;
-      return truthOf((first.source === second.source) === (name === 'eq'));
-    default:
-      return undefined;
-  }
-}
-
-/** The result of `printf` if its verbs are plain ones for texts. */
-function printed([format, ...values]: readonly Evaluated[]): Evaluated {
-  if (format?.kind !== 'scalar' || values.some((value) => value?.kind !== 'scalar')) return undefined;
-  const verbs = format.source.match(/%./g) ?? [];
-  if (verbs.length !== values.length || verbs.some((verb) => !/^%[sdv]$/.test(verb))) return undefined;
-  let next = 0;
-  return textOf(
-    format.source.replace(/%./g, () => {
-      const value = values[next++];
-      return value?.kind === 'scalar' ? value.source : '';
-    }),
-  );
-}
-
-function negated(truth: boolean | undefined): boolean | undefined {
-  return truth === undefined ? undefined : !truth;
-}
-
-function truthOf(truth: boolean | undefined): Evaluated {
-  return truth === undefined ? undefined : scalarOf(String(truth));
-}
-
-function scalarOf(source: string): YamlScalar {
-  return { ...emptyScalar(0), source, value: resolvePlain(source) };
-}
-
-function textOf(source: string): YamlScalar {
-  return { ...emptyScalar(0), source, value: source, style: 'double' };
 }
 
 function unescaped(word: string): string {

@@ -2,7 +2,8 @@ import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
 import { checkLimits, parseYaml } from './parse.ts';
 import { findActions, isControl, outputIndent, type TemplateAction, wordsOf } from './template-action.ts';
-import type { Evaluated, Include } from './template-expression.ts';
+import type { Include } from './template-expression.ts';
+import type { Evaluated } from './template-functions.ts';
 import { readTemplate } from './template-reading.ts';
 
 /** The named templates of a chart. */

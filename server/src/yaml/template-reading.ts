@@ -3,7 +3,8 @@ import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
 import type { Span } from './span.ts';
 import { findActions, isControl, type TemplateAction, wordsOf } from './template-action.ts';
-import { type Evaluated, evaluate, type Include, isTrue, type Scope } from './template-expression.ts';
+import { evaluate, type Include, type Scope } from './template-expression.ts';
+import { type Evaluated, isTrue } from './template-functions.ts';
 
 /** What a chart's values make of the actions of a template. */
 export interface TemplateReading {

@@ -5,7 +5,7 @@ import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
 import { insertionTargets, type Mask, maskTemplates } from './template.ts';
 import type { TemplateAction } from './template-action.ts';
-import type { Evaluated } from './template-expression.ts';
+import type { Evaluated } from './template-functions.ts';
 import { type Helpers, includeFrom } from './template-helpers.ts';
 import { type Loop, readTemplate, type TemplateReading } from './template-reading.ts';
 

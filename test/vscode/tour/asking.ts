@@ -9,8 +9,7 @@ const toast = '.notification-list-item';
 export const asking: readonly Step[] = [
   {
     feature: 'GPU question',
-    shows:
-      'if nothing names the GPU, a notification asks for it once per workspace, and the lens still does afterwards',
+    shows: 'if the GPU is unknown, a notification asks for it once per workspace, and the lens still does afterwards',
     picture: 'gpu-question',
     async run(stage) {
       const { page, workspace, shot } = stage;

@@ -89,14 +89,14 @@ export const clusterUsage: readonly Step[] = [
       await sees(page, row, /^notebook-ada-0.*1% busy · 2 GPUs · up to 2\.2 of 40 GiB/);
       await open(stage, 'playground.yaml');
       await caretBehind(stage, 'playground.yaml', 'nvidia.com/gpu: 1');
-      await hoverAtCaret(page, /Its pod uses 3\.2 of 40 GiB, 7% busy over 6 h: 1g\.5gb would hold it/);
+      await hoverAtCaret(page, /Its pod uses 3\.2 of 40 GiB, 7% busy over 6 h: 1g\.5gb would be enough/);
       await shot();
       assert.ok(prod.requests.some((request) => request.includes('/services/prometheus-operated:9090/proxy/')));
     },
   },
   {
     feature: 'Measured idleness',
-    shows: 'the dashboard lists the idle pods with their price, without problems of accessibility',
+    shows: 'the dashboard lists the idle pods with their price, without accessibility problems',
     picture: 'clusters-usage-dashboard',
     async run({ page, shot }) {
       await sees(page, message, /1 pod holds 2 GPUs/);

@@ -121,7 +121,7 @@ export const clusters: readonly Step[] = [
   },
   {
     feature: 'GPU Clusters',
-    shows: 'pods that wait are listed with the reason, a way out and the words of the scheduler',
+    shows: 'pods that wait are listed with the reason, a way out and the scheduler message',
     picture: 'clusters-pending',
     async run({ page, shot }) {
       await connected(page);
@@ -215,7 +215,7 @@ export const clusters: readonly Step[] = [
   },
   {
     feature: 'GPU cluster dashboard',
-    shows: 'a page has totals, charts, pending pods and pools, without problems of accessibility',
+    shows: 'a page has totals, charts, pending pods and pools, without accessibility problems',
     picture: 'clusters-dashboard',
     image: 'gpu-clusters',
     async run({ page, shot }) {

@@ -68,7 +68,7 @@ export const commanding: readonly Step[] = [
   },
   {
     feature: 'GPU range',
-    shows: 'if nothing names the GPU, lens and hover show the range over those that fit',
+    shows: 'if the GPU is unknown, lens and hover show the range of those that fit',
     picture: 'gpu-range',
     async run(stage) {
       const { page } = stage;

@@ -41,7 +41,7 @@ const editedTab = '.tab.active.dirty';
 export const costReport: readonly Step[] = [
   {
     feature: 'Cost report',
-    shows: 'a page has totals, charts, savings and a table of all workloads, without problems of accessibility',
+    shows: 'a page has totals, charts, savings and a table of all workloads, without accessibility problems',
     picture: 'cost-report',
     async run(stage) {
       const { page, shot } = stage;

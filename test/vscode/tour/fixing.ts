@@ -129,7 +129,7 @@ export const fixing: readonly Step[] = [
   {
     feature: 'Less of a GPU',
     shows:
-      'the list has each part of a GPU on which the model fits, with its price and what the nodes need, and writes the selected one',
+      'the list has each part of a GPU that fits the model, with its price and what the nodes need, and writes the selected one',
     picture: 'less-of-a-gpu',
     async run(stage) {
       const { page, shot } = stage;

@@ -55,7 +55,7 @@ function table(shown: readonly CostChange<WorkloadCost>[], links: Pick<Links<Wor
 <h2 id="workloads">Workloads</h2>
 <div class="scroll" role="region" aria-labelledby="workloads" tabindex="0">
 <table>
-<caption>US dollars per hour from the floor of replicas to their ceiling.</caption>
+<caption>US dollars per hour, from minimum to maximum replicas.</caption>
 <thead><tr><th scope="col">Workload</th>${heads.join('')}</tr></thead>
 <tbody>
 ${shown.map((change) => row(change, links)).join('\n')}

@@ -4,7 +4,7 @@ import * as z from 'zod';
 // change. schemas/cost.schema.json is generated from it.
 
 const range = (unit: string) =>
-  z.object({ min: z.number(), max: z.number() }).describe(`From the floor to the ceiling, in ${unit}.`);
+  z.object({ min: z.number(), max: z.number() }).describe(`From minimum to maximum replicas, in ${unit}.`);
 
 const state = z
   .object({
@@ -21,12 +21,12 @@ const state = z
       .number()
       .nullable()
       .describe(
-        'US dollars per hour with replicas at their floor; null for workloads that are not servers, and without a price.',
+        'US dollars per hour with replicas at their minimum; null for workloads that are not servers, and without a price.',
       ),
     possibleHourly: range('US dollars per hour')
       .nullable()
-      .describe('Without a price because nothing names the GPU: from the cheapest to the most expensive one.'),
-    nodeHourly: range('US dollars per hour and node')
+      .describe('Without a price because the GPU model is unknown: from the cheapest to the most expensive one.'),
+    nodeHourly: range('US dollars per hour per node')
       .nullable()
       .optional()
       .describe('Of a DaemonSet: the number of its nodes is unknown. Absent with a base.'),
@@ -46,7 +46,7 @@ const total = z.object({
   unpriced: z.int().describe('Workloads without a price; the amounts do not include them.'),
   gpus: range('devices'),
   hourly: range('US dollars per hour'),
-  isOpen: z.boolean().describe('The number of pods of a workload has no known bound; it counts with its floor.'),
+  isOpen: z.boolean().describe('The number of pods of a workload has no known bound; it counts with its minimum.'),
   monthly: range('US dollars per 730 hours').describe('Of workloads that stay up, and the runs of schedules.'),
   ending: z.int().describe('Workloads that end: monthly does not include them.'),
   ranged: z
@@ -87,7 +87,7 @@ export const costSchema = z
       )
       .readonly()
       .optional()
-      .describe('Advice that saves money. Several savings of one workload may exclude each other. Absent with a base.'),
+      .describe('Advice that saves money. Savings for the same workload may exclude each other. Absent with a base.'),
     priceBasis: z
       .string()
       .nullable()

@@ -154,7 +154,7 @@ function git(folder: string, args: readonly string[], input = ''): GitResult {
     env: { ...process.env, GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
   });
   if (error !== undefined && 'code' in error && error.code === 'ENOENT') {
-    throw new UsageError('--base needs the program git, which is not on the PATH; or use --compare <report.json>');
+    throw new UsageError('--base needs git, which is not on the PATH; alternatively, use --compare <report.json>');
   }
   const [line = ''] = (stderr ?? Buffer.alloc(0)).toString().split('\n');
   const problem = line.replace(/^fatal: /, '') || (error?.message ?? `git ended with status ${status}`);

@@ -28,7 +28,8 @@ function* sheetLines(read: ReadSheet, inUse: PricesInUse): Generator<string> {
     const { updated, prices } = read.stored;
     yield `Fetched   ${plural(prices.length, 'price')}, updated ${updated.slice(0, 10)}, in ${read.file}`;
   } else if (read.kind === 'unusable') yield `Fetched   ${sheetProblem(read)}`;
-  else yield `Fetched   none${read.file === null ? ' (GPULINT_PRICES=none)' : `; would be in ${read.file}`}`;
+  else
+    yield `Fetched   none${read.file === null ? ' (GPULINT_PRICES=none)' : `; "gpulint prices refresh" writes ${read.file}`}`;
   yield '';
   yield* table([
     ['Provider', 'Machines', 'Prices', 'Fetched', 'Dates', 'Oldest'],

@@ -5,7 +5,7 @@ import { topics } from '../../rules/rule.ts';
 // of a field does not change. schemas/report.schema.json is generated from it.
 
 const range = (unit: string) =>
-  z.object({ min: z.number(), max: z.number() }).describe(`From the floor to the ceiling, in ${unit}.`);
+  z.object({ min: z.number(), max: z.number() }).describe(`From minimum to maximum replicas, in ${unit}.`);
 
 const uncertainRange = z.object({ min: z.number().nullable(), max: z.number().nullable() });
 
@@ -84,7 +84,7 @@ const cost = z.object({
     })
     .optional()
     .describe('For a workload that ends.'),
-  idleHourly: z.number().describe('US dollars per hour with replicas at their floor.'),
+  idleHourly: z.number().describe('US dollars per hour with replicas at their minimum.'),
   spotHourly: range('US dollars per hour').nullable(),
   basis: z.array(costBasis),
   assumptions: z.array(z.string()),
@@ -97,7 +97,7 @@ const costRange = z
     to: z.string().describe('The most expensive model.'),
     provider: z.string().nullable().describe('null: the range covers every provider.'),
   })
-  .describe('The cost on the cheapest and on the most expensive accelerator on which the workload can run.');
+  .describe('The cost on the cheapest and on the most expensive accelerator that can run the workload.');
 
 const memory = z.object({
   container: z.string(),
@@ -105,7 +105,7 @@ const memory = z.object({
   use: z.enum(['serving', 'training']),
   needGiB: z.number().nullable().describe('GiB of one device, the most loaded one; null if unknown.'),
   weightsGiB: z.number().nullable(),
-  kvCacheGiB: z.number().nullable().describe('The cache of one request of maximum length.'),
+  kvCacheGiB: z.number().nullable().describe('The KV cache of one request of maximum length.'),
   overheadGiB: z.number().nullable().describe('Activations, CUDA graphs and libraries.'),
   haveGiB: z.number().nullable().describe('What a process sees on one device or slice; null if the device is unknown.'),
   fits: z.boolean().nullable().describe('null if the device is unknown, or if it is too close to tell.'),
@@ -133,14 +133,14 @@ const workloadSchema = z.object({
       'certain: known from the kind or the program; likely: from an image or a name; guess: from ports and probes, or from nothing.',
     ),
   podSets: z.array(podSet),
-  gpus: uncertainRange.describe('Devices in all pod sets, from floor to ceiling; null if unknown.'),
+  gpus: uncertainRange.describe('Devices in all pod sets, from minimum to maximum; null if unknown.'),
   capacity: z.enum(['spot', 'on-demand', 'reserved', 'flex', 'unknown']),
   provider: z.string().nullable(),
   region: z.string().nullable(),
   providerFrom: z.enum(['nodeSelector', 'affinity', 'instance-type', 'config']).nullable(),
   cost: cost.nullable().describe('null without a price; costProblem gives the reason.'),
   costProblem: z.string().optional(),
-  costRange: costRange.nullable().optional().describe('Only if nothing names the accelerator; otherwise null.'),
+  costRange: costRange.nullable().optional().describe('Only if the accelerator model is unknown; otherwise null.'),
   memory: z.array(memory),
   release: z
     .object({

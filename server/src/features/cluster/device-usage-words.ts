@@ -77,7 +77,7 @@ function priceWords({ hourly }: IdleSum): string {
 }
 
 /**
- * `Its pod uses 11 of 80 GiB, 7% busy over 6 h: 1g.20gb would hold it`. A slice is named only if it would hold each of the pods.
+ * `Its pod uses 11 of 80 GiB, 7% busy over 6 h: 1g.20gb would be enough`. A slice is named only if it would hold each of the pods.
  * @param hours the length of the window
  */
 export function workloadUsageWords({ usages, pods }: WorkloadUsage, hours: number): string | null {
@@ -101,7 +101,7 @@ export function workloadUsageWords({ usages, pods }: WorkloadUsage, hours: numbe
   const slices = new Set(usages.map(({ slice }) => slice));
   const [slice] = slices;
   const isFit = slices.size === 1 && slice != null && usages.length === pods;
-  const fit = isFit ? `: ${slice} would hold ${isOne ? 'it' : 'each'}` : '';
+  const fit = isFit ? `: ${slice} would be enough${isOne ? '' : ' for each'}` : '';
   return `${who}${verb} ${parts.join(', ')} ${over}${shared}${fit}`;
 }
 
@@ -122,7 +122,7 @@ function gibibytes(bytes: number): string {
 }
 
 /** The columns of a table of idle pods. */
-export const idleHeads = ['Pod', 'Holds', 'Busy', 'Memory', 'W', '$/h', 'Would hold it'];
+export const idleHeads = ['Pod', 'Holds', 'Busy', 'Memory', 'W', '$/h', 'Would fit in'];
 
 export function idleCells({ namespace, name, holds, usage, hourly, slice }: IdlePod): readonly string[] {
   return [

@@ -21,6 +21,6 @@ export function idleSection({ idlePods, usage }: ClusterView): string {
       cell(escapeHtml(slice)),
     ];
   });
-  const heads = ['Idle pod', 'Namespace', 'Holds', '#Busy', '#Memory', '#W', '#$/h', 'Would hold it'];
+  const heads = ['Idle pod', 'Namespace', 'Holds', '#Busy', '#Memory', '#W', '#$/h', 'Would fit in'];
   return section(words, 'idle', heads, rows, idlePods.length);
 }

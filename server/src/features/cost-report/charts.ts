@@ -51,7 +51,7 @@ function idleChart(rows: readonly ReportedCost[]): string {
     ({ name, amount, mark }) =>
       `<li><svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect class="${mark}" width="10" height="10"/></svg>${isolated(name)}<span class="amount">${formatHourly(amount)} <span class="share">${percent(amount / total)}</span></span></li>`,
   );
-  return figure('Idle share', 'of the ceiling', legend.join('\n'), svg(rects.join(''), 'stack'), 'parts');
+  return figure('Idle share', 'of the maximum', legend.join('\n'), svg(rects.join(''), 'stack'), 'parts');
 }
 
 /** A chart with its text. @param above a drawing over the entries */

@@ -102,7 +102,7 @@ function totalsSection(total: CostTotal): string {
       amount(monthTotal(total) === undefined ? '–' : fromWords(monthly, isOpen, formatDollars)),
       ending === 0 ? '730 h' : `730 h, without ${plural(ending, 'job')}`,
     ],
-    ['Idle per hour', amount(formatAmount(idleHourly)), 'servers at their floor'],
+    ['Idle per hour', amount(formatAmount(idleHourly)), 'servers at minimum replicas'],
     ...(ranged.workloads === 0
       ? []
       : [
@@ -148,7 +148,7 @@ function savingsSection<Saving extends CostSaving>(
   });
   const others = count > best.length ? ` The largest ${best.length} of ${count}.` : '';
   return `<section aria-labelledby="savings"><h2 id="savings">Savings</h2>
-<p class="notes">Several savings of one workload may exclude each other, so they have no sum.${others}</p>
+<p class="notes">Savings for the same workload may exclude each other, so they are not added up.${others}</p>
 <ol class="savings" role="list">
 ${items.join('\n')}
 </ol></section>`;

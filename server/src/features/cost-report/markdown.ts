@@ -19,7 +19,7 @@ export function* renderMarkdown(
   const noPrice = isUnpriced(total);
   const month = noPrice ? undefined : monthTotal(total);
   yield `### GPU cost of ${plainMarkdown(title)}: ${noPrice ? 'unknown' : hourlyTotal(total)}\n`;
-  const idle = idleHourly === 0 ? '' : ` ${formatHourly(idleHourly)} of it is idle: servers at their floor.`;
+  const idle = idleHourly === 0 ? '' : ` ${formatHourly(idleHourly)} of it is idle: servers at minimum replicas.`;
   yield `\n${plural(workloads, 'workload')} with ${gpusTotal(total)}${month === undefined ? '' : `, **${month}**`}.${idle}${openSentence(ranged)}\n`;
   if (savings.length > 0) yield '\n| Saving | Workload | Advice | File |\n| ---: | :--- | :--- | :--- |\n';
   for (const saving of largestSavings(savings)) {

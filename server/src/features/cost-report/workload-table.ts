@@ -91,7 +91,7 @@ export function workloadTable<Row extends ReportedCost>(
 <p class="filter" hidden><output for="filter"></output><label for="filter">Filter</label> <input id="filter" type="search" autocomplete="off" spellcheck="false"></p></div>
 <div class="scroll" role="region" aria-labelledby="workloads" tabindex="0">
 <table>
-<caption>US dollars from the floor of replicas to their ceiling. A month has 730 hours; jobs that end count in none. Idle is the price of servers at their floor.</caption>
+<caption>US dollars from the floor of replicas to their ceiling. A month has 730 hours; jobs that end count in none. Idle is the price of servers at minimum replicas.</caption>
 <thead><tr><th scope="col">Workload</th>${head.join('')}</tr></thead>
 <tbody>
 ${[...rows]

@@ -25,7 +25,7 @@ export interface CostRow {
   readonly role: Role;
   /** What the price is for; without a price, what the pods select. */
   readonly capacity: Capacity;
-  /** Devices in all pods, from floor to ceiling; null if unknown. */
+  /** Devices in all pods, from minimum to maximum; null if unknown. */
   readonly gpus: { readonly min: number | null; readonly max: number | null };
   /** `2 × H100 80GB SXM`. */
   readonly accelerators: string;

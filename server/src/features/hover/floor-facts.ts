@@ -55,7 +55,7 @@ function autoscaling({ mechanism, mechanismFrom }: Scaling, origin: string): str
   const sources = {
     annotation: 'from its annotation',
     config: `from ${origin}`,
-    default: 'default of its kind',
+    default: 'default for its kind',
   } as const;
   return `${mechanisms[mechanism]}${mechanism === 'unknown' ? '' : ` (${sources[mechanismFrom]})`}.`;
 }

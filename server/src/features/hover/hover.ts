@@ -99,9 +99,7 @@ function asText(block: Block): Block {
 
 /** A note that the pods of an unknown kind were recognized by shape, because the amounts depend on it. */
 function guessed({ byShape, kind }: Workload): readonly string[] {
-  return byShape
-    ? [`Unknown kind ${kind}: pods recognized by their shape, counted by the replicas and sizes above them`]
-    : [];
+  return byShape ? [`Unknown kind ${kind}: pods and their number inferred from its structure`] : [];
 }
 
 interface Hit {

@@ -31,7 +31,7 @@ export function memoryFacts(
   }
   const { name, weightsGiB, cacheGiB, overheadGiB, neededGiB, devices, shape } = estimate;
   if (estimate.basis === 'sizeInName') {
-    const text = `${name} needs about ${formatGiB(weightsGiB)} GiB for its weights, from the parameter count in its name; cache and buffers are unknown`;
+    const text = `${name} needs about ${formatGiB(weightsGiB)} GiB for its weights, from the parameter count in its name; KV cache and buffers are unknown`;
     return { total: [{ kind: 'text', text: `${text}.` }], basis: assumptionsOf(estimate) };
   }
   const each = devices === 1 ? '' : ` on each of ${devices} GPUs`;
@@ -39,7 +39,7 @@ export function memoryFacts(
     fit === null
       ? `${formatGiB(neededGiB)} GiB${each}`
       : `${ofWords(neededGiB, fit.haveGiB)}${each}${shareWords(estimate, fit)}`;
-  const parts = `${formatGiB(weightsGiB)} for weights, ${formatGiB(cacheGiB)} for the cache of one request, ${formatGiB(overheadGiB)} for the server`;
+  const parts = `${formatGiB(weightsGiB)} for weights, ${formatGiB(cacheGiB)} for the KV cache of one request, ${formatGiB(overheadGiB)} for the server`;
   const text = `${name} needs about ${need}: ${parts}`;
   const items = [
     ...assumptionsOf(estimate),

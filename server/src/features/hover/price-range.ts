@@ -10,7 +10,7 @@ export function whatItWouldCost(range: PossibleCost | undefined): readonly Block
   const { cards, provider, pricing } = range;
   const models = cards.length === 1 ? 'the only model' : `the ${plural(cards.length, 'model')}`;
   const where = provider === null ? 'any provider' : providerName(provider);
-  const text = `The range covers ${models} with a known price on which the pods can run, ${pricing === 'spot' ? 'on spot' : 'on demand'} at ${where}.`;
+  const text = `The range covers ${models} with a known price that can run the pods, ${pricing === 'spot' ? 'on spot' : 'on demand'} at ${where}.`;
   return [
     { kind: 'text', text },
     { kind: 'list', title: 'Ends of the range', items: boundLines(range) },

@@ -71,7 +71,7 @@ function text(words: string): Block {
 function estimateWords(estimate: TrainingEstimate, memory: number | null): string {
   const { weightsGiB, gradientsGiB, optimizerGiB, activationsGiB, totalGiB, fixedGiB } = estimate;
   const of = memory === null ? '' : ` of ${formatGiB(memory)}`;
-  const which = memory === null ? '' : `, which has ${formatGiB(memory)} GiB`;
+  const which = memory === null ? '' : `, but each has ${formatGiB(memory)} GiB`;
   const parts = [
     ['weights', weightsGiB],
     ['gradients', gradientsGiB],
@@ -120,7 +120,7 @@ function hoursWords(
   const amount = cost === null ? '' : `, ${formatAmount((cost.hourly.max / devices) * hours)}`;
   const from = origins?.['training.mfu'] ?? 'default';
   const length = formatDuration((hours / devices) * 3600);
-  return `${formatNumber(steps)} steps of ${formatNumber(sequences * sequence)} tokens: ${plural(Math.ceil(hours), 'GPU-hour')}${amount}, ${length} at ${Math.round(mfu * 100)}% of the peak (training.mfu, ${from})`;
+  return `${formatNumber(steps)} steps of ${formatNumber(sequences * sequence)} tokens: ${plural(Math.ceil(hours), 'GPU-hour')}${amount}, ${length} at ${Math.round(mfu * 100)}% of peak speed (training.mfu, ${from})`;
 }
 
 /** The size of a checkpoint, and the speed that the notice of a spot node demands. */

@@ -16,13 +16,15 @@ export const appCharts: readonly Chart[] = [
     date: '2026-11-22',
     owns: (values) => containersIn(values, 'controllers', 'containers'),
     blocks: (values) =>
-      entries(getIn(values, 'controllers')).map((controller) => ({
-        ...withRawClaims(
-          controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
-          getIn(values, 'rawResources'),
-        ),
-        wholeResources: true,
-      })),
+      getIn(values, 'controllers') === undefined && isMap(getIn(values, 'image'))
+        ? singleContainer(values)
+        : entries(getIn(values, 'controllers')).map((controller) => ({
+            ...withRawClaims(
+              controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
+              getIn(values, 'rawResources'),
+            ),
+            wholeResources: true,
+          })),
     shared: ['defaultPodOptions', 'defaultContainerOptions'],
   },
   {
@@ -79,15 +81,19 @@ export const appCharts: readonly Chart[] = [
     source: 'https://github.com/k8s-at-home/library-charts/tree/main/charts/stable/common',
     date: '2026-11-22',
     owns: () => false,
-    blocks: (values) => {
-      const pms = getIn(values, 'pms');
-      const container = containerOf({ at: values, name: 'main', resources: getIn(pms, 'resources') });
-      const controller = getIn(values, 'controller');
-      const pods = controller === undefined ? replicasOf(values) : replicasOf(controller);
-      return [{ root: values, podSet: { ...podSetOf(values, [container]), pods } }];
-    },
+    blocks: singleContainer,
+    shared: ['pms'],
   },
 ];
+
+/** The first versions of the common library, and of app-template: one container, whose fields are next to those of its pod. */
+function singleContainer(values: Cursor): readonly ChartBlock[] {
+  const pms = getIn(values, 'pms');
+  const container = containerOf({ at: values, name: 'main', resources: getIn(pms, 'resources') });
+  const controller = getIn(values, 'controller');
+  const pods = controller === undefined ? replicasOf(values) : replicasOf(controller);
+  return [{ root: values, podSet: { ...podSetOf(values, [container]), pods } }];
+}
 
 /** Whether an entry below a key of the values has a mapping of containers with images. */
 function containersIn(values: Cursor, key: string, ...path: readonly string[]): boolean {

@@ -89,7 +89,7 @@ export function ignoredRequests(pod: Cursor): readonly Cursor[] {
   if (!isKnown || hubOf(pod) === undefined) return [];
   const resources = getIn(pod, 'resources');
   const amounts = [pod, resources].flatMap((at) => [getIn(at, 'limits'), getIn(at, 'requests')]);
-  const otherNames = profile === undefined ? ['extra_resource_limits'] : [];
+  const otherNames = profile === undefined ? ['extra_resource_limits'] : similarNames(pod);
   const holders = [
     pod,
     resources,
@@ -98,4 +98,13 @@ export function ignoredRequests(pod: Cursor): readonly Cursor[] {
     ...(profile === undefined ? [] : [profile, getIn(pod, 'extraResource', 'limits')]),
   ];
   return holders.flatMap((holder) => entries(holder).filter((entry) => knownAccelerator(keyOf(entry)) !== undefined));
+}
+
+/** Keys that look like KubeSpawner's `extra_resource_limits`. */
+function similarNames(override: Cursor): readonly string[] {
+  return entries(override)
+    .map(keyOf)
+    .filter(
+      (key) => /^extra_?resources?(?:_?[a-z]+)?$/i.test(key) && !/^extra_resource_(?:limits|guarantees)$/.test(key),
+    );
 }

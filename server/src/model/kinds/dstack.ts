@@ -17,6 +17,7 @@ export const dstackKinds: readonly KindEntry[] = [
     words: [],
     mountsShm: true,
     spansPodsIf: (root) => lowerCount(getIn(root, 'nodes'), 1) !== 1,
+    sameScript: true,
     keepsFiles: (root) =>
       ['volumes', 'mounts', 'registry_auth'].some((key) => getIn(root, key) !== undefined) ||
       envOf(getIn(root, 'env')).some(({ name }) => namesAccess(name)),

@@ -2,6 +2,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
+import type { Workload } from '../workload.ts';
 import { jobPods } from './core.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
 import { jobSetAddresses, leaderWorkerAddresses, volcanoAddresses } from './pod-addresses.ts';
@@ -84,6 +85,11 @@ function lowerLeaderWorkerSet(spec: Cursor | undefined): KindLowering {
   const pods = exactly(product(groups, each));
   const workers = fromTemplate('worker', getIn(template, 'workerTemplate'), pods, getIn(template, 'size'));
   return { podSets: [...leaders, ...workers], retries: unlimitedRetries, scaling: null, partial: workers.length === 0 };
+}
+
+/** How many groups of the same pods an object has, each with its own ranks; null if that is unknown. */
+export function groupsOf({ kind, manifest }: Pick<Workload, 'kind' | 'manifest'>): number | null {
+  return kind === 'LeaderWorkerSet' ? lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1) : 1;
 }
 
 /** https://volcano.sh/en/docs/vcjob/ */

@@ -38,6 +38,8 @@ export interface KindEntry {
   readonly spansPods?: true;
   /** The same for kinds in which a field decides it. */
   readonly spansPodsIf?: (root: Cursor) => boolean;
+  /** All machines run the same script, and nothing but its variables says which of them it runs on. */
+  readonly sameScript?: true;
   /** Names of pod sets: one that only waits, and what for, and one whose processes another pod starts. */
   readonly launcher?: Launcher;
   /** The bounds within which an elastic job runs. */
@@ -138,7 +140,7 @@ export interface InheritedPods {
   readonly pods: Pick<PodsFacts, 'containers' | 'selectors'>;
 }
 
-/** Pods at steady state, from floor to ceiling; null if unknown. */
+/** Pods at steady state, from minimum to maximum; null if unknown. */
 export interface PodCount {
   readonly min: number | null;
   readonly max: number | null;

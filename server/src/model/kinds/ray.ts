@@ -1,3 +1,5 @@
+import { recognizeProgram } from '../../command/programs.ts';
+import { allCommands, readScript } from '../../command/shell.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
@@ -33,7 +35,6 @@ export const rayKinds: readonly KindEntry[] = [
     ...ray,
     rayCluster: (root) => clusterIn(getIn(root, 'spec')),
     launcher: submitter,
-    role: 'batch',
     lower: ({ root }) => lowerRayJob(getIn(root, 'spec')),
   },
   {
@@ -43,7 +44,6 @@ export const rayKinds: readonly KindEntry[] = [
     ...ray,
     rayCluster: (root) => clusterIn(getIn(root, 'spec', 'jobTemplate')),
     launcher: submitter,
-    role: 'batch',
     lower: ({ root }) => lowerRayJob(getIn(root, 'spec', 'jobTemplate')),
   },
   {
@@ -64,9 +64,11 @@ function clusterIn(owner: Cursor | undefined): Cursor | undefined {
 
 /** A submitter pod runs next to the cluster; it is counted only if its template is set. */
 function lowerRayJob(job: Cursor | undefined): KindLowering {
+  const { statements } = readScript(asText(getIn(job, 'entrypoint')) ?? '');
+  const trains = recognizeProgram(allCommands(statements))?.use === 'training';
   const cluster = lowerRayCluster(clusterIn(job), retriesAt(getIn(job, 'backoffLimit'), 0));
   const submitter = fromTemplate('submitter', getIn(job, 'submitterPodTemplate'), exactly(1));
-  return { ...cluster, podSets: [...cluster.podSets, ...submitter] };
+  return { ...cluster, role: trains ? 'training' : 'batch', podSets: [...cluster.podSets, ...submitter] };
 }
 
 /** The pods of a RayCluster's spec, also if embedded in another kind. */

@@ -19,6 +19,7 @@ export const skypilotKinds: readonly KindEntry[] = [
     // Of its pods; machines have their own.
     mountsShm: true,
     spansPodsIf: (root) => lowerCount(getIn(root, 'num_nodes'), 1) !== 1,
+    sameScript: true,
     keepsFiles: (root) =>
       ['volumes', 'storage_mounts', 'secrets', 'config', 'experimental'].some(
         (key) => getIn(root, key) !== undefined,

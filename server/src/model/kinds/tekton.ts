@@ -1,6 +1,7 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, isIncomplete, items } from '../../yaml/cursor.ts';
-import { lowerContainer, lowerContainers } from '../pod.ts';
+import { lowerContainer, lowerContainers, text } from '../pod.ts';
+import type { Container } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 import { devicesPerPod, podsOfSteps, tektonSteps } from './step-references.ts';
@@ -107,10 +108,23 @@ function ownPods(name: string, task: Cursor | undefined): readonly PodSetSource[
   if (task === undefined || steps.length === 0) return [];
   const template = getIn(task, 'stepTemplate');
   const containers = [
-    ...steps.map((step) => lowerContainer(step, 'app', '', resourcesOf(step) ?? resourcesOf(template))),
+    ...steps.map((step) =>
+      withScript(step, lowerContainer(step, 'app', '', resourcesOf(step) ?? resourcesOf(template))),
+    ),
     ...lowerContainers(task),
   ];
   return [{ name, pod: task, metadata: undefined, replicas: undefined, pods: exactly(1), containers }];
+}
+
+/** A step with a script, by the interpreter of its first line; without one, `sh` stops at the first error. */
+function withScript(step: Cursor, container: Container): Container {
+  const script = text(getIn(step, 'script'));
+  if (script === undefined || container.command.length > 0) return container;
+  const [interpreter = ''] = /^#!.*/.exec(script.value.slice(0, 200)) ?? [];
+  const [program = ''] = /\b(?:ba|da|k|z)?sh\b|\bpython[\d.]*/.exec(interpreter) ?? [interpreter === '' ? 'sh' : ''];
+  if (program === '') return container;
+  const words = [program, interpreter === '' ? '-ec' : '-c'].map((value) => ({ value, at: script.at }));
+  return { ...container, command: [...words, script] };
 }
 
 /** The field has another name since v1. */

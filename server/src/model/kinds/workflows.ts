@@ -218,8 +218,9 @@ function templateContainers(template: Cursor): readonly Container[] {
 function mainOf(main: Cursor): Container {
   const container = lowerContainer(main, 'app', 'main');
   const source = text(getIn(main, 'source'));
-  const shell = container.command.at(-1);
-  if (source === undefined || shell === undefined || !/(?:^|\/)(?:ba|z|k|da)?sh$/.test(shell.value)) return container;
+  const program = container.command.at(-1);
+  const runs = /(?:^|\/)(?:(?:ba|z|k|da)?sh|python[\d.]*)$/.test(program?.value ?? '');
+  if (source === undefined || !runs) return container;
   return { ...container, command: [...container.command, { value: '-c', at: source.at }, source] };
 }
 

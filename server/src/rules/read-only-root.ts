@@ -1,0 +1,105 @@
+import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { isListedContainer } from '../model/pod.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A model server has no folder for temporary files.
+ *
+ * ## Why
+ *
+ * With `readOnlyRootFilesystem: true`, a container writes only to its volumes. vLLM and SGLang put the sockets between their processes into the
+ * folder for temporary files. If `/tmp` is not a volume, Python finds no such folder ("No usable temporary directory found"), and the server stops
+ * at startup while its pod holds the GPUs.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "/models/chat"]
+ *       securityContext:
+ *         readOnlyRootFilesystem: true
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "/models/chat"]
+ *       securityContext:
+ *         readOnlyRootFilesystem: true
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: tmp
+ *           mountPath: /tmp
+ *   volumes:
+ *     - name: tmp
+ *       emptyDir: {}
+ * ```
+ *
+ * ## When it is silent
+ *
+ * With any writable volume but those for models, caches and shared memory, because it may be the working directory, which Python tries last. If a
+ * variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. For patches, definitions, operators and pods with several containers.
+ *
+ * ## Sources
+ *
+ * - [Python: tempfile.gettempdir](https://docs.python.org/3/library/tempfile.html#tempfile.gettempdir)
+ * - [vLLM: environment variables](https://docs.vllm.ai/en/latest/configuration/env_vars.html)
+ * - [Kubernetes: security context](https://kubernetes.io/docs/tasks/configure-pod-container/security-context/)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, { podSet, workload, report }) {
+    const setting = getIn(container.at, 'securityContext', 'readOnlyRootFilesystem');
+    if (setting === undefined || asBoolean(setting) !== true || container.type !== 'app') return;
+    if (!requestsAccelerators(container) || !isListedContainer(container.at)) return;
+    if (!runsAsWritten(workload) || !isAlone(container, podSet, workload) || mayWrite(container, podSet)) return;
+    const program = soleServer(container)?.program;
+    const name = program === 'vllm' ? 'vLLM' : program === 'sglang' ? 'SGLang' : undefined;
+    if (name === undefined) return;
+    report({
+      message: `${name} needs /tmp, but the root is read-only and no volume is mounted there: the server does not start`,
+      span: spanOf(setting),
+    });
+  },
+});
+
+/** Whether the container may have a folder for temporary files. */
+function mayWrite({ at, env, volumeMounts }: Container, { volumes }: PodSet): boolean {
+  const mounts = getIn(at, 'volumeMounts');
+  if (getIn(at, 'envFrom') !== undefined || [mounts, getIn(at, 'env')].some((one) => isIncomplete(one))) return true;
+  if (env.some(({ name }) => folders.has(name))) return true;
+  const readOnly = new Set(volumes.filter(({ source }) => fixed.has(source)).map(({ name }) => name));
+  return volumeMounts.some((mount) => {
+    const isFixed = readOnly.has(mount.name) || asBoolean(getIn(mount.at, 'readOnly')) === true;
+    return isTemplated(getIn(mount.at, 'mountPath')) || !(isFixed || isElsewhere(mount.mountPath));
+  });
+}
+
+const folders: ReadonlySet<string> = new Set(['TMPDIR', 'TEMP', 'TMP', 'VLLM_RPC_BASE_PATH', '']);
+/** Volumes that containers cannot write to. */
+const fixed: ReadonlySet<string> = new Set(['configMap', 'secret', 'downwardAPI', 'projected', 'image']);
+
+/** Whether a path is that of models, caches or shared memory. */
+function isElsewhere(path: string): boolean {
+  return /^\/dev\/shm\/?$|cache|model|hugging|weights/i.test(path);
+}
