@@ -1,5 +1,6 @@
 import { type Field, isFields, isTemplateText } from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
+import { tableOf } from '../yaml/table.ts';
 
 // Kubernetes objects in files of Terraform: the providers `kubectl` and `kubernetes` create them next to the cluster.
 
@@ -40,5 +41,5 @@ function plain(field: Field): unknown {
   if (field === null) return '{{ computed }}';
   if (isTemplateText(field)) return field.template;
   if (Array.isArray(field)) return field.map(plain);
-  return isFields(field) ? Object.fromEntries([...field].map(([key, value]) => [key, plain(value)])) : field;
+  return isFields(field) ? tableOf([...field].map(([key, value]) => [key, plain(value)])) : field;
 }
