@@ -162,7 +162,7 @@ test('a kustomization with hundreds of patches is built with all of them, and ea
 test('a kustomization with more files than that is not built at all, because a part would have wrong totals', async () => {
   const { source, notBuilt } = manyPatched(501);
   expect(await source.of('file:///w/kustomization.yaml')).toEqual({});
-  expect(await source.of('file:///w/patch-p0.yaml')).toEqual({});
+  expect(await source.of('file:///w/patch-p0.yaml')).toEqual({ isPatch: true });
   expect(notBuilt).toEqual(['file:///w/kustomization.yaml: it includes more than 1,000 files']);
 });
 

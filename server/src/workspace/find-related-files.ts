@@ -263,8 +263,8 @@ async function relatedToKustomization(
   return objects.length === 0 ? noRelatedFiles : { built: objects, included };
 }
 
-/** Patches are in the folder of their kustomization, or one folder below. */
-const foldersUp = 2;
+/** Patches are in the folder of their kustomization, or up to two folders below. */
+const foldersUp = 3;
 
 /** A patch whose base cannot be built, such as a remote one. */
 const patchAlone: RelatedFiles = { isPatch: true };
