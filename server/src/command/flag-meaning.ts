@@ -37,7 +37,8 @@ const recordsOf = oncePerName((name): readonly FlagRecord[] =>
 
 const familiesOf = oncePerName((written): readonly FlagFamily[] => {
   const parts = partsOf(written);
-  return families().flatMap((one) => (belongsTo(parts, one) ? [one.family] : []));
+  const word = parts.at(-1)?.at(-1) ?? '';
+  return (familiesByWord().get(word) ?? []).filter((one) => belongsTo(parts, one)).map(({ family }) => family);
 });
 
 /** The programs that have flags with a meaning. */
@@ -82,6 +83,15 @@ const families = lazy(() =>
     }),
   ),
 );
+
+/** A family has all words of a flag, so its last word finds the few families that it may belong to. */
+const familiesByWord = lazy(() => {
+  const found = new Map<string, Family[]>();
+  for (const family of families()) {
+    for (const word of family.words) found.set(word, [...(found.get(word) ?? []), family]);
+  }
+  return found;
+});
 
 const recordsByFlag = lazy(() => {
   const found = new Map<string, FlagRecord[]>();
