@@ -30,7 +30,7 @@ test.each([
 });
 
 test.each([
-  ['several cards', `# Runs on A10 or T4.\n${namespace}---\n${pod('')}`, []],
+  ['a choice of cards', `# Runs on A10 or T4.\n${namespace}---\n${pod('')}`, ['a10', 't4']],
   ['two lines that differ', `# Small: A10\n# Large: H100\n${namespace}---\n${pod('')}`, []],
   ['pods in the first document', `# On an A10.\n${pod('')}---\n${pod('')}`, ['a10']],
   ['a comment of the second document', `# On an A10.\n${namespace}---\n${pod(' # L4')}`, ['l4']],

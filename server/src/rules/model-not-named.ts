@@ -59,6 +59,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'warning',
+  yields: true,
   container(container, { podSet, workload, report }) {
     const { at, image, command, args } = container;
     if (container.type !== 'app' || !requestsAccelerators(container) || !isListedContainer(at)) return;
