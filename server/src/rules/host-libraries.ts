@@ -68,7 +68,7 @@ export default defineRule({
       if (!systemFolders.has(mountPath.replace(/\/$/, ''))) continue;
       if (!podSet.volumes.some((volume) => volume.name === name && volume.source === 'hostPath')) continue;
       report({
-        message: `${mountPath} of the node hides the libraries of the image: programs fail unless both have the same distribution`,
+        message: `A folder of the node at ${mountPath} hides the libraries of the image: programs fail unless both have the same distribution`,
         span: spanOf(path),
       });
     }
