@@ -145,15 +145,13 @@ export function toleratesGpuNodes({ tolerations }: PodSet): boolean {
   return tolerations.some(({ key }) => /^(?:(?:nvidia|amd)\.com\/gpu|gpu|nvidia-gpu|sku)$/i.test(key?.value ?? ''));
 }
 
-/** An option that gives GPUs to a container of Docker, among the words of a container's own program. */
+/** An option that gives GPUs to a container of Docker, among the arguments of an image. A program in the command may have it itself. */
 export function dockerGpus({ command, args }: Container): { readonly text: string; readonly span: Span } | undefined {
-  const words = [...command, ...args];
-  const [program = ''] = words.map(({ value }) => value);
-  if (/docker|podman|nerdctl|(?:^|\/)\w*sh$/.test(program)) return undefined;
-  for (const [index, { value, at }] of words.entries()) {
-    const next = words[index + 1]?.value;
+  if (command.length > 0 || args[0]?.value.startsWith('-') !== true) return undefined;
+  for (const [index, { value, at }] of args.entries()) {
+    const next = args[index + 1]?.value;
     const text = value === '--gpus' || value === '--runtime' ? `${value} ${next ?? ''}` : value;
-    if (/^--(?:gpus[ =]["']?all|runtime[ =]nvidia)\b/.test(text)) return { text, span: spanOf(at) };
+    if (/^--(?:gpus[ =]["']?all["']?|runtime[ =]nvidia)$/.test(text)) return { text, span: spanOf(at) };
   }
   return undefined;
 }

@@ -27,15 +27,19 @@ export function lostNames({ root, apiVersion, kind }: Manifest): readonly LostNa
         if (placesAt(scope, list).some(isUnseen) || names.some((name) => name === undefined || isUnknown(name)))
           return [];
         const known = names.flatMap((name) => asText(name) ?? []);
-        return uses.flatMap((path) =>
+        const existing = new Set(known);
+        const used = uses.flatMap((path) =>
           placesAt(scope, path).flatMap((at) => {
             const text = writtenText(at);
             const name =
               effect === undefined ? text : /^--(?:chief|evaluator|master|ps|worker)=(\S+)$/.exec(text ?? '')?.[1];
-            const isLost = name !== undefined && known.length > 0 && !known.includes(name);
-            return isLost ? [{ name, at, what, known, effect }] : [];
+            return name === undefined ? [] : [{ name, at }];
           }),
         );
+        // An option may be the default for a role that the job does not have.
+        const named = new Set(used.map(({ name }) => name));
+        if (known.length === 0 || (effect !== undefined && known.every((name) => named.has(name)))) return [];
+        return used.flatMap(({ name, at }) => (existing.has(name) ? [] : [{ name, at, what, known, effect }]));
       });
     },
   );

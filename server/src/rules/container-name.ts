@@ -3,7 +3,7 @@ import { writtenNumber } from '../evidence/written.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
@@ -135,6 +135,9 @@ function checkRoles(
   }
   const [other] = own;
   if (kind !== 'MPIJob' || first !== undefined || other === undefined || isIncomplete(specs)) return;
+  // A patch repeats only what it changes.
+  const containers = own.flatMap((one) => items(getIn(one, 'template', 'spec', 'containers')));
+  if (entries(specs).length > own.length || containers.some((one) => getIn(one, 'image') === undefined)) return;
   report({ message: `The MPIJob has no Launcher: the operator rejects it`, span: keySpanOf(other) });
 }
 

@@ -193,7 +193,6 @@ const rangesOf = table<readonly Range[]>({
     ['spec.leaderWorkerTemplate.size', 1],
   ],
   'jobset.x-k8s.io/JobSet': [['spec.replicatedJobs.*.replicas', 0]],
-  'kubeflow.org/PyTorchJob': [['spec.pytorchReplicaSpecs.Master.replicas', 1, 1]],
   'trainer.kubeflow.org/TrainJob': [['spec.trainer.numNodes', 1]],
   'serving.kserve.io/InferenceService': [
     ['spec.predictor.minReplicas', 0],
@@ -242,11 +241,9 @@ function rangeProblem(at: Cursor, least: number, most: number | undefined): stri
   const range =
     most === undefined
       ? `at least ${least}`
-      : least === most
-        ? shown(least)
-        : number > most && least < 0
-          ? `at most ${shown(most)}`
-          : `from ${shown(least)} to ${shown(most)}`;
+      : number > most && least < 0
+        ? `at most ${shown(most)}`
+        : `from ${shown(least)} to ${shown(most)}`;
   const source = mode && at.node.kind === 'scalar' ? at.node.source : '';
   const written = /^[1-9]\d*$/.test(source) ? `${source} (octal ${shown(number)})` : shown(number);
   return `${nameOf(at)} must be ${range}, not ${written}`;

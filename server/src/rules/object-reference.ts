@@ -185,15 +185,20 @@ function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
 
 function checkNames({ kind, manifest }: Workload, { document, report }: WorkloadContext): void {
   for (const { name, at, what, known, effect } of lostNames(manifest)) {
-    const others = effect === undefined ? nearest(name, known) : [];
     report({
       severity: effect === undefined ? 'error' : 'warning',
       message: `No ${what} is named ${shorten(name, 30)}, only ${listed(known)}: ${effect ?? `its controller rejects the ${kind}`}`,
       span: spanOf(at),
-      fixes: () => others.map((other) => fix(`Change to ${other}`, 'unsafe', replaceScalar(document, at, other))),
+      fixes: () => {
+        // Comparing many names with many others takes too long.
+        const others = effect === undefined && known.length <= maxCompared ? nearest(name, known) : [];
+        return others.map((other) => fix(`Change to ${other}`, 'unsafe', replaceScalar(document, at, other)));
+      },
     });
   }
 }
+
+const maxCompared = 100;
 
 function listed(names: readonly string[]): string {
   const shown = names.slice(0, 2).map((name) => shorten(name, 20));

@@ -56,14 +56,9 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
-<<<<<<< HEAD
  * With any writable volume except those for models, caches and shared memory, because it may be the working directory, which Python tries
- * last. If a variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. For patches, definitions and pods with several
- * containers.
-=======
- * With any writable volume but those for models, caches and shared memory, because it may be the working directory, which Python tries last. If a
- * variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. For patches, definitions, operators and pods with several containers.
->>>>>>> main
+ * last. If a variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. With a `workingDir`. For patches, definitions,
+ * operators and pods with several containers.
  *
  * ## Sources
  *
@@ -92,7 +87,8 @@ export default defineRule({
 /** Whether the container may have a folder for temporary files. */
 function mayWrite({ at, env, volumeMounts }: Container, { volumes }: PodSet): boolean {
   const mounts = getIn(at, 'volumeMounts');
-  if (getIn(at, 'envFrom') !== undefined || [mounts, getIn(at, 'env')].some((one) => isIncomplete(one))) return true;
+  if (['envFrom', 'workingDir'].some((field) => getIn(at, field) !== undefined)) return true;
+  if ([mounts, getIn(at, 'env')].some((one) => isIncomplete(one))) return true;
   if (env.some(({ name }) => folders.has(name))) return true;
   const readOnly = new Set(volumes.filter(({ source }) => fixed.has(source)).map(({ name }) => name));
   return volumeMounts.some((mount) => {

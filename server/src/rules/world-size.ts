@@ -137,7 +137,7 @@ export default defineRule({
       }
     } else {
       // If the pods may form several groups, none of them has more pods than the object.
-      const most = pods ?? (isGroupKind(workload) ? totalPods(workload) : null);
+      const most = pods ?? (isGroupKind(workload) || meetsInOwnPod(container, workload) ? totalPods(workload) : null);
       for (const launch of most === null ? [] : findNodeCounts(processInput(container))) {
         const { count } = launch;
         if (most === null || typeof count !== 'number' || (pods === null ? count <= most : count === pods)) continue;
@@ -232,6 +232,13 @@ function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
   const { gang } = kindOf(workload);
   if (gang === 'object') return totalPods(workload);
   return gang === 'podSet' && podSet.pods.min !== null && podSet.pods.min > 1 ? podSet.pods.min : null;
+}
+
+/** Whether a command names the first pod of its own StatefulSet or the like: the pods meet there, and no others do. */
+function meetsInOwnPod({ command, args }: Container, workload: Workload): boolean {
+  if (kindOf(workload).addresses === undefined) return false;
+  const words = [...command, ...args].flatMap(({ value }) => value.split(/[^a-z0-9-]+/));
+  return words.includes(`${workload.name}-0`);
 }
 
 /** The bounds of an elastic job whose launch can have several sizes; undefined for other jobs. */

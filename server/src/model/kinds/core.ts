@@ -48,7 +48,6 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['StatefulSet'],
     words: [],
     ...keptRunning,
-    gang: 'podSet',
     addresses: (root, name) => statefulSetAddresses(getIn(root, 'spec'), name),
     lower: ({ root }) => lowerReplicated(root),
   },
