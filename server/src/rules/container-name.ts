@@ -3,7 +3,17 @@ import { writtenNumber } from '../evidence/written.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
