@@ -42,7 +42,8 @@ function outsidePods({ containers }: PodSet, root: Cursor): readonly UnreadField
   const fieldsOf = (map: Cursor | undefined) => [...placementFields(map), getIn(map, 'resourceClaims') ?? []].flat();
   const own = [root, ...containers.map(({ at }) => at)].flatMap(fieldsOf);
   // They are for all controllers: the first one stands for them.
-  const values = entries(controllers)[0]?.node === root.node ? controllers.parent : undefined;
+  const [first] = controllers.node.kind === 'map' ? controllers.node.entries : [];
+  const values = first?.value === root.node ? controllers.parent : undefined;
   const shared = [values, getIn(values, 'pod')].flatMap(fieldsOf);
   return [
     ...own.map((field) => ({ field, owner: root, path: ['pod', keyOf(field)], place: "in the controller's pod" })),

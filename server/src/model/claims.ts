@@ -111,12 +111,13 @@ function oneOf(alternatives: readonly (readonly ImplicitDevices[])[]): readonly 
   const counts = alternatives.map((devices) => totalOf(devices));
   const [first] = counts;
   const alike = counts.every((count) => count === first) && alternatives.every((devices) => devices.length > 0);
-  const { models: _, modelFrom: __, ...rest } = device;
+  const { models: _, modelFrom: __, all: ___, ...rest } = device;
+  const all = alternatives.flat().every((one) => one.all === true);
   const models = alternatives.map((devices) => devices[0]?.models ?? []);
   const named = models.every((some) => some.length > 0)
     ? { models: [...new Set(models.flat())], modelFrom: 'device-class' as const }
     : {};
-  if (alike) return [{ ...rest, ...named }];
+  if (alike) return [{ ...rest, ...named, ...(all && { all }) }];
   const choices = counts.flatMap((devices, index): readonly DeviceChoice[] =>
     devices === null ? [] : [{ models: (models[index] ?? []).map(({ id }) => id), devices }],
   );
@@ -146,11 +147,23 @@ function devicesInRequest(request: Cursor): readonly ImplicitDevices[] {
     return [{ requested, at: request, form: 'whole', vendor: null, perPod: null, each: null }];
   }
   const capacity = getIn(request, 'capacity', 'requests');
-  return deviceOf(name, perPod, expressions, request).map((device) => ({
-    ...(capacity === undefined || isNull(capacity) ? device : partOf(device, capacity)),
-    ...(all && { all }),
-  }));
+  return deviceOf(name, perPod, expressions, request).map((device) => {
+    const taken = capacity === undefined || isNull(capacity) ? device : partOf(device, capacity);
+    // How many parts the cards of a node have is unknown.
+    return all && taken.form === 'whole' && expressions.every(matchesAlike) ? { ...taken, all } : taken;
+  });
 }
+
+/** Whether an expression cannot tell the cards of one node apart, because it reads only what they have in common. */
+function matchesAlike(expression: string): boolean {
+  return [...expression.matchAll(/\]\s*\.\s*(\w+)/g)].every(([, name = '']) => common.has(name));
+}
+
+/** Attributes and capacities of a model. */
+const common: ReadonlySet<string> = new Set([
+  ...['architecture', 'brand', 'cudaComputeCapability', 'cudaDriverVersion', 'driverVersion'],
+  ...['memory', 'productName', 'type'],
+]);
 
 /**
  * A part of a device that several claims share: as much as the request names of its capacities.

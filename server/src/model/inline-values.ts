@@ -87,10 +87,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
 ]);
 
-/** Whether values from another object are one value at a path that is not a number of pods. */
+/** Whether values from another object are one value at a path that decides neither about pods nor about their devices. */
 function setsOneValue(source: Cursor): boolean {
   const path = asText(getIn(source, 'targetPath'));
-  return path !== undefined && /\w/.test(path) && !/replicas|autoscal|scale/i.test(path);
+  return path !== undefined && /\w/.test(path) && !/replicas|scal|enabled|resources|gpu/i.test(path);
 }
 
 type Release = Omit<InlineValues, 'values'>;
