@@ -50,7 +50,11 @@ spec:
   template:
     metadata: {labels: {app: model}}
     spec:
-      containers: [{name: server, image: "vllm/vllm-openai:v0.11.0", resources: {limits: {nvidia.com/gpu: 1}}}]
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.11.0
+          args: [--model, Qwen/Qwen3-8B]
+          resources: {limits: {nvidia.com/gpu: 1}}
 `;
   const findings = new Analysis({ strict: true })
     .setFile('file:///a.yaml', text.includes('scaleTargetRef') ? text + server : text)
