@@ -110,7 +110,7 @@ function clientOptions(
       { pattern: '**/.gpulint.yaml' },
     ],
     // Of a tab whose document is not open, only the name is known, which decides only about the config.
-    diagnosticPullOptions: { match: (_, { path }) => path.endsWith('/.gpulint.yaml') },
+    diagnosticPullOptions: { onChange: true, match: (_, { path }) => path.endsWith('/.gpulint.yaml') },
     middleware: {
       ...filesOnly,
       ...ruleLinks,
