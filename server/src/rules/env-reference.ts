@@ -75,7 +75,8 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (workload.role === 'infrastructure' || !usesAccelerators(container, podSet)) return;
+    // A pod waits for its init containers, and ends with its sidecars.
+    if (workload.role === 'infrastructure' || !podSet.containers.some((one) => usesAccelerators(one, podSet))) return;
     const { env } = container;
     const last = new Map(env.map(({ name }, index) => [name, index]));
     const isAll = hasAllVariables(container, context);

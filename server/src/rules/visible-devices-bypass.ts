@@ -1,6 +1,6 @@
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -76,6 +76,7 @@ export default defineRule({
     const requests = all.filter(({ resource }) => resource.startsWith('nvidia.com/'));
     // Other device plugins do not use the variable.
     if (requests.length === 0 && (all.length > 0 || container.accelerators.some(({ count }) => count === null))) return;
+    if (requests.length === 0 && (isUnseen(container.resources) || isIncomplete(container.at))) return;
     const effect =
       requests.length === 0
         ? 'bypasses the scheduler: another pod can get the same GPU'
