@@ -22,7 +22,7 @@ function badLabel(analysis: DocumentAnalysis): readonly Mistake[] {
   return analysis.manifests.filter(isServedKind).flatMap((manifest): readonly Mistake[] => {
     const metadata = [...pathOf(manifest.root), 'metadata'];
     if (getIn(manifest.root, 'metadata') === undefined) return [];
-    return ['org/model-7b', 'two words', 'ends-', 'x'.repeat(64)].map((value) => ({
+    return ['org/model-7b', 'two words', 'ends-', 'a'.repeat(64)].map((value) => ({
       name: `model: ${value}`,
       steps: [putUnder(metadata, 'labels', 'model', value)],
       place: { path: [...metadata, 'labels', 'model'], part: 'value' },

@@ -49,7 +49,7 @@ function oneMore(
 }
 
 function badName(analysis: DocumentAnalysis): readonly Mistake[] {
-  const names = ['Scratch', 'scratch_1', 'scratch.1', '-scratch', 'x'.repeat(64)];
+  const names = ['Scratch', 'scratch_1', 'scratch.1', '-scratch', 'a'.repeat(64)];
   return sites(analysis).flatMap((site) =>
     names.map((name) => oneMore(site, site.pod, 'volumes', { name, emptyDir: {} }, ['name'])),
   );
