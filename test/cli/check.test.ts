@@ -37,6 +37,27 @@ describe('the text report', () => {
     expect(named.stdout).not.toContain('GPU model unknown for some workloads');
   });
 
+  test('does not ask for a GPU model if the manifest leaves a choice of cards, or if another file counts the workload', async () => {
+    const hint = 'GPU model unknown for some workloads';
+    const slice = podText({ name: 'slice', resources: 'limits: {nvidia.com/mig-1g.10gb: 1}' });
+    const { stdout } = await runCli(['check', '-'], { input: slice });
+    expect(stdout).toContain('1 × MIG 1g.10gb');
+    expect(stdout).not.toContain(hint);
+
+    const cwd = temporaryFolder();
+    writeFileSync(path.join(cwd, 'pod.yaml'), podText({ name: 'chat', resources: 'limits: {nvidia.com/gpu: 1}' }));
+    expect((await runCli(['check', '.'], { cwd })).stdout).toContain(hint);
+    const patch =
+      '{apiVersion: v1, kind: Pod, metadata: {name: chat}, spec: {nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}}}';
+    writeFileSync(
+      path.join(cwd, 'kustomization.yaml'),
+      `resources: [pod.yaml]\npatches:\n  - patch: |\n      ${patch}\n`,
+    );
+    const counted = (await runCli(['check', '.'], { cwd })).stdout;
+    expect(counted).toContain('counted in kustomization.yaml');
+    expect(counted).not.toContain(hint);
+  });
+
   test('omits files without accelerators', async () => {
     const { stdout, status } = await runCli(['check', 'project/plain']);
     expect(stdout).toBe('4 files, 0 workloads: no findings\n');

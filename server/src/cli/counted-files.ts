@@ -70,6 +70,7 @@ function withCountedIn(checked: CheckedFile, others: readonly InputFile[]): Chec
     workloads: checked.workloads.map((workload) => ({
       ...workload,
       cost: `${workload.cost} · counted in ${first}${rest}`,
+      lacksModel: false,
     })),
   };
 }

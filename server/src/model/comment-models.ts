@@ -2,6 +2,7 @@ import { type GpuModel, gpusNamed } from '../catalog/index.ts';
 import { type Cursor, keySpanOf } from '../yaml/cursor.ts';
 import type { YamlComment, YamlDocument } from '../yaml/node.ts';
 import { isOneCard, machinesMentioned, modelsMentioned } from './named-models.ts';
+import { withoutOtherCards, withoutOtherCardsBelow } from './names-in-comments.ts';
 import type { Container, Manifest } from './workload.ts';
 
 /** The models in a comment, and its text without the hash. */
@@ -35,11 +36,17 @@ export function cardInTexts(texts: readonly string[]): readonly CommentModels[] 
   const all = oneCard(named);
   if (all.length > 0) return all;
   // Among remarks on other cards, the machine is the one at hand.
-  return oneCard(named.filter(({ text }) => text.length <= 400 && machinesMentioned(text).length > 0));
+  return oneCard(
+    named.filter(({ text }) => text.length <= 400 && machinesMentioned(withoutOtherCards(text)).length > 0),
+  );
 }
 
 /** The models that a comment mentions: people also write `one 3090` and `4090 (24 GB)`. */
 export function modelsInComment(text: string): readonly GpuModel[] {
+  return namedIn(text).length === 0 ? [] : namedIn(withoutOtherCards(text));
+}
+
+function namedIn(text: string): readonly GpuModel[] {
   const named = modelsMentioned(text);
   if (named.length > 0) return named;
   const number = numbers.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
@@ -69,14 +76,18 @@ const known = new WeakMap<YamlDocument['comments'], readonly CardComment[]>();
 const maxComments = 2_000;
 const maxCardComments = 64;
 
-function cardComments({ comments }: YamlDocument): readonly CardComment[] {
+function cardComments({ comments, text: all }: YamlDocument): readonly CardComment[] {
   const found =
     known.get(comments) ??
     comments
       .slice(0, maxComments)
       .map((comment, index) => {
         const text = unwrapped(comment, comments[index + 1]);
-        return { comment, text, models: modelsInComment(text) };
+        const models = modelsInComment(text);
+        const above = comments[index - 1];
+        const isBelow =
+          models.length > 0 && above?.ownLine === true && all.slice(above.span.end, comment.span.start).trim() === '';
+        return { comment, text, models: isBelow ? namedIn(withoutOtherCardsBelow(above.text, text)) : models };
       })
       .filter(({ models }) => models.length > 0)
       .slice(0, maxCardComments);
@@ -183,7 +194,7 @@ function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
 
 /** The cards among which a text leaves the choice: each next to the `or` or the slash between them. */
 function listed(text: string): readonly GpuModel[] {
-  const parts = text.length > maxListed ? [] : text.split(separator);
+  const parts = text.length > maxListed ? [] : withoutOtherCards(text).split(separator);
   const pairs = parts.slice(1).map((right, index) => [parts[index]?.slice(-24) ?? '', right.slice(0, 24)]);
   const named = pairs.map((pair) => pair.map(modelsInComment)).filter((pair) => pair.every(isOneCard));
   return [...new Set(named.flat(2))];

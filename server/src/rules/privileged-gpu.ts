@@ -1,6 +1,7 @@
+import { formatNumber } from '../cost/money.ts';
 import { claimedDevices } from '../evidence/claimed-devices.ts';
 import { largestNode } from '../evidence/largest-node.ts';
-import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
@@ -82,11 +83,19 @@ export default defineRule({
     );
     context.report({
       severity: whole || single || usesRdma(context) || mountsDevices(container, context) ? 'info' : 'warning',
-      message: `privileged: true exposes every GPU of the node to the container, not only the ${requests.length > 0 ? `${requestWords(requests)} that it requests` : `${claimed[0]?.name} of its claim`}`,
+      message: `privileged: true exposes every GPU of the node to the container, not only the ${requests.length > 0 ? `${partOfNode(requests)} it requests` : `${claimed[0]?.name} of its claim`}`,
       span: keySpanOf(privileged),
     });
   },
 });
+
+/** `one`, `4`, or the `part` of a GPU. */
+function partOfNode(requests: Container['accelerators']): string {
+  const whole = requests.flatMap(({ form, count }) => (form === 'whole' && count !== null ? [count] : []));
+  const count = whole.reduce((sum, one) => sum + one, 0);
+  if (count === 0) return 'part';
+  return count === 1 ? 'one' : formatNumber(count);
+}
 
 /** The classes of the GPUs in the container's claims, and how many. A claim for all devices of a node leaves none to other pods. */
 function claimedClasses(

@@ -44,7 +44,7 @@ export interface WorkloadText {
   readonly cost: string;
   /** Whether it would run in the cluster; empty without one. */
   readonly fit: string;
-  /** The config could say which GPU is meant, and with that there is a price. */
+  /** The totals count it, and only the config could say which GPU is meant: the manifest does not even leave a choice of cards. */
   readonly lacksModel: boolean;
 }
 

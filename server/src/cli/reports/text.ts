@@ -17,6 +17,7 @@ import { memoryNote } from '../../features/memory-records.ts';
 import { trainingNote } from '../../features/training-records.ts';
 import type { PublishedView } from '../../fleet/cluster-view.ts';
 import { clusterWords } from '../../model/nodes-of-others.ts';
+import type { Workload } from '../../model/workload.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -66,9 +67,16 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
         ].join(' · '),
       ),
       fit: printable(fitTitle(workload, document) ?? ''),
-      lacksModel: missingFor(result.unknown) === 'gpu',
+      lacksModel: missingFor(result.unknown) === 'gpu' && lacksCards(workload.podSets),
     };
   });
+}
+
+/** Whether a manifest says nothing of the cards of some of its pods. */
+function lacksCards(podSets: Workload['podSets']): boolean {
+  return podSets.some(({ accelerators }) =>
+    accelerators.some(({ model, candidates }) => model === null && candidates.length === 0),
+  );
 }
 
 /** The lines about one file; empty where there is nothing to say. */
