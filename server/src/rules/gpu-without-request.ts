@@ -105,7 +105,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For builds and settings for CPUs, for infrastructure, for other privileged pods without NVIDIA's runtime class and pods that mount other system
- * directories of their node, for claims, fractions by annotation and unknown devices, for patches, definitions and values of charts that may add
+ * directories of their node (not its data), for jobs that may bring data to GPU nodes, for claims, fractions by annotation and unknown devices, for patches, definitions and values of charts that may add
  * resources, and if another pod of the same object requests accelerators for another program.
  *
  * ## Sources
@@ -147,15 +147,15 @@ export default defineRule({
       if (!managesNode(podSet) && !podSet.containers.some(isTool)) reportRuntimeClass(podSet);
       return;
     }
-    // Pods with data on a node may be there for their data.
-    const mayBelongThere = servesNode(podSet);
+    // A job with data on the nodes may only bring the data there.
+    const mayBringData = servesNode(podSet) && !staysUp(workload);
     for (const container of podSet.containers) {
       const program = container.type === 'init' ? undefined : gpuProgram(container);
       const { resources, image } = container;
       if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
       if (program === undefined) {
-        if (!reportCudaBuild(container) && !mayBelongThere) reportImage(container);
+        if (!reportCudaBuild(container) && !mayBringData) reportImage(container);
         continue;
       }
       // Other values may request the device in a form of their own.
@@ -167,7 +167,7 @@ export default defineRule({
       });
       return;
     }
-    if (!mayBelongThere) reportRuntimeClass(podSet);
+    reportRuntimeClass(podSet);
 
     /** Whether values have NVIDIA's name only in the runtime class and in the image, which request nothing. */
     function namesRuntimeAlone({ pod }: PodSet): boolean {
