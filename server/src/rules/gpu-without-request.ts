@@ -1,5 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordsOf } from '../command/name-words.ts';
+import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
@@ -89,7 +90,8 @@ import { defineRule } from './rule.ts';
  * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
  *
  * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers
- * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image.
+ * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image or an image for AMD's ROCm. Variables that choose AMD GPUs
+ * (`HIP_VISIBLE_DEVICES`, `HSA_OVERRIDE_GFX_VERSION`) are reported in any container.
  *
  * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
  *
@@ -113,6 +115,7 @@ import { defineRule } from './rule.ts';
  * - [NVIDIA/gdrcopy#291](https://github.com/NVIDIA/gdrcopy/issues/291)
  * - [NVIDIA/k8s-device-plugin#1605](https://github.com/NVIDIA/k8s-device-plugin/issues/1605)
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [AMD: ROCm environment variables](https://rocm.docs.amd.com/en/docs-7.1.1/reference/env-variables.html)
  * - [vLLM: images for CPUs](https://docs.vllm.ai/en/latest/getting_started/installation/cpu.html)
  */
 export default defineRule({
@@ -155,7 +158,7 @@ export default defineRule({
       if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
       if (program === undefined) {
-        if (!reportCudaBuild(container) && !mayBringData) reportImage(container);
+        if (!reportCudaBuild(container) && !reportAmd(container) && !mayBringData) reportImage(container);
         continue;
       }
       // Other values may request the device in a form of their own.
@@ -233,6 +236,23 @@ export default defineRule({
         severity: 'warning',
         message: "This build of vLLM is for CUDA, but the container's settings are for CPUs: the server does not start",
         span: spanOf(image),
+      });
+      return true;
+    }
+
+    /** Nothing but a request, or the node's device files, gives AMD's GPUs to a container. */
+    function reportAmd(container: Container): boolean {
+      if (container.type !== 'app' || isTool(container) || mayGetAmdGpus(podSet)) return false;
+      // Other values may request the device in a form of their own.
+      if (workload.partial && !hasAllContainers(workload)) return false;
+      const variable = amdVariable(container);
+      const isBuilt = staysUp(workload) && isRocmImage(container.image?.value ?? '');
+      const at = variable?.at ?? (isBuilt ? gpuImage(container) : undefined);
+      if (at === undefined) return false;
+      report({
+        message: `${variable?.name ?? 'The image'} is for AMD GPUs, but the container requests none: its program fails or runs on the CPU`,
+        span: spanOf(at),
+        fixes: () => [requestOne(container, document)],
       });
       return true;
     }
