@@ -1,7 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
-import { wordsOf } from '../command/name-words.ts';
 import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { mayRequest, namesDevices } from '../evidence/device-words.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
@@ -30,7 +30,6 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { mentionsDevices, modelsMentioned } from '../model/named-models.ts';
 import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
@@ -325,24 +324,6 @@ function isCudaItself({ image }: Container): boolean {
 function staysUp({ apiVersion, kind }: Workload): boolean {
   return likeKind(groupOf(apiVersion), kind)?.staysUp === true;
 }
-
-/** Whether a chart may request or expose GPUs by a key of its values, or take all resources from it. */
-function mayRequest(key: string): boolean {
-  const words = `-${wordsOf(key).join('-')}-`;
-  return mentionsDevices(key) || resourceWords.some((one) => words.includes(`-${one}-`));
-}
-
-/** Whether values name devices anywhere but in comments and in the server's part of their memory, or a device that is the CPU. */
-function namesDevices(text: string): boolean {
-  const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?mem\w*/gi, '');
-  return (
-    /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/i.test(
-      plain,
-    ) || modelsMentioned(plain.slice(0, 20_000)).length > 0
-  );
-}
-
-const resourceWords = ['preset', 'profile', 'limits', 'requests', 'claim', 'claims', 'runtime-class', 'instance-type'];
 
 function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
   return isTemplated(at) || isIncomplete(at);
