@@ -81,6 +81,15 @@ describe('which documents are read', () => {
     expect(mayConcernAccelerators(text)).toBe(true);
   });
 
+  test.each([
+    'image: registry.example/answer:0.12-rocm',
+    'command: [amd-smi]',
+    'env: [{name: HIP_VISIBLE_DEVICES, value: "0"}]',
+    'env: [{name: HSA_OVERRIDE_GFX_VERSION, value: "11.0.0"}]',
+  ])('a pod for AMD GPUs without a request is, by its %s', (text) => {
+    expect(mayConcernAccelerators(`${object('/Pod')}spec: {containers: [{${text}}]}`)).toBe(true);
+  });
+
   test('every fixture with accelerators is', () => {
     const folder = 'test/fixtures/model';
     const missed = readdirSync(folder)

@@ -6,6 +6,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
+import { amdVariable } from './amd-use.ts';
 import { isForAllPods } from './chart-pods.ts';
 
 /** Servers whose usual builds do not run without an accelerator. Others (Triton, Ollama, llama.cpp) fall back to the CPU. */
@@ -19,6 +20,9 @@ const gpuOnly = new Set([
   'gpu-burn',
   'cuda-sample',
 ]);
+
+/** Programs that list the GPUs of a container. */
+const deviceTools = new Set(['nvidia-smi', 'rocm-smi', 'amd-smi', 'rocminfo']);
 
 /** What an image is called whose name does not contain the program's. */
 const products: ReadonlyMap<string, string> = new Map([
@@ -35,8 +39,10 @@ export function gpuProgram(container: Container): { readonly name: string; reado
   const { program } = useOf(container);
   const image = container.image?.value ?? '';
   const words = [...container.command, ...container.args];
-  const tool = words.find(({ value }) => /^(?:\S*\/)?nvidia-smi$/.test(value));
-  if (tool !== undefined) return { name: 'nvidia-smi', at: tool.at };
+  for (const { value, at } of words) {
+    const name = value.slice(value.lastIndexOf('/') + 1);
+    if (deviceTools.has(name) && !/\s/.test(value)) return { name, at };
+  }
   if (program === null || !gpuOnly.has(program) || isForCpus(container)) return undefined;
   // A placeholder that a kustomization replaces, which may also add the requests.
   if (container.image !== undefined && !/[/:@]/.test(image)) return undefined;
@@ -50,11 +56,13 @@ export function gpuProgram(container: Container): { readonly name: string; reado
 }
 
 /** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
-export function resourceNameFor({ image }: Container): string | undefined {
-  const name = image?.value.slice(0, 500) ?? '';
+export function resourceNameFor(container: Container): string | undefined {
+  const name = container.image?.value.slice(0, 500) ?? '';
   if (!/@sha256:|:v?\d[\w.-]*$|:[\w.-]+[-_v]\d[\w.-]*$/.test(name) || /:(?:latest|nightly|main|master|dev)/.test(name))
     return undefined;
-  if (/rocm|amd/i.test(name)) return 'amd.com/gpu';
+  const words = [...container.command, ...container.args];
+  const listsAmd = words.some(({ value }) => /^(?:\S*\/)?(?:rocm-smi|amd-smi|rocminfo)$/.test(value));
+  if (listsAmd || amdVariable(container) !== undefined || /rocm|amd(?!64)/i.test(name)) return 'amd.com/gpu';
   return /tpu|neuron|gaudi|hpu|habana|xpu|ascend|npu/i.test(name) ? undefined : 'nvidia.com/gpu';
 }
 

@@ -102,11 +102,16 @@ function hostPaths({ pod, volumes }: PodSet): readonly (string | undefined)[] {
 
 /** Whether a directory is outside those of the system. https://refspecs.linuxfoundation.org/FHS_3.0/fhs/index.html */
 function holdsData(path: string): boolean {
-  return /^\/\w/.test(path) && !path.includes('..') && !system.test(path) && !/nvidia|cuda|driver|\.sock$/i.test(path);
+  if (withoutDevices.test(path)) return true;
+  const isSystem = system.test(path) || /^\/var(?:\/lib)?\/?$/.test(path);
+  return /^\/\w/.test(path) && !path.includes('..') && !isSystem && !/nvidia|cuda|rocm|driver|\.sock$/i.test(path);
 }
 
+/** Memory and the time zone: programs of any kind mount them. */
+const withoutDevices = /^\/(?:dev\/shm|etc\/(?:localtime|timezone)|usr\/share\/zoneinfo)(?:\/[\w-]+)*\/?$/;
+
 const system =
-  /^\/(?:bin|boot|dev|etc|lib\w*|proc|run|sbin|sys|usr|var\/(?:run|log|lib\/(?:kubelet|docker|containerd|cni|rancher|k0s)))(?:\/|$)/;
+  /^\/(?:bin|boot|dev|etc|lib\w*|proc|run|sbin|sys|usr|var\/(?:run|log|lib\/(?:kubelet|docker|containerd|containers|crio|cni|rancher|k0s)))(?:\/|$)/;
 
 /** Whether a container sees all devices of its node. */
 export function isPrivileged({ at: container }: Container): boolean {

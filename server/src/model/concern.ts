@@ -19,6 +19,8 @@ const topics: readonly string[] = [
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
   // Programs that need a GPU, requested or not.
   ...['vllm', 'sglang', 'text-generation-inference'],
+  // Images, programs and variables for AMD's GPUs.
+  ...['rocm', 'amd-smi', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'HSA_OVERRIDE_GFX_VERSION'],
   // Device files of GPUs.
   ...['/dev/dri', '/dev/kfd'],
 ];

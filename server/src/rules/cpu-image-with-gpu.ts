@@ -57,6 +57,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Ray: GPUs with KubeRay](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/gpu.html)
  * - [Kubeflow: notebook images](https://www.kubeflow.org/docs/components/notebooks/container-images/)
  * - [llama.cpp: Docker images](https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md)
+ * - [whisper.cpp: Dockerfiles of its images](https://github.com/ggml-org/whisper.cpp/tree/master/.devops)
+ * - [LocalAI: container images](https://localai.io/basics/container/)
  * - [vLLM: images for NVIDIA and for AMD](https://docs.vllm.ai/en/latest/deployment/docker.html)
  */
 export default defineRule({
@@ -178,6 +180,9 @@ const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
   ['ggml-org/llama.cpp', { gpu: anyGpu }],
   ['ggerganov/llama.cpp', { gpu: anyGpu }],
   ['localai/localai', { gpu: anyGpu }],
+  ['go-skynet/local-ai', { gpu: anyGpu }],
+  ['ggml-org/whisper.cpp', { gpu: anyGpu }],
+  ['ggerganov/whisper.cpp', { gpu: anyGpu }],
   ['immich-app/immich-machine-learning', { gpu: anyGpu }],
   ['onerahmet/openai-whisper-asr-webservice', { gpu: anyGpu }],
   ['jupyter/tensorflow-notebook', { gpu: anyGpu }],

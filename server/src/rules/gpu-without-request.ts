@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
-import { wordsOf } from '../command/name-words.ts';
+import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { mayRequest, namesDevices } from '../evidence/device-words.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
@@ -29,7 +30,6 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { mentionsDevices, modelsMentioned } from '../model/named-models.ts';
 import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
@@ -89,7 +89,8 @@ import { defineRule } from './rule.ts';
  * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
  *
  * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers
- * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image.
+ * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image or an image for AMD's ROCm. Variables that choose AMD GPUs
+ * (`HIP_VISIBLE_DEVICES`, `HSA_OVERRIDE_GFX_VERSION`) are reported in any container.
  *
  * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
  *
@@ -105,7 +106,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For builds and settings for CPUs, for infrastructure, for other privileged pods without NVIDIA's runtime class and pods that mount other system
- * directories of their node, for claims, fractions by annotation and unknown devices, for patches, definitions and values of charts that may add
+ * directories of their node (not its data), for jobs that may bring data to GPU nodes, for claims, fractions by annotation and unknown devices, for patches, definitions and values of charts that may add
  * resources, and if another pod of the same object requests accelerators for another program.
  *
  * ## Sources
@@ -113,6 +114,7 @@ import { defineRule } from './rule.ts';
  * - [NVIDIA/gdrcopy#291](https://github.com/NVIDIA/gdrcopy/issues/291)
  * - [NVIDIA/k8s-device-plugin#1605](https://github.com/NVIDIA/k8s-device-plugin/issues/1605)
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [AMD: ROCm environment variables](https://rocm.docs.amd.com/en/docs-7.1.1/reference/env-variables.html)
  * - [vLLM: images for CPUs](https://docs.vllm.ai/en/latest/getting_started/installation/cpu.html)
  */
 export default defineRule({
@@ -147,15 +149,15 @@ export default defineRule({
       if (!managesNode(podSet) && !podSet.containers.some(isTool)) reportRuntimeClass(podSet);
       return;
     }
-    // Pods with data on a node may be there for their data.
-    const mayBelongThere = servesNode(podSet);
+    // A job with data on the nodes may only bring the data there.
+    const mayBringData = servesNode(podSet) && !staysUp(workload);
     for (const container of podSet.containers) {
       const program = container.type === 'init' ? undefined : gpuProgram(container);
       const { resources, image } = container;
       if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
       if (program === undefined) {
-        if (!reportCudaBuild(container) && !mayBelongThere) reportImage(container);
+        if (!reportCudaBuild(container) && !reportAmd(container) && !mayBringData) reportImage(container);
         continue;
       }
       // Other values may request the device in a form of their own.
@@ -167,7 +169,7 @@ export default defineRule({
       });
       return;
     }
-    if (!mayBelongThere) reportRuntimeClass(podSet);
+    reportRuntimeClass(podSet);
 
     /** Whether values have NVIDIA's name only in the runtime class and in the image, which request nothing. */
     function namesRuntimeAlone({ pod }: PodSet): boolean {
@@ -233,6 +235,23 @@ export default defineRule({
         severity: 'warning',
         message: "This build of vLLM is for CUDA, but the container's settings are for CPUs: the server does not start",
         span: spanOf(image),
+      });
+      return true;
+    }
+
+    /** Nothing but a request, or the node's device files, gives AMD's GPUs to a container. */
+    function reportAmd(container: Container): boolean {
+      if (container.type !== 'app' || isTool(container) || mayGetAmdGpus(podSet)) return false;
+      // Other values may request the device in a form of their own.
+      if (workload.partial && !hasAllContainers(workload)) return false;
+      const variable = amdVariable(container);
+      const isBuilt = staysUp(workload) && isRocmImage(container.image?.value ?? '');
+      const at = variable?.at ?? (isBuilt ? gpuImage(container) : undefined);
+      if (at === undefined) return false;
+      report({
+        message: `${variable?.name ?? 'The image'} is for AMD GPUs, but the container requests none: its program fails or runs on the CPU`,
+        span: spanOf(at),
+        fixes: () => [requestOne(container, document)],
       });
       return true;
     }
@@ -305,24 +324,6 @@ function isCudaItself({ image }: Container): boolean {
 function staysUp({ apiVersion, kind }: Workload): boolean {
   return likeKind(groupOf(apiVersion), kind)?.staysUp === true;
 }
-
-/** Whether a chart may request or expose GPUs by a key of its values, or take all resources from it. */
-function mayRequest(key: string): boolean {
-  const words = `-${wordsOf(key).join('-')}-`;
-  return mentionsDevices(key) || resourceWords.some((one) => words.includes(`-${one}-`));
-}
-
-/** Whether values name devices anywhere but in comments and in the server's part of their memory, or a device that is the CPU. */
-function namesDevices(text: string): boolean {
-  const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?mem\w*/gi, '');
-  return (
-    /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/i.test(
-      plain,
-    ) || modelsMentioned(plain.slice(0, 20_000)).length > 0
-  );
-}
-
-const resourceWords = ['preset', 'profile', 'limits', 'requests', 'claim', 'claims', 'runtime-class', 'instance-type'];
 
 function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
   return isTemplated(at) || isIncomplete(at);
