@@ -67,7 +67,6 @@ const removedByOperators = table<Operator>({
   'kubeflow.org/v1beta1/PyTorchJob': training,
   'kubeflow.org/v1beta2/PyTorchJob': training,
   'kubeflow.org/v1alpha1/MPIJob': mpi,
-  'kubeflow.org/v1alpha2/MPIJob': mpi,
   'kubeflow.org/v2alpha1/ClusterTrainingRuntime': trainer,
   'kubeflow.org/v2alpha1/TrainJob': trainer,
   'kubeflow.org/v2alpha1/TrainingRuntime': trainer,
