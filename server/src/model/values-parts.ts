@@ -49,7 +49,7 @@ export function autoscaledReplicasOf(block: Cursor): PodCount | undefined {
   if (isOn(scaler) === null) return exactly(null);
   const max = firstOf(scaler, ['maxReplicas', 'maxReplicaCount']);
   const min = firstOf(scaler, ['minReplicas', 'minReplicaCount']);
-  // KEDA goes down to none unless told otherwise, and an HPA leaves 0 replicas alone.
+  // KEDA scales to zero unless a minimum is set, and an HPA leaves 0 replicas alone.
   const isOff = lowerCount(firstOf(block, ['replicaCount', 'replicas']), 1) === 0;
   return between(lowerCount(min, isOff ? 0 : 1), max === undefined ? null : lowerCount(max, 1));
 }
