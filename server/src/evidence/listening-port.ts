@@ -14,18 +14,44 @@ export interface ListeningPort {
   readonly words: readonly [Word, Word] | undefined;
 }
 
+/** How a server is told its port. */
+interface PortSetting {
+  readonly flags: readonly string[];
+  /** undefined: files or images of these programs may set another one. */
+  readonly byDefault?: number;
+  /** The flags take an address with a port. */
+  readonly isAddress?: true;
+}
+
+const portFlag: readonly string[] = ['port'];
+const portFlags: readonly string[] = ['port', 'p'];
+
 /**
- * The ports on which servers listen by default.
  * https://docs.vllm.ai/en/latest/cli/serve/, https://docs.sglang.io/advanced_features/server_arguments.html,
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, https://docs.ollama.com/faq,
- * https://nvidia.github.io/TensorRT-LLM/latest/commands/trtllm-serve/trtllm-serve.html
+ * https://nvidia.github.io/TensorRT-LLM/latest/commands/trtllm-serve/trtllm-serve.html, https://www.uvicorn.org/settings/,
+ * https://docs.gunicorn.org/en/stable/settings.html#bind, https://fastapi.tiangolo.com/fastapi-cli/, https://flask.palletsprojects.com/en/stable/cli/,
+ * https://docs.streamlit.io/develop/api-reference/configuration/config.toml, https://huggingface.co/docs/text-generation-inference/reference/launcher,
+ * https://huggingface.co/docs/text-embeddings-inference/cli_arguments, https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html,
+ * https://github.com/michaelfeil/infinity, https://llama-cpp-python.readthedocs.io/en/latest/server/
  */
-const defaultPorts: ReadonlyMap<string, number> = new Map([
-  ['vllm', 8000],
-  ['sglang', 30000],
-  ['llama-server', 8080],
-  ['ollama', 11434],
-  ['trtllm-serve', 8000],
+const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetting>([
+  ['vllm', { flags: portFlag, byDefault: 8000 }],
+  ['sglang', { flags: portFlag, byDefault: 30000 }],
+  ['llama-server', { flags: portFlag, byDefault: 8080 }],
+  ['ollama', { flags: portFlag, byDefault: 11434 }],
+  ['trtllm-serve', { flags: portFlag, byDefault: 8000 }],
+  ['uvicorn', { flags: portFlag, byDefault: 8000 }],
+  ['fastapi', { flags: portFlag, byDefault: 8000 }],
+  ['flask', { flags: portFlags }],
+  ['gunicorn', { flags: ['bind', 'b'], isAddress: true }],
+  ['streamlit', { flags: ['server.port'] }],
+  ['llama_cpp', { flags: portFlag, byDefault: 8000 }],
+  ['lmdeploy', { flags: ['server-port'], byDefault: 23333 }],
+  ['text-generation-launcher', { flags: portFlags }],
+  ['text-embeddings-router', { flags: portFlags }],
+  ['infinity_emb', { flags: portFlag }],
+  ['koboldcpp', { flags: portFlag }],
 ]);
 
 /** Images whose own entrypoint is the server, with its default port. */
@@ -37,20 +63,22 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const { command, args, image } = container;
   if (mayRunMore(container) || [...command, ...args].some(({ at }) => isTemplated(at))) return undefined;
   const server = soleServer(container);
-  const known = server && defaultPorts.get(server.program);
-  if (server === undefined || known === undefined) return undefined;
+  const setting = server && portSettings.get(server.program);
+  if (server === undefined || setting === undefined) return undefined;
   const { program } = server;
   const words = server.command?.words ?? [];
   const flags = readFlags(words);
   // Servers in parts and with several ranks also listen on ports of their own.
   if (flags.some(({ name }) => /^(?:disaggregation|data-parallel)-/.test(name))) return undefined;
   // Of several, the last one counts.
-  const flag = flags.filter(({ name, isVariable }) => name === 'port' && !isVariable).at(-1);
+  const flag = flags.filter(({ name, isVariable }) => setting.flags.includes(name) && !isVariable).at(-1);
   if (flag !== undefined) {
     const { value = '', dynamic, word, valueWord } = flag;
-    if (dynamic || valueWord === undefined || !/^\d{1,5}$/.test(value)) return undefined;
-    return { program, port: Number(value), words: [word, valueWord] };
+    const written = setting.isAddress ? value.slice(value.lastIndexOf(':') + 1) : value;
+    if (dynamic || valueWord === undefined || !/^\d{1,5}$/.test(written)) return undefined;
+    return { program, port: Number(written), words: [word, valueWord] };
   }
+  if (setting.byDefault === undefined) return undefined;
   const set = [
     ...processInput(container).env.map(({ name }) => name),
     ...(server.command?.assignments ?? []).map(({ text }) => text),
@@ -65,7 +93,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   // The variable has an address with or without a port.
   const address = container.env.find(({ name }) => program === 'ollama' && name === 'OLLAMA_HOST');
   if (isOpen || !isOwn || (address !== undefined && !/^[\w.]*$/.test(address.value?.value ?? ':'))) return undefined;
-  return { program, port: known, words: undefined };
+  return { program, port: setting.byDefault, words: undefined };
 }
 
 /** The number of a port of a container, which probes and Services may name; undefined if it is unknown. */

@@ -54,7 +54,7 @@ export function runsAsWritten({ apiVersion }: Pick<Workload, 'apiVersion'>): boo
 const plainGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'leaderworkerset.x-k8s.io', 'jobset.x-k8s.io']);
 
 /** A command that prepares the server, and neither serves nor asks it. */
-function isHarmless(command: SimpleCommand): boolean {
+export function isHarmless(command: SimpleCommand): boolean {
   const [name = ''] = programWords(command);
   return name === '' || preparing.has(baseName(name));
 }

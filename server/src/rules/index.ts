@@ -13,6 +13,7 @@ import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
 import commandSingleString from './command-single-string.ts';
 import containerName from './container-name.ts';
+import cpuDevice from './cpu-device.ts';
 import cpuImageWithGpu from './cpu-image-with-gpu.ts';
 import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
@@ -173,6 +174,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-never', checkpointNever],
   ['command-single-string', commandSingleString],
   ['container-name', containerName],
+  ['cpu-device', cpuDevice],
   ['cpu-image-with-gpu', cpuImageWithGpu],
   ['cpu-metric-for-gpu', cpuMetricForGpu],
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],

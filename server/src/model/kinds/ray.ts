@@ -94,7 +94,9 @@ export function workerPods(group: Cursor, autoscaled: boolean, unset = 0): PodCo
   const hosts = lowerCount(getIn(group, 'numOfHosts'), 1);
   const min = lowerCount(getIn(group, 'minReplicas'), 0);
   const max = lowerCount(getIn(group, 'maxReplicas'), Number.POSITIVE_INFINITY);
-  if (autoscaled) return times({ min, max: max === Number.POSITIVE_INFINITY ? null : max }, hosts);
+  // A ceiling below the floor applies.
+  const floor = min === null || max === null ? min : Math.min(min, max);
+  if (autoscaled) return times({ min: floor, max: max === Number.POSITIVE_INFINITY ? null : max }, hosts);
   const replicas = lowerCount(getIn(group, 'replicas'), unset);
   if (replicas === null || min === null || max === null) return exactly(null);
   return times(exactly(Math.min(Math.max(replicas, min), max)), hosts);

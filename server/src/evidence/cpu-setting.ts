@@ -1,0 +1,132 @@
+import { readFlags } from '../command/flags.ts';
+import { wordsOf } from '../command/name-words.ts';
+import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
+import { type Cursor, isTemplated } from '../yaml/cursor.ts';
+import { isHarmless } from './sole-server.ts';
+
+/** What tells a program to compute on the CPU: a flag of its command, or a variable of the container. */
+export interface CpuSetting {
+  /** As written: `--device cpu`. */
+  readonly text: string;
+  readonly place: { readonly words: readonly [Word, Word] } | { readonly value: Cursor };
+  /** The variable has the name of a device, so that of a GPU could be its value. */
+  readonly namesDevice: boolean;
+}
+
+/**
+ * The setting with which the only program of a container leaves its GPUs alone; undefined without one, if several programs run, or if another setting
+ * names a GPU: parts of one program may use different devices.
+ */
+export function cpuSetting(container: Container, names: readonly string[]): CpuSetting | undefined {
+  const lines = [...container.command, ...container.args];
+  const hints = lines.some(({ value }) => /cpu|cuda|layers|ngl/i.test(value)) || container.env.some(mayBeSetting);
+  if (!hints || lines.some(({ at }) => isTemplated(at))) return undefined;
+  const { command, args, env } = processInput(container);
+  const line = readCommandLine(command, args, env);
+  const programs = allCommands(line.statements).filter((one) => !isHarmless(one));
+  if (!line.complete || programs.length > 1 || programs.some(({ background }) => background)) return undefined;
+  const words = programs[0]?.words ?? [];
+  const values = [
+    ...words.map(({ text }) => text.slice(text.lastIndexOf('=') + 1)),
+    ...env.map(({ value }) => value ?? ''),
+  ];
+  if (values.some((value) => gpuDevice.test(value))) return undefined;
+  const flag = flagSetting(words);
+  if (flag !== undefined) return flag;
+  const own = new Set([...names, container.name ?? '', container.image?.value ?? ''].flatMap(wordsOf));
+  const set = container.env.find(({ name, value }) => value !== undefined && leavesGpus(name, value.value, own));
+  if (
+    set?.value === undefined ||
+    isTemplated(set.value.at) ||
+    lines.some(({ value }) => value.includes(`${set.name}=`))
+  )
+    return undefined;
+  return {
+    text: `${set.name}=${set.value.value}`,
+    place: { value: set.value.at },
+    namesDevice: set.value.value.toLowerCase() === 'cpu' && wordsOf(set.name).includes('device'),
+  };
+}
+
+/** The last flag counts where one is repeated. */
+function flagSetting(words: readonly Word[]): CpuSetting | undefined {
+  const flags = readFlags(words);
+  for (const { name, written, value, dynamic, word, valueWord, isVariable } of flags) {
+    if (dynamic || isVariable || flags.some((other) => other.word.start > word.start && other.name === name)) continue;
+    const parts = name.split(/[-_.]/);
+    const isDevice = value === 'cpu' && parts.includes('device') && parts.every((part) => general.has(part));
+    const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$/i.test(value));
+    const hasNoLayers = layerFlags.has(name) && value === '0';
+    if (!isDevice && !isSwitch && !hasNoLayers) continue;
+    const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
+    return {
+      text: value === undefined ? word.text : `${dashes}${written} ${value}`,
+      place: { words: [word, valueWord ?? word] },
+      namesDevice: isDevice,
+    };
+  }
+  return undefined;
+}
+
+/** The value of a setting that gives a part of the program a GPU. */
+const gpuDevice = /^["']?(?:cuda|gpu|rocm|hip|xpu)(?::\d+)?["']?$/i;
+
+/** Words of a name that mean the device of the whole program. */
+const general: ReadonlySet<string> = new Set([
+  ...[
+    'device',
+    'type',
+    'torch',
+    'pytorch',
+    'inference',
+    'compute',
+    'execution',
+    'target',
+    'model',
+    'default',
+    'runtime',
+  ],
+]);
+
+/** https://github.com/comfyanonymous/ComfyUI https://huggingface.co/docs/accelerate/package_reference/cli */
+const switches: ReadonlySet<string> = new Set(['cpu', 'use-cpu', 'cpu-only', 'force-cpu', 'no-cuda']);
+
+/** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md https://github.com/LostRuins/koboldcpp/wiki */
+const layerFlags: ReadonlySet<string> = new Set(['n-gpu-layers', 'gpu-layers', 'ngl', 'gpulayers']);
+
+function mayBeSetting({ name, value }: Container['env'][number]): boolean {
+  return value !== undefined && (value.value.toLowerCase() === 'cpu' || /cpu|cuda|gpu/i.test(name));
+}
+
+/**
+ * Whether a variable makes the program compute on the CPU. Words of a device's name that are neither general nor in the names of the container or its
+ * workload mean a part of the program.
+ * https://docs.jax.dev/en/latest/config_options.html https://huggingface.co/docs/accelerate/package_reference/cli
+ */
+function leavesGpus(name: string, value: string, own: ReadonlySet<string>): boolean {
+  const words = wordsOf(name);
+  const text = value.trim().toLowerCase();
+  if (text === 'cpu')
+    return (
+      /^JAX_PLATFORM(?:S|_NAME)$/.test(name) ||
+      (words.includes('device') && words.every((word) => general.has(word) || own.has(word)))
+    );
+  const [isOn, isOff] = [/^(?:1|true|yes|on)$/.test(text), /^(?:0|false|no|off)$/.test(text)];
+  const written = words.filter((word) => word !== 'accelerate').join('-');
+  return (
+    (isOn && switches.has(written)) || (isOff && gpuSwitches.has(written)) || (text === '0' && layerNames.has(written))
+  );
+}
+
+const gpuSwitches: ReadonlySet<string> = new Set([
+  'use-gpu',
+  'use-cuda',
+  'enable-gpu',
+  'enable-cuda',
+  'gpu-enabled',
+  'cuda-enabled',
+]);
+
+const layerNames: ReadonlySet<string> = new Set(['n-gpu-layers', 'gpu-layers', 'llama-arg-n-gpu-layers']);

@@ -1,0 +1,95 @@
+import { cpuSetting } from '../evidence/cpu-setting.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { fix } from '../rewrite/fix.ts';
+import { removeRequests } from '../rewrite/remove-requests.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { isIncomplete, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A program is told to compute on the CPU, but its container holds GPUs.
+ *
+ * ## Why
+ *
+ * `--device cpu`, `--no-cuda`, `--n-gpu-layers 0` or `JAX_PLATFORMS=cpu` remain from a test on a laptop. The program works, only slowly, and
+ * the container's GPUs cost money and stay idle.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: embed
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/embed:1.4
+ *       command: ["python", "serve.py"]
+ *       env:
+ *         - name: DEVICE
+ *           value: cpu
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: embed
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/embed:1.4
+ *       command: ["python", "serve.py"]
+ *       env:
+ *         - name: DEVICE
+ *           value: cuda
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the program then uses the GPU, or no longer has one.
+ *
+ * ## When it is silent
+ *
+ * If the container runs several programs; if another setting names a GPU; for devices of a part of the program (`--draft-device`); for
+ * templates, infrastructure, and images built for CPUs, which have a rule of their own.
+ *
+ * ## Sources
+ *
+ * - [PyTorch: CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
+ * - [JAX: configuration options](https://docs.jax.dev/en/latest/config_options.html)
+ * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
+ * - [ComfyUI: command line](https://github.com/comfyanonymous/ComfyUI)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  wasteful: true,
+  container(container, { workload, podSet, document, report }) {
+    if (container.type === 'init' || isExempt(workload) || isIncomplete(container.at)) return;
+    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    if (requests.length === 0 || podSet.pods.max === 0 || /\bcpu\b/i.test(container.image?.value ?? '')) return;
+    const setting = cpuSetting(container, workload.name === null ? [] : [workload.name]);
+    if (setting === undefined) return;
+    const { place, text, namesDevice } = setting;
+    const lines = [...container.command, ...container.args];
+    const span = 'value' in place ? spanOf(place.value) : spanOfWords(document, lines, place.words);
+    if (span === undefined) return;
+    const useGpu =
+      'value' in place && namesDevice
+        ? [fix('Set it to cuda', 'unsafe', replaceScalar(document, place.value, 'cuda'))]
+        : [];
+    report({
+      message: `${shorten(text, 40)} keeps the program on the CPU: it leaves the container's ${shorten(requestWords(requests), 40)} idle`,
+      span,
+      fixes: () => [...useGpu, removeRequests(document, requests, 'Remove the GPU request')],
+    });
+  },
+});
