@@ -1,3 +1,4 @@
+import { knativeMetric } from '../evidence/knative-metric.ts';
 import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -15,7 +16,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * Annotations have no schema. Knative ignores a misspelled key, and replicas with GPUs scale by the defaults. Knative's webhook rejects
  * these annotations on the Knative Service itself, whatever its template contains. Values must be strings: the API server rejects an
- * unquoted number.
+ * unquoted number. Knative's own autoscaler measures requests: for CPU and memory, the class must be that of the HPA, which cannot scale to
+ * zero.
  *
  * ```yaml invalid
  * apiVersion: serving.knative.dev/v1
@@ -79,6 +81,7 @@ export default defineRule({
     checkAll(onObject, context, rejected);
     checkAll(getIn(manifest.root, 'spec', 'template', 'metadata', 'annotations'), context);
     checkAll(getIn(manifest.root, 'spec', 'predictor', 'annotations'), context);
+    checkMetric(manifest, context);
     if (rejected) checkLevel(onObject, manifest, context);
   },
 });
@@ -168,6 +171,16 @@ function intendedName(name: string): string | undefined {
   const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
   const synonyms = letters(name).replace('replicas', 'scale').replace('minimum', 'min').replace('maximum', 'max');
   return knownNames.find((right) => letters(right) === synonyms || `${letters(right)}s` === synonyms);
+}
+
+/** https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/annotation_validation.go */
+function checkMetric(manifest: Manifest, { report }: RuleContext): void {
+  const found = knativeMetric(manifest);
+  if (found?.scaler !== 'kpa') return;
+  report({
+    message: `Metric ${asText(found.at)} needs the annotation ${prefix}class: hpa.autoscaling.knative.dev: Knative rejects it for its own autoscaler`,
+    span: spanOf(found.at),
+  });
 }
 
 function checkLevel(onObject: Cursor | undefined, { root, kind }: Manifest, { document, report }: RuleContext): void {

@@ -1,7 +1,9 @@
+import { knativeMetric } from '../evidence/knative-metric.ts';
 import { isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { nameOfGpuTarget, targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { countIn } from '../model/count.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
@@ -131,7 +133,7 @@ export default defineRule({
   workload(workload, context) {
     const own = isValues(workload) ? valuesMetric(workload) : operatorMetric(workload);
     const name = workload.name === null ? 'The workload' : shorten(workload.name);
-    for (const scaler of [own, standardMetric(workload)]) {
+    for (const scaler of [own, standardMetric(workload), ofKnative(workload)]) {
       if (scaler === undefined) continue;
       const message = isUnmeasured(workload, context)
         ? `${name} autoscales on ${scaler.metric} utilization, but its containers have no ${scaler.metric} request: its HPA never gets a value`
@@ -253,6 +255,15 @@ function holdAccelerators(podSets: readonly PodSet[]): boolean {
 /** Training and notebooks have other reasons to scale. */
 function runsOnGpus({ facts: { role, devices } }: Referenced<WorkloadFacts>): boolean {
   return role === 'serving' ? devices !== 0 : role === 'unknown' && devices !== null && devices > 0;
+}
+
+/** Knative creates an HPA for the class that scales on CPU or memory. */
+function ofKnative({ manifest, podSets, scaling, role }: Workload): CpuMetric | undefined {
+  if (scaling?.mechanism !== 'knative' || role !== 'serving' || !holdAccelerators(podSets)) return undefined;
+  const found = knativeMetric(manifest);
+  const ceiling = scaling.max === undefined ? null : countIn(asText(scaling.max));
+  const isFixed = ceiling !== null && ceiling > 0 && ceiling <= Math.max(scaling.floor ?? 1, 1);
+  return found?.scaler !== 'hpa' || isFixed ? undefined : { metric: found.metric, place: spanOf(found.at) };
 }
 
 /** The metric of an InferenceService in Standard mode that scales on CPU. If no metric is named, the place is the maximum. */

@@ -1,0 +1,48 @@
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+
+/** The resource on which Knative is to scale the pods of a Service or an InferenceService. */
+export interface KnativeMetric {
+  readonly metric: 'CPU' | 'memory';
+  readonly at: Cursor;
+  /** The class of the autoscaler: Knative's own if none is named. */
+  readonly scaler: 'kpa' | 'hpa' | 'other';
+}
+
+const prefix = 'autoscaling.knative.dev/';
+
+/** Undefined for other metrics, and for an InferenceService that Knative may not run. https://knative.dev/docs/serving/autoscaling/autoscaling-metrics/ */
+export function knativeMetric({ root, kind, apiVersion }: Manifest): KnativeMetric | undefined {
+  const group = groupOf(apiVersion);
+  if (group === 'serving.knative.dev' && kind === 'Service')
+    return metricIn(entries(getIn(root, 'spec', 'template', 'metadata', 'annotations')));
+  if (group !== 'serving.kserve.io' || kind !== 'InferenceService') return undefined;
+  const own = [
+    ...entries(getIn(root, 'metadata', 'annotations')),
+    ...entries(getIn(root, 'spec', 'predictor', 'annotations')),
+  ];
+  const mode = asText(own.find((entry) => keyOf(entry) === 'serving.kserve.io/deploymentMode'));
+  const isKnative = mode === undefined ? own.some(isKnativeOnly) : mode === 'Knative' || mode === 'Serverless';
+  return isKnative ? metricIn(own) : undefined;
+}
+
+function metricIn(annotations: readonly Cursor[]): KnativeMetric | undefined {
+  const at = annotations.find((entry) => keyOf(entry) === `${prefix}metric`);
+  const text = asText(at);
+  if (at === undefined || (text !== 'cpu' && text !== 'memory')) return undefined;
+  const named = annotations.find((entry) => keyOf(entry) === `${prefix}class`);
+  const [scaler] = (asText(named) ?? 'kpa').split('.');
+  const isKnown = named === undefined || !isTemplated(named);
+  return {
+    metric: text === 'cpu' ? 'CPU' : text,
+    at,
+    scaler: isKnown && (scaler === 'kpa' || scaler === 'hpa') ? scaler : 'other',
+  };
+}
+
+/** KServe reads the metric, the target and the class in its other modes too. */
+function isKnativeOnly(entry: Cursor): boolean {
+  const key = keyOf(entry);
+  return key.startsWith(prefix) && !/\/(?:metric|target|class)$/.test(key);
+}
