@@ -127,6 +127,7 @@ import selectorValue from './selector-value.ts';
 import serverNotRunning from './server-not-running.ts';
 import serverPort from './server-port.ts';
 import serverTooOld from './server-too-old.ts';
+import serviceSelector from './service-selector.ts';
 import servingUnbatched from './serving-unbatched.ts';
 import sharedMemoryUnguarded from './shared-memory-unguarded.ts';
 import sharedRequestMany from './shared-request-many.ts';
@@ -287,6 +288,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['server-not-running', serverNotRunning],
   ['server-port', serverPort],
   ['server-too-old', serverTooOld],
+  ['service-selector', serviceSelector],
   ['serving-unbatched', servingUnbatched],
   ['shared-memory-unguarded', sharedMemoryUnguarded],
   ['shared-request-many', sharedRequestMany],

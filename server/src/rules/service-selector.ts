@@ -1,0 +1,135 @@
+import { isShuffled, isSlip } from '../catalog/spelling.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { PodSet } from '../model/workload.ts';
+import { isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * The Service of a GPU server does not select its pods.
+ *
+ * ## Why
+ *
+ * A Service without pods is accepted, and every request to it is refused. The server waits for requests that cannot arrive and holds its
+ * GPUs.
+ *
+ * ```yaml invalid
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: embed
+ * spec:
+ *   selector: {matchLabels: {app: embed}}
+ *   template:
+ *     metadata: {labels: {app: embed}}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/embed:1.4
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ---
+ * apiVersion: v1
+ * kind: Service
+ * metadata:
+ *   name: embed
+ * spec:
+ *   selector: {app: embedder}
+ *   ports: [{port: 80, targetPort: 8080}]
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: embed
+ * spec:
+ *   selector: {matchLabels: {app: embed}}
+ *   template:
+ *     metadata: {labels: {app: embed}}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/embed:1.4
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ---
+ * apiVersion: v1
+ * kind: Service
+ * metadata:
+ *   name: embed
+ * spec:
+ *   selector: {app: embed}
+ *   ports: [{port: 80, targetPort: 8080}]
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For Services of another name or in another file, for labels that do not resemble each other or differ in a number, if an object has the
+ * selected name, and for charts and patches.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Service](https://kubernetes.io/docs/concepts/services-networking/service/)
+ */
+export default defineRule({
+  topic: 'network',
+  severity: 'warning',
+  podSet(podSet, { workload, crossReferences, report }) {
+    const { apiVersion, name, namespace, role } = workload;
+    if (groupOf(apiVersion) !== 'apps' || name === null || !requestsAccelerators(podSet)) return;
+    if (role === 'training' || role === 'infrastructure' || mayBeCompleted(workload) || isIncomplete(podSet.pod))
+      return;
+    const service = crossReferences.service(namespace, name);
+    if (service?.file !== null || service.facts.selects === null) return;
+    const missed = missedLabel(Object.entries(service.facts.selects), podSet);
+    if (missed === undefined || (missed.value !== name && isElsewhere(missed.value, namespace, crossReferences)))
+      return;
+    const { key, value, label, span } = missed;
+    report({
+      message: `Service ${shorten(name, 30)} selects ${shorten(`${key}=${value}`, 40)}, but these pods have ${shorten(label, 40)}: no request reaches them`,
+      span,
+    });
+  },
+});
+
+interface MissedLabel {
+  readonly key: string;
+  readonly value: string;
+  /** What the pods have instead. */
+  readonly label: string;
+  readonly span: Span;
+}
+
+/** The only part of a selector that the pods do not have, but almost: another spelling of the value, or the value under another key. */
+function missedLabel(selector: readonly (readonly [string, string])[], { labels }: PodSet): MissedLabel | undefined {
+  if (labels.some(({ at }) => isTemplated(at))) return undefined;
+  const own = labels.map(({ at, value }) => ({ key: keyOf(at), value, span: spanOf(at) }));
+  const missed = selector.filter(([key, value]) => !own.some((one) => one.key === key && one.value === value));
+  const [first, ...others] = missed;
+  if (first === undefined || others.length > 0) return undefined;
+  const [key, value] = first;
+  const same = own.find((one) => one.key === key);
+  const near = same === undefined ? own.find((one) => one.value === value) : same;
+  if (near === undefined || (same !== undefined && !resembles(same.value, value))) return undefined;
+  return { key, value, label: `${near.key}=${near.value}`, span: near.span };
+}
+
+function resembles(one: string, other: string): boolean {
+  const [short = '', long = ''] = [one, other].sort((a, b) => a.length - b.length);
+  if (isSlip(one, other) || isShuffled(one, other)) return true;
+  return short.length > 3 && long.startsWith(short) && /^[^\d]*$/.test(long.slice(short.length));
+}
+
+/** The label may be that of another object, which mostly has it as its name. */
+function isElsewhere(value: string, namespace: string | null, { workload }: CrossReferences): boolean {
+  return ['Deployment', 'StatefulSet', 'DaemonSet', 'Rollout'].some(
+    (kind) => workload(kind, namespace, value) !== undefined,
+  );
+}
