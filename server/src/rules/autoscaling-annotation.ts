@@ -178,7 +178,7 @@ function checkMetric(manifest: Manifest, { report }: RuleContext): void {
   const found = knativeMetric(manifest);
   if (found?.scaler !== 'kpa') return;
   report({
-    message: `Metric ${asText(found.at)} needs the annotation ${prefix}class: hpa.autoscaling.knative.dev: Knative rejects it for its own autoscaler`,
+    message: `Knative's own autoscaler rejects the metric ${asText(found.at)}: set ${prefix}class to hpa.autoscaling.knative.dev`,
     span: spanOf(found.at),
   });
 }
