@@ -19,7 +19,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * Karpenter never removes the empty nodes of a GPU pool.
+ * Karpenter removes the empty nodes of a GPU pool late or never.
  *
  * ## Why
  *
@@ -84,7 +84,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For pools that may also start nodes without accelerators, pools with a fixed number of nodes, reserved capacity, and budgets with a schedule or
- * only for other reasons. Without a consolidation policy or delay next to the budget, it is information.
+ * only for other reasons. Without a consolidation policy or delay next to the budget, and for delays of more than an hour, it is information.
  *
  * ## Sources
  *
@@ -127,6 +127,8 @@ function keptNodes({ kind }: Manifest, { spec, owner }: GpuPool): Kept | undefin
   if (disruption === undefined || isIncomplete(disruption)) return undefined;
   if (delay !== undefined && !isTemplated(delay) && asText(delay) === 'Never')
     return { cause: 'consolidateAfter is Never', span: spanOf(delay), wanted: false };
+  if (delay !== undefined && hoursIn(asText(delay)) > longestHours)
+    return { cause: `consolidateAfter is ${asText(delay)}`, span: spanOf(delay), wanted: false };
   const budget = items(getIn(disruption, 'budgets')).find(blocksRemoval);
   const nodes = getIn(budget, 'nodes');
   if (budget === undefined || nodes === undefined) return undefined;
@@ -137,6 +139,16 @@ function keptNodes({ kind }: Manifest, { spec, owner }: GpuPool): Kept | undefin
     wanted,
     budget,
   };
+}
+
+/** A new pod finds a warm node for that long; longer, most of the time is paid for nothing. */
+const longestHours = 1;
+
+/** The hours in a Go duration: `1h30m`; 0 if it is not one. */
+function hoursIn(text: string | undefined): number {
+  if (text === undefined || !/^(?:\d{1,9}[hms])+$/.test(text)) return 0;
+  const parts = [...text.matchAll(/(\d+)([hms])/g)];
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) / (unit === 'h' ? 1 : unit === 'm' ? 60 : 3600), 0);
 }
 
 /** A budget that always holds, and also for empty nodes. */
