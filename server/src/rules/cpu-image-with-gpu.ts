@@ -59,6 +59,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [llama.cpp: Docker images](https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md)
  * - [whisper.cpp: Dockerfiles of its images](https://github.com/ggml-org/whisper.cpp/tree/master/.devops)
  * - [LocalAI: container images](https://localai.io/basics/container/)
+ * - [Open WebUI: Docker images and tags](https://docs.openwebui.com/getting-started/quick-start/install-methods/docker-images)
+ * - [LinuxServer: faster-whisper](https://github.com/linuxserver/docker-faster-whisper)
+ * - [rhasspy/wyoming-addons#3](https://github.com/rhasspy/wyoming-addons/issues/3)
+ * - [Jupyter: selecting an image](https://jupyter-docker-stacks.readthedocs.io/en/latest/using/selecting.html)
  * - [vLLM: images for NVIDIA and for AMD](https://docs.vllm.ai/en/latest/deployment/docker.html)
  */
 export default defineRule({
@@ -185,8 +189,19 @@ const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([
   ['ggerganov/whisper.cpp', { gpu: anyGpu }],
   ['immich-app/immich-machine-learning', { gpu: anyGpu }],
   ['onerahmet/openai-whisper-asr-webservice', { gpu: anyGpu }],
+  ['linuxserver/faster-whisper', { gpu: anyGpu }],
+  ['rhasspy/wyoming-whisper', { gpu: anyGpu, bringsOwn: true }],
+  ['rhasspy/wyoming-piper', { gpu: anyGpu, bringsOwn: true }],
+  // Its variant with Ollama computes there.
+  ['open-webui/open-webui', { gpu: /cuda|ollama/i }],
+  ['deepquestai/deepstack', { gpu: anyGpu }],
+  ['codeproject/ai-server', { gpu: anyGpu }],
   ['jupyter/tensorflow-notebook', { gpu: anyGpu }],
   ['jupyter/pytorch-notebook', { gpu: anyGpu }],
+  ['jupyter/base-notebook', { gpu: anyGpu, bringsOwn: true }],
+  ['jupyter/minimal-notebook', { gpu: anyGpu, bringsOwn: true }],
+  ['jupyter/scipy-notebook', { gpu: anyGpu, bringsOwn: true }],
+  ['jupyter/datascience-notebook', { gpu: anyGpu, bringsOwn: true }],
   // Kubeflow's repositories, not their tags, name the build.
   ['kubeflownotebookswg/jupyter-pytorch', { gpu: anyGpu }],
   ['kubeflownotebookswg/jupyter-pytorch-full', { gpu: anyGpu }],
