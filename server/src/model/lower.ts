@@ -129,10 +129,10 @@ export function lowerManifest(
   if (entry !== undefined) {
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
     const workload = scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
-    // The number of nodes is unknown, but not what each of them costs.
-    return kind === 'DaemonSet' && namesAccelerators(workload)
-      ? { ...workload, replica: onePod(workload, 'node') }
-      : workload;
+    if (kind !== 'DaemonSet' || !namesAccelerators(workload)) return workload;
+    // Infrastructure lets others use the devices of its node. The number of nodes is unknown, but not what each of them costs.
+    const user = lowerWorkload(manifest, lowered, undefined, context);
+    return { ...user, replica: onePod(user, 'node') };
   }
   const guessed = lowerByShape(manifest, context);
   if (guessed === undefined) return undefined;

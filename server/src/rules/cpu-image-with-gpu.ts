@@ -2,6 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { plural } from '../cost/money.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { isValues } from '../model/values.ts';
 import type { Container } from '../model/workload.ts';
 import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -80,7 +81,9 @@ export default defineRule({
     const amd = requests.length > 0 && requests.every(({ resource }) => resource.startsWith('amd.com/'));
     const builds = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
     if (!isCpuBuild && builds === undefined) return;
-    const words = requests.length === 0 ? fieldWords(container, context) : requestWords(requests);
+    // The profiles of a chart's values share an image, but not the count: the message is the same for all.
+    const counted = isValues(context.workload) ? requests.map((one) => ({ ...one, count: null })) : requests;
+    const words = requests.length === 0 ? fieldWords(container, context) : requestWords(counted);
     if (words === undefined) return;
     if (builds === undefined) {
       context.report({
