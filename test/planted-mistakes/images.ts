@@ -1,9 +1,11 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { getIn } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, type PodSite, podSites, splitsModel } from './sites.ts';
 import { type Mistake, type Path, type Planters, put, putUnder, rename, type Step } from './steps.ts';
 
 export const planters: Planters = {
   'command-single-string': commandSingleString,
+  'cpu-device': cpuDevice,
   'cpu-image-with-gpu': cpuImage,
   'cuda-too-old': cudaTooOld,
   'efa-impossible': efaImpossible,
@@ -26,6 +28,21 @@ function cpuImage(analysis: DocumentAnalysis): readonly Mistake[] {
         `registry.example/embed:${otherVendor}`,
       ].map(imageOf(path));
     });
+}
+
+function cpuDevice(analysis: DocumentAnalysis): readonly Mistake[] {
+  return judged(analysis).flatMap(({ path, resource, container, podSet }): readonly Mistake[] => {
+    const words = [...container.command, ...container.args].map(({ value }) => value);
+    const isOpen = getIn(container.at, 'env') === undefined && container.type === 'app' && podSet.pods.max !== 0;
+    // A script may run several programs.
+    if (!/^(?:nvidia|amd)\.com\//.test(resource) || !isOpen || words.some((word) => /\s|^(?:ba)?sh$/.test(word)))
+      return [];
+    return ['DEVICE', 'TORCH_DEVICE'].map((name) => ({
+      name: `${name}=cpu`,
+      steps: put(path, 'env', [{ name, value: 'cpu' }]),
+      place: { path: [...path, 'env', 0, 'value'], part: 'value' },
+    }));
+  });
 }
 
 function cudaTooOld(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -19,6 +19,7 @@ export const planters: Planters = {
   'read-only-root': readOnlyRoot,
   'rwo-many-replicas': rwoManyReplicas,
   'server-port': serverPort,
+  'service-selector': serviceSelector,
   'serving-unbatched': servingUnbatched,
   'shared-memory-unguarded': sharedMemoryUnguarded,
   'stranded-gpus': strandedGpus,
@@ -121,6 +122,25 @@ function serverPort(analysis: DocumentAnalysis): readonly Mistake[] {
       if (asText(getIn(container.at, probe, 'httpGet', 'port')) !== '8000') return [];
       return [{ name: probe, steps: [set(port, 8765)], place: { path: port, part: 'value' } }];
     });
+  });
+}
+
+/** Services name no accelerators, so their documents are not analyzed. */
+function serviceSelector(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ workload, podSet, root }): readonly Mistake[] => {
+    const [label, ...others] = podSet.labels;
+    if (workload.kind !== 'Deployment' || label === undefined || others.length > 0) return [];
+    const [key, { value }] = [keyOf(label.at), label];
+    if (
+      !file.text.includes(`kind: Service\nmetadata:\n  name: ${workload.name}\nspec:\n  selector: {${key}: ${value}}`)
+    )
+      return [];
+    const [template, selector] = [pathOf(label.at), [...pathOf(root), 'spec', 'selector', 'matchLabels', key]];
+    return [`${value}er`, value.slice(0, 1) + value.slice(2)].map((other) => ({
+      name: `pods with ${other}`,
+      steps: [set(template, other), set(selector, other)],
+      place: { path: template, part: 'value' },
+    }));
   });
 }
 
