@@ -13,6 +13,7 @@ export const planters: Planters = {
   'rank-hard-coded': fixedRank,
   'rank-without-dns': addressWithoutRecord,
   'run-to-completion-in-deployment': endsInDeployment,
+  'server-flag': serverFlag,
   'server-not-running': earlyClient,
   'shell-arguments-ignored': lostWords,
   'tensor-parallel-missing': oneDevice,
@@ -150,6 +151,29 @@ function quantization(analysis: DocumentAnalysis): readonly Mistake[] {
           name: `${flag} for ${model}`,
           steps: withCommand(site, ['vllm', 'serve', model, flag]),
           place: { path: [...site.path, 'command', 3], part: 'value' },
+        }),
+      ),
+    );
+}
+
+function serverFlag(analysis: DocumentAnalysis): readonly Mistake[] {
+  const vllm = ['vllm', 'serve', 'lab/novels'];
+  const sglang = ['python3', '-m', 'sglang.launch_server', '--model-path=lab/novels', '--host=0.0.0.0'];
+  const cases = [
+    [...vllm, '--max-model-length=4096'],
+    [...vllm, '--gpu-memory-utilisation=0.8'],
+    [...vllm, '--gpu-memory-utilization=80'],
+    [...sglang, '--gpu-memory-utilization=0.8'],
+    [...sglang, '--dtype=int8'],
+  ];
+  return apps(analysis, 'Deployment', 'Pod')
+    .filter((site) => alone(site) && site.count === 1)
+    .flatMap((site) =>
+      cases.map(
+        (command): Mistake => ({
+          name: command.join(' '),
+          steps: withCommand(site, command),
+          place: { path: [...site.path, 'command', command.length - 1], part: 'value' },
         }),
       ),
     );

@@ -124,6 +124,7 @@ import scheduleInvalid from './schedule-invalid.ts';
 import securityContextInvalid from './security-context-invalid.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
+import serverFlag from './server-flag.ts';
 import serverNotRunning from './server-not-running.ts';
 import serverPort from './server-port.ts';
 import serverTooOld from './server-too-old.ts';
@@ -285,6 +286,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['security-context-invalid', securityContextInvalid],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
+  ['server-flag', serverFlag],
   ['server-not-running', serverNotRunning],
   ['server-port', serverPort],
   ['server-too-old', serverTooOld],

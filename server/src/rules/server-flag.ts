@@ -1,0 +1,115 @@
+import { imageParts } from '../catalog/images.ts';
+import { readFlags } from '../command/flags.ts';
+import { wrongFlags } from '../evidence/server-flags.ts';
+import { soleServer } from '../evidence/sole-server.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { rewriteWord } from '../rewrite/words.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { removeItem } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A flag of a model server has a name or a value with which the server exits.
+ *
+ * ## Why
+ *
+ * vLLM and SGLang stop at the first flag that they do not know, and at values out of range. The pod restarts again and again and holds its
+ * GPUs, but never serves. Most such flags are misspelled or are those of the other server.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=Qwen/Qwen3-4B", "--max-model-length=8192"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=Qwen/Qwen3-4B", "--max-model-len=8192"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the flag takes effect for the first time.
+ *
+ * ## When it is silent
+ *
+ * For flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
+ * scripts with several programs, and other servers.
+ *
+ * ## Sources
+ *
+ * - [vLLM: vllm serve](https://docs.vllm.ai/en/latest/cli/serve/)
+ * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
+ * - [vllm-project/vllm#22072](https://github.com/vllm-project/vllm/issues/22072)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  judgesWords: true,
+  container(container, context) {
+    const { podSet, document, report } = context;
+    if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
+    const lines = [...container.command, ...container.args];
+    if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
+    if (reportCommandInArgs(container, context)) return;
+    const server = soleServer(container);
+    if (server?.command === undefined) return;
+    for (const { flag, meant, mustBe } of wrongFlags(server.program, readFlags(server.command.words))) {
+      const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+      if (span === undefined) continue;
+      const name = `--${shorten(flag.written, 40)}`;
+      report({
+        message:
+          meant === undefined
+            ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${server.program} exits at the start`
+            : `${server.program} has no flag ${name} and exits at the start; did you mean --${meant}?`,
+        span,
+        fixes: () => {
+          if (meant === undefined) return [];
+          const text = flag.word.text.replace(flag.written, meant);
+          return [fix(`Use --${meant}`, 'unsafe', rewriteWord(document, lines, flag.word, text))];
+        },
+      });
+    }
+  },
+});
+
+/** The entrypoint of vLLM's image is the server: words of its command line become arguments that it does not know. */
+function reportCommandInArgs({ command, args, image }: Container, { document, report }: PodSetContext): boolean {
+  const [first] = args;
+  if (first === undefined || command.length > 0 || image === undefined || isTemplated(image.at)) return false;
+  const { repository } = imageParts(image.value);
+  if (!/^(?:docker\.io\/)?vllm\/vllm-openai$/.test(repository) || !/^(?:vllm|serve)$/.test(first.value)) return false;
+  const rest = first.value === 'vllm' ? args.slice(0, 2) : args.slice(0, 1);
+  const isCommand = first.value === 'serve' || rest[1]?.value === 'serve';
+  if (!isCommand || typeof first.at.step !== 'number') return false;
+  report({
+    message: `The image already runs the server, so "${rest.map(({ value }) => value).join(' ')}" is passed to it as arguments: vLLM does not know them and exits`,
+    span: spanOf(first.at),
+    fixes: () => [fix('Remove it', 'unsafe', ...rest.map(({ at }) => removeItem(document, at)))],
+  });
+  return true;
+}
