@@ -16,6 +16,7 @@ import {
   entries,
   getIn,
   isTemplated,
+  items,
   keyOf,
   type Located,
   rootCursor,
@@ -74,7 +75,8 @@ export default defineRule({
   topic: 'image-pin',
   severity: 'info',
   document({ root }, context) {
-    for (const version of root === null ? [] : serverVersions(rootCursor(root))) {
+    if (root === null) return;
+    for (const version of [...serverVersions(rootCursor(root)), ...kustomizeTags(rootCursor(root))]) {
       context.report({
         message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable: a new pod can run a different build`,
         span: spanOf(version),
@@ -131,6 +133,23 @@ function serverVersions(values: Cursor): readonly Cursor[] {
       !isTemplated(entry) &&
       isMoving(asText(entry) ?? '', false)
     );
+  });
+}
+
+/** Servers that hardly anybody runs without an accelerator. */
+const gpuServers: ReadonlySet<string> = wordSet(
+  'vllm sglang tritonserver text-generation-launcher trtllm-serve ollama nim',
+);
+
+/** The moving tags that a Kustomization gives to the images of model servers. */
+function kustomizeTags(root: Cursor): readonly Cursor[] {
+  if (asText(getIn(root, 'kind')) !== 'Kustomization') return [];
+  return items(getIn(root, 'images')).flatMap((one) => {
+    const [image, tag] = [asText(getIn(one, 'newName') ?? getIn(one, 'name')), getIn(one, 'newTag')];
+    const program = image === undefined ? null : containerUse({ image, command: [], args: [] }).program;
+    const isKnown = program !== null && gpuServers.has(program);
+    const isMutable = tag !== undefined && !isTemplated(tag) && isMoving(asText(tag) ?? '', false);
+    return isKnown && isMutable && getIn(one, 'digest') === undefined ? [tag] : [];
   });
 }
 
