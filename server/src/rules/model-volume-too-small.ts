@@ -1,8 +1,11 @@
 import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
-import { modelLoader } from '../evidence/server-start.ts';
+import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
+import { estimateServing } from '../memory/serving.ts';
 import { leastWeightsGiB } from '../memory/weights.ts';
+import { useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import type { Container, PodSet, Volume } from '../model/workload.ts';
+import { servedModel } from '../model/served-model.ts';
+import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -101,10 +104,10 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, options, document, report } = context;
     if (workload.partial && container.fromTemplate !== true) return;
-    const loader = modelLoader(container, podSet, workload, options);
+    const loader = pulledModel(container, workload) ?? modelLoader(container, podSet, workload, options);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
-    if (!/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;
+    if (loader.program !== 'ollama' && !/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;
     const directory = modelDirectory(container, podSet, loader.program);
     const capacity =
       directory === undefined
@@ -122,6 +125,18 @@ export default defineRule({
     });
   },
 });
+
+/** The model that a container loads into Ollama, whose library has it in one file of a known format. */
+function pulledModel(
+  container: Container,
+  workload: Workload,
+): Pick<ModelLoader, 'program' | 'model' | 'weightsGiB'> | undefined {
+  if (container.type !== 'app' || useOf(container).program !== 'ollama') return undefined;
+  const { estimate } = estimateServing(servedModel(container, workload));
+  return estimate?.basis === 'name'
+    ? { program: 'ollama', model: estimate.name, weightsGiB: estimate.weightsGiB }
+    : undefined;
+}
 
 function sizeFor(gib: number): string {
   return `${Math.ceil((gib * 1.25) / 10) * 10}Gi`;
