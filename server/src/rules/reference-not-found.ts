@@ -10,7 +10,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * A service without its runtime never becomes ready, a job in a missing queue is never admitted, and a scaler without its target scales
- * nothing. The API server accepts all of them without a warning.
+ * nothing. The API server accepts all of them without a warning. A pod without its claim stays Pending; for a claim or a PriorityClass of the same
+ * file, the severity is warning.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -94,8 +95,11 @@ export default defineRule({
       const [first] = near;
       if (first === undefined) continue;
       const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;
+      // The cluster may have an object of that name too, but hardly if this file defines the similar one.
+      const effect = first.file === null ? effects.get(first.kind) : undefined;
       context.report({
-        message: `No ${first.kind} "${shorten(name)}"; did you mean "${shorten(first.name)}"${where}?`,
+        ...(effect !== undefined && { severity: 'warning' }),
+        message: `No ${first.kind} "${shorten(name)}"; did you mean "${shorten(first.name)}"${where}?${effect ?? ''}`,
         span: spanOf(at),
         fixes: () => {
           const edits = near.length > 1 ? undefined : replaceScalar(context.document, at, first.name);
@@ -105,3 +109,8 @@ export default defineRule({
     }
   },
 });
+
+const effects: ReadonlyMap<string, string> = new Map([
+  ['PersistentVolumeClaim', ' The pod stays Pending'],
+  ['PriorityClass', ' The API server rejects the pod'],
+]);
