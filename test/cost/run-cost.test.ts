@@ -117,9 +117,9 @@ spec:
     expect(hourly('Allow')).toMatch(/ · at most \$11\.34 per run, \$8,281\.12 per month$/);
   });
 
-  test('a suspended schedule has no runs', () => {
+  test('a suspended schedule costs nothing now', () => {
     const text = cronJob('"0 * * * *"', 'activeDeadlineSeconds: 7200').replace('spec:', 'spec:\n  suspend: true');
-    expect(lensOf(text)).toMatch(/ · at most \$11\.34 per run, \$0 per month$/);
+    expect(lensOf(text)).toBe('$0/h, suspended · $5.67/h on demand while running · at most $11.34 per run');
   });
 
   test('a controller that restarts its pods has no run', () => {

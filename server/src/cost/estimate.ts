@@ -15,7 +15,7 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
-import { runCost } from './run-cost.ts';
+import { atRest, runCost } from './run-cost.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -52,10 +52,10 @@ export function estimateCost(
   return {
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
-    cost: {
+    cost: atRest({
       ...total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
       ...runCost(runLength(workload, stepSeconds), hourly),
-    },
+    }),
   };
 }
 

@@ -18,6 +18,8 @@ export interface RunLength {
   readonly perMonth?: number | null;
   /** A run that is due while another one is under way does not start, or ends that one. */
   readonly oneAtATime?: true;
+  /** The schedule is suspended: no run starts. */
+  readonly suspended?: true;
 }
 
 /**
@@ -47,6 +49,7 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
   return {
     ...run,
     perMonth: isSuspended ? 0 : schedules.map(runsOf).reduce(plus, 0),
+    ...(isSuspended ? { suspended: true } : {}),
     ...(policy === 'Forbid' || policy === 'Replace' ? { oneAtATime: true } : {}),
   };
 }

@@ -31,7 +31,7 @@ function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
     printable(`${after.path}:${after.line}`),
     printable(nameOf(after)),
     plural(after.gpus, 'GPU'),
-    hourlyWords(after),
+    printable(`${hourlyWords(after)}${after.amountNotes ?? ''}`),
     after.problem === null ? note : printable(after.problem),
   ];
 }
