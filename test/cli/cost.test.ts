@@ -87,6 +87,33 @@ spec:
     expect(stdout).toContain('2 workloads, 2 GPUs: $6.88/h ($5,022/month)');
   });
 
+  test('node pools are listed and not counted', async () => {
+    const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: ada}
+spec:
+  limits: {nvidia.com/gpu: 12}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g6e.12xlarge]}
+        - {key: topology.kubernetes.io/region, operator: In, values: [eu-north-1]}
+`;
+    const { folder } = repository({ 'pool.yaml': pool });
+    const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+    // 12 GPUs are 3 machines of $11.12975.
+    expect(stdout).toBe(
+      'Node pools, not in the totals:\n' +
+        '  pool.yaml:1  ada · g6e.12xlarge · $11.13/h on demand per node · at most $33.39/h for 3 nodes\n\n' +
+        '0 workloads, 1 node pool\n',
+    );
+    const { nodePools } = JSON.parse((await runCli(['cost', '--format', 'json'], { cwd: folder })).stdout) as CostJson;
+    expect(nodePools).toMatchObject([{ name: 'ada', nodeHourly: { max: 11.12975 }, nodes: { max: 3 } }]);
+    const markdown = await runCli(['cost', '--format', 'md'], { cwd: folder });
+    expect(markdown.stdout).toContain('Node pools, not in the totals:');
+  });
+
   test('a limit sets the exit status', async () => {
     const { folder } = repository({ 'chat.yaml': server('chat', 2) });
     const within = await runCli(['cost', '--max-hourly', '13.76'], { cwd: folder });

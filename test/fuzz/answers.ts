@@ -111,7 +111,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
       file: reported,
       source: 'a.yaml',
       workloads: describeWorkloads(file),
-      rows: placedRows(file),
+      ...placedRows(file),
       costs: costsOf(file),
       outcome: 'checked',
     };

@@ -66,7 +66,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
     file: reported,
     source: 'fixture.yaml',
     workloads,
-    rows: placedRows(file),
+    ...placedRows(file),
     costs: costsOf(file),
     outcome: 'checked',
   };

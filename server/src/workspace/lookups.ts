@@ -24,6 +24,7 @@ import {
   factsAs,
   factsNamed,
   type Group,
+  namespaceKey,
   objectNamed,
   oncePerGroup,
   referenced,
@@ -201,7 +202,7 @@ function scalersOf(
   namespace: string | null,
   name: string,
 ): readonly Referenced<ScalerFacts>[] {
-  const target = [kind, namespace, name];
+  const target = [kind, namespaceKey(namespace), name];
   return scalerKinds.flatMap((scaler) => {
     const named = (wordOf: (found: Found) => string | undefined, word: readonly unknown[]) => {
       const found = scope.workspace.objects(scaler, wordOf, JSON.stringify(word), name).nearest(scope);
@@ -237,14 +238,14 @@ const maxSiblings = 4;
 function targetOf({ object }: Found): string | undefined {
   const facts = object.facts();
   return facts?.type === 'scaler'
-    ? JSON.stringify([facts.target.kind, object.namespace, facts.target.name])
+    ? JSON.stringify([facts.target.kind, namespaceKey(object.namespace), facts.target.name])
     : undefined;
 }
 
 function targetInGroup({ object }: Found): string | undefined {
   const facts = object.facts();
   return facts?.type === 'scaler'
-    ? JSON.stringify([facts.target.group, facts.target.kind, object.namespace, facts.target.name])
+    ? JSON.stringify([facts.target.group, facts.target.kind, namespaceKey(object.namespace), facts.target.name])
     : undefined;
 }
 

@@ -27,14 +27,11 @@ export function fullNameOf({ object: { group, kind, namespace, name } }: Pick<Fo
 
 /** A name with its group and, unless the kind belongs to the whole cluster, its namespace. */
 export function fullName(group: string, kind: string, namespace: string | null, name: string): string {
-  if (group === claimGroup) return JSON.stringify([group, claimNamespace(namespace), name]);
-  return JSON.stringify([group, isClusterKind(`${group}/${kind}`) ? null : namespace, name]);
+  return JSON.stringify([group, isClusterKind(`${group}/${kind}`) ? null : namespaceKey(namespace), name]);
 }
 
-const claimGroup = 'resource.k8s.io';
-
 /** Without a namespace, kubectl creates objects in `default`, unless configured otherwise. */
-export function claimNamespace(namespace: string | null): string | null {
+export function namespaceKey(namespace: string | null): string | null {
   return namespace === 'default' ? null : namespace;
 }
 

@@ -20,7 +20,15 @@ export function* renderCostText(report: CostReport, style: Style): Generator<str
       .trimEnd()}\n`;
   }
   if (rows.length > 0) yield '\n';
+  yield* poolLines(report);
   yield* totalLines(report, style);
+}
+
+function* poolLines({ base, current: { pools = [] } }: CostReport): Generator<string> {
+  if (base !== null || pools.length === 0) return;
+  yield 'Node pools, not in the totals:\n';
+  for (const { path, line, title } of pools) yield `${printable(`  ${path}:${line}  ${title}`)}\n`;
+  yield '\n';
 }
 
 function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
@@ -52,9 +60,17 @@ function changeRow(change: CostChange<WorkloadCost>): readonly string[] {
   ];
 }
 
-function* totalLines({ base, before, after, changes, priceBasis }: CostReport, style: Style): Generator<string> {
+function* totalLines(
+  { base, before, after, changes, priceBasis, current }: CostReport,
+  style: Style,
+): Generator<string> {
   if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h per month`)}\n`;
   const unpriced = unpricedWords(after, (count) => `, and ${count}`);
+  const pools = current.pools?.length ?? 0;
+  if (base === null && after.workloads === 0 && pools > 0) {
+    yield `0 workloads, ${plural(pools, 'node pool')}\n`;
+    return;
+  }
   if (base === null || before === null) {
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;
     yield `${plural(after.workloads, 'workload')}, ${gpusTotal(after)}: ${style.bold(`${totalAndRange(after)}${idle}`)}${unpriced}\n`;

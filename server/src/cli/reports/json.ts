@@ -18,6 +18,7 @@ import { costRow, costRows } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
+import { poolRows } from '../../features/pool-lens.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
 import { trainingRecords } from '../../features/training-records.ts';
 import type { PublishedView } from '../../fleet/cluster-view.ts';
@@ -61,10 +62,14 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
   };
 }
 
-/** The rows of a file's costs, each with the line of its workload. */
-export function placedRows(file: FileAnalysis): CheckedFile['rows'] {
+/** The rows of a file's costs and node pools, each with the line of its object. */
+export function placedRows(file: FileAnalysis): Pick<CheckedFile, 'rows' | 'pools'> {
   const lineStarts = lineStartsOf(file.text);
-  return costRows(file).map((row) => ({ ...row, line: positionAt(lineStarts, row.start).line }));
+  const placed = <T extends { readonly start: number }>(row: T) => ({
+    ...row,
+    line: positionAt(lineStarts, row.start).line,
+  });
+  return { rows: costRows(file).map(placed), pools: poolRows(file).map(placed) };
 }
 
 /** The cost estimates of a file's workloads that have a price. */
@@ -79,6 +84,7 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
   const workloads = countedWorkloads(files);
   const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
   const skipped = files.filter(({ parse }) => parse === 'skipped').length;
+  const unpriced = workloads.filter(isUnpriced).length;
   return {
     files: files.length,
     ...(skipped === 0 ? {} : { skipped }),
@@ -87,8 +93,15 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
     ...(baselined === 0 ? {} : { baselined }),
     gpus: sumOfRanges(workloads.map((workload) => countedCost(workload).gpus)),
     hourly: sumOfRanges(workloads.map((workload) => countedCost(workload).hourly ?? nothing)),
+    ...(unpriced === 0 ? {} : { unpriced }),
     ...rangedTotal(workloads),
   };
+}
+
+/** Whether a workload runs and has no price. */
+function isUnpriced(workload: ReportWorkload): boolean {
+  const { hourly, gpus } = countedCost(workload);
+  return hourly === null && gpus.max !== 0 && (workload.role !== 'definition' || workload.release !== undefined);
 }
 
 function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {
