@@ -16,6 +16,7 @@ import { ownMachineQuote } from './own-machines.ts';
 import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, runCost } from './run-cost.ts';
+import { soldInRegion } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -201,7 +202,10 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ),
     (model) => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
   );
-  const models = allowed.filter((model) => !unpriced.includes(model));
+  const sold = allowed.filter((model) => !unpriced.includes(model));
+  const models = soldInRegion(sold, placement, (model) =>
+    quote(model, pricedDevices(model, accelerator), placement, 'on-demand', own),
+  );
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);

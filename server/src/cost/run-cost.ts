@@ -35,7 +35,8 @@ export function monthOf({ run, hourly, monthly }: Pick<CostEstimate, 'run' | 'ho
 }
 
 /** The hours of all runs of a month; null if they are unknown, or if the workload runs once. Runs may overlap. */
-export function hoursPerMonth({ hours, perMonth, oneAtATime }: RunLength): number | null {
+export function hoursPerMonth({ hours, perMonth, oneAtATime, suspended }: RunLength): number | null {
+  if (suspended) return 0;
   if (hours === null || perMonth === null || perMonth === undefined) return null;
   const all = hours * perMonth;
   return oneAtATime ? Math.min(all, HOURS_PER_MONTH) : all;
