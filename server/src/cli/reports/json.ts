@@ -14,11 +14,10 @@ import {
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
-import { costRow, costRows } from '../../features/cost/cost-rows.ts';
+import { costRow } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
-import { poolRows } from '../../features/pool-lens.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
 import { trainingRecords } from '../../features/training-records.ts';
 import type { PublishedView } from '../../fleet/cluster-view.ts';
@@ -31,7 +30,7 @@ import type { Finding, Severity } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
 import { jsonText } from '../terminal.ts';
 import { fingerprintsOf } from './fingerprint.ts';
-import type { CheckedFile, CheckedReport } from './format.ts';
+import type { CheckedReport } from './format.ts';
 import { lineStartsOf, positionAt, rangeOf } from './position.ts';
 import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
 
@@ -60,16 +59,6 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
     ),
     findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };
-}
-
-/** The rows of a file's costs and node pools, each with the line of its object. */
-export function placedRows(file: FileAnalysis): Pick<CheckedFile, 'rows' | 'pools'> {
-  const lineStarts = lineStartsOf(file.text);
-  const placed = <T extends { readonly start: number }>(row: T) => ({
-    ...row,
-    line: positionAt(lineStarts, row.start).line,
-  });
-  return { rows: costRows(file).map(placed), pools: poolRows(file).map(placed) };
 }
 
 /** The cost estimates of a file's workloads that have a price. */
