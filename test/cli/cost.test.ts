@@ -87,6 +87,14 @@ spec:
     expect(stdout).toContain('2 workloads, 2 GPUs: $6.88/h ($5,022/month)');
   });
 
+  test('without a price the total is unknown, and not $0', async () => {
+    const one = server('chat', 1).replace('Deployment', 'DaemonSet').replace('  replicas: 1\n', '');
+    const { folder } = repository({ 'chat.yaml': one });
+    const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+    expect(stdout).toContain('$6.88/h per node');
+    expect(stdout).toMatch(/^1 workload: price unknown$/m);
+  });
+
   test('node pools are listed and not counted', async () => {
     const pool = `apiVersion: karpenter.sh/v1
 kind: NodePool

@@ -9,7 +9,7 @@ export function runCost(run: RunLength | undefined, hourly: Range): Pick<CostEst
   return { run: { ...run, total: run.hours === null ? null : timesCount(hourly, run.hours) } };
 }
 
-/** The estimate of a schedule that is suspended: nothing runs, and `whileRunning` has the amount of a run. */
+/** The estimate of a schedule or a job that is suspended: nothing runs, and `whileRunning` has the amount of a run. */
 export function atRest(cost: CostEstimate): CostEstimate {
   const { run, hourly } = cost;
   if (run?.suspended !== true) return cost;

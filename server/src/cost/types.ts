@@ -33,7 +33,7 @@ export interface CostEstimate {
 export interface RunCost extends RunLength {
   /** US dollars; null if the length is unknown. */
   readonly total: Range | null;
-  /** US dollars per hour of a run, if the schedule is suspended: the estimate itself is $0. */
+  /** US dollars per hour of a run, if it is suspended: the estimate itself is $0. */
   readonly whileRunning?: Range;
 }
 

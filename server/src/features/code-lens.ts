@@ -135,8 +135,8 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult, ran
   const [pricing, ...others] = [...pricings];
   const onSpot = pricing === 'spot' && others.length === 0;
   const least = cost.isOpen ? 'from ' : '';
-  const running = cost.run?.perMonth === undefined ? '' : ' while running';
   const { whileRunning } = cost.run ?? {};
+  const running = cost.run?.perMonth === undefined && whileRunning === undefined ? '' : ' while running';
   const hourly = whileRunning ?? cost.hourly;
   const amount = formatHourly(cost.isOpen ? hourly.min : hourly);
   const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;

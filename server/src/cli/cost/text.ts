@@ -2,7 +2,7 @@ import { formatCount, formatHourly, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { gpusWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
-import { gpusTotal, hourlyTotal, totalAndRange } from '../../features/cost/cost-totals.ts';
+import { gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
 import { hourlyWords, increasesWords, unpricedWords } from './words.ts';
@@ -72,6 +72,11 @@ function* totalLines(
     return;
   }
   if (base === null || before === null) {
+    if (isUnpriced(after) && after.ranged.workloads === 0) {
+      const counted = after.gpus.max === 0 ? '' : `, ${gpusTotal(after)}`;
+      yield `${plural(after.workloads, 'workload')}${counted}: ${style.bold('price unknown')}\n`;
+      return;
+    }
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;
     yield `${plural(after.workloads, 'workload')}, ${gpusTotal(after)}: ${style.bold(`${totalAndRange(after)}${idle}`)}${unpriced}\n`;
     return;
