@@ -109,7 +109,12 @@ function readValue(reader: Reader, depth: number): Field {
   } else if (isMark(first, '{')) {
     reader.at += 1;
     value = readBody(reader, depth + 1, () => undefined);
-  } else if (first !== undefined && reader.keepsCalls && isKept(first, reader.tokens[reader.at + 1])) {
+  } else if (
+    first !== undefined &&
+    reader.keepsCalls &&
+    depth < maxDepth &&
+    isKept(first, reader.tokens[reader.at + 1])
+  ) {
     reader.at += 1;
     if (first.kind !== 'word') value = keptText(first);
     else {

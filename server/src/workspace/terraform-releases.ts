@@ -25,11 +25,12 @@ function helmfileOf(text: string): string | undefined {
   const lines = text.split('\n').map(() => '');
   let found = 0;
   let start = 0;
+  let line = 0;
   for (const { type, labels, body } of mayRelease(text) ? readHcl(text, true) : []) {
     if (type !== 'resource' || labels[0] !== 'helm_release') continue;
     const release = releaseIn(body);
-    const next = text.indexOf('"helm_release"', start);
-    const line = text.slice(0, Math.max(0, next)).split('\n').length - 1;
+    const next = Math.max(start, text.indexOf('"helm_release"', start));
+    line += text.slice(start, next).split('\n').length - 1;
     start = next + 1;
     if (release === undefined) continue;
     lines[line] = `${lines[line]}${release}, `;
