@@ -14,6 +14,7 @@ import { instanceFile } from './catalog/instances.ts';
 import { interruptionFile } from './catalog/interruptions.ts';
 import { withLocalDisks } from './catalog/local-disks.ts';
 import { migFile } from './catalog/mig.ts';
+import { morePrices } from './catalog/more-prices.ts';
 import { platformFile } from './catalog/platforms.ts';
 import { priceFile, withCounts, withNodeNames, withoutReserved } from './catalog/prices.ts';
 import { commitDates, type Row } from './catalog/sources.ts';
@@ -47,7 +48,10 @@ const notes = csv('instance_notes.csv');
 const instances = withLocalDisks(
   withAzurePages(withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts, notes)),
 );
-const prices = withNodeNames(withoutReserved(withCounts(csv('prices.csv'), counts, notes), notes), notes);
+const prices = withNodeNames(
+  withoutReserved(withCounts([...csv('prices.csv'), ...morePrices], counts, notes), notes),
+  notes,
+);
 
 mkdirSync(output, { recursive: true });
 write('gpus', gpus.file);

@@ -67,7 +67,10 @@ export function gpuFile(facts: { readonly accelerators: readonly Accelerator[] }
   const known = new Set(gathered.map(({ id }) => id));
   const others = moreGpus(sources).filter(({ id }) => !known.has(id));
   const records = [...gathered, ...others].sort((a, b) => byText(a.id, b.id));
-  const idByName = new Map(facts.accelerators.map((gpu) => [gpu.id, gpu.catalog_id]));
+  const idByName = new Map([
+    ...records.map(({ name, id }) => [name, id] as const),
+    ...facts.accelerators.map((gpu) => [gpu.id, gpu.catalog_id] as const),
+  ]);
   return { file: { sources: sources.toJSON(), gpus: records }, idByName };
 
   function record(gpu: Accelerator) {

@@ -44,12 +44,19 @@ async function costs(files: Readonly<Record<string, string>>): Promise<readonly 
   const sum = (end: 'min' | 'max') => Number(amounts.reduce((total, one) => total + one[end], 0).toFixed(6));
   expect(after.hourly).toEqual({ min: sum('min'), max: sum('max') });
   const report = await json('check');
-  expect((JSON.parse(report) as Report).summary).toMatchObject({ hourly: after.hourly, gpus: after.gpus });
+  const { summary } = JSON.parse(report) as Report;
+  expect(summary).toMatchObject({ hourly: after.hourly, gpus: after.gpus });
+  expect(summary.unpriced ?? 0).toBe(after.unpriced);
   writeFileSync(path.join(cwd, 'report.txt'), report);
   const compared = JSON.parse(await json('cost', '--compare', 'report.txt')) as CostJson;
   expect(compared.before).toEqual(after);
   return workloads.map((one) => `${one.after?.path} ${one.after?.hourly?.max.toFixed(2)}`);
 }
+
+test('reports count the workloads that have no price', async () => {
+  const unknown = deployment.replace(place, '{pool: a}');
+  expect(await costs({ 'a.yaml': unknown, 'b.yaml': deployment })).toEqual(['a.yaml undefined', 'b.yaml 6.88']);
+});
 
 describe('totals count', () => {
   test('a base and its overlays once for each overlay', async () => {

@@ -53,6 +53,75 @@ describe('the costs of the workloads', () => {
     expect(stdout).toContain('1 workload, 2 GPUs: $13.76/h ($10,045/month), $13.76/h of it idle');
   });
 
+  test('an amount for a part of a machine shows the price of the machine', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 2, 'g5.12xlarge') });
+    const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+    // 2 pods with a quarter of $5.672 each.
+    expect(stdout).toContain('2 GPUs  $2.84/h (node g5.12xlarge $5.67/h)  $2.84/h idle');
+  });
+
+  test('a suspended schedule is not in the totals', async () => {
+    const { folder } = repository({
+      'chat.yaml': server('chat', 1),
+      'nightly.yaml': `apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  schedule: "30 1 * * *"
+  suspend: true
+  jobTemplate:
+    spec:
+      activeDeadlineSeconds: 1800
+      template:
+        spec:
+          restartPolicy: Never
+          nodeSelector: {node.kubernetes.io/instance-type: p5.4xlarge, ${region}}
+          containers:
+            - {name: main, image: registry.example.com/app:1, resources: {limits: {nvidia.com/gpu: 1}}}
+`,
+    });
+    const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+    expect(stdout).toMatch(
+      /CronJob\/nightly +1 GPU +\$0\/h +suspended: \$6.88\/h while running, at most \$3.44 per run/,
+    );
+    expect(stdout).toContain('2 workloads, 2 GPUs: $6.88/h ($5,022/month)');
+  });
+
+  test('without a price the total is unknown, and not $0', async () => {
+    const one = server('chat', 1).replace('Deployment', 'DaemonSet').replace('  replicas: 1\n', '');
+    const { folder } = repository({ 'chat.yaml': one });
+    const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+    expect(stdout).toContain('$6.88/h per node');
+    expect(stdout).toMatch(/^1 workload: price unknown$/m);
+  });
+
+  test('node pools are listed and not counted', async () => {
+    const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: ada}
+spec:
+  limits: {nvidia.com/gpu: 12}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g6e.12xlarge]}
+        - {key: topology.kubernetes.io/region, operator: In, values: [eu-north-1]}
+`;
+    const { folder } = repository({ 'pool.yaml': pool });
+    const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+    // 12 GPUs are 3 machines of $11.12975.
+    expect(stdout).toBe(
+      'Node pools, not in the totals:\n' +
+        '  pool.yaml:1  ada · g6e.12xlarge · $11.13/h on demand per node · at most $33.39/h for 3 nodes\n\n' +
+        '0 workloads, 1 node pool\n',
+    );
+    const { nodePools } = JSON.parse((await runCli(['cost', '--format', 'json'], { cwd: folder })).stdout) as CostJson;
+    expect(nodePools).toMatchObject([{ name: 'ada', nodeHourly: { max: 11.12975 }, nodes: { max: 3 } }]);
+    const markdown = await runCli(['cost', '--format', 'md'], { cwd: folder });
+    expect(markdown.stdout).toContain('Node pools, not in the totals:');
+  });
+
   test('a limit sets the exit status', async () => {
     const { folder } = repository({ 'chat.yaml': server('chat', 2) });
     const within = await runCli(['cost', '--max-hourly', '13.76'], { cwd: folder });
@@ -217,10 +286,26 @@ describe('--base', () => {
     expect(stdout).toContain('1 → 4 GPUs  $5.00/h → $24.00/h  +$19.00/h');
   });
 
+  test('a broken config of the revision is replaced by the present one, also if that is removed', async () => {
+    const price = 'prices: {instanceTypes: {p5.4xlarge: 5}}\n';
+    const broken = 'prices: {instanceTypes: {p5.4xlarge: [}}\n';
+    for (const [present, change] of [
+      [price, '$5.00/h → $15.00/h'],
+      [undefined, '$6.88/h → $20.64/h'],
+    ] as const) {
+      const { folder } = repository({ 'chat.yaml': server('chat', 1), '.gpulint.yaml': broken });
+      rmSync(path.join(folder, '.gpulint.yaml'));
+      write(folder, { 'chat.yaml': server('chat', 3), ...(present && { '.gpulint.yaml': present }) });
+      const { stdout, stderr, status } = await runCli(['cost', '--base', 'HEAD'], { cwd: folder });
+      expect(stderr).toMatch(/HEAD:\.gpulint\.yaml:1:\d+: .*; its present state applies instead/);
+      expect([stdout.includes(change), status]).toEqual([true, 0]);
+    }
+  });
+
   test('a comment for a pull request, which no name can break', async () => {
     const { folder } = repository({ 'chat.yaml': server('chat', 1) });
     write(folder, { 'a|b.yaml': server('"@team `x`"', 1) });
-    const { stdout } = await runCli(['cost', '--base', 'HEAD', '--format', 'markdown'], { cwd: folder });
+    const { stdout } = await runCli(['cost', '--base', 'HEAD', '--format', 'md'], { cwd: folder });
     expect(stdout).toContain('### GPU cost: +$6.88/h (+$5,022/month)');
     expect(stdout).not.toMatch(/@team/);
     expect(stdout).toContain('| `a\\|b.yaml:1` |');

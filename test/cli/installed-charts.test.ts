@@ -236,3 +236,50 @@ test('a helmfile installs each of its releases: 2 × 0.8048 and 3 × 4.6016', as
     'helmfile.yaml b 13.80',
   ]);
 });
+
+describe('Terraform installs a chart', () => {
+  const release = (body: string) => `resource "kubernetes_namespace" "search" {
+  metadata { name = "search" }
+}
+
+resource "helm_release" "rank" {
+  name      = "rank"
+  namespace = "search"
+  chart     = "\${path.module}/charts/rank"
+${body}
+}
+`;
+
+  test('with a file, a here-document, an object and single values: 5 × 2/4 of g6.12xlarge', async () => {
+    const main = release(`  values = [
+    file("\${path.module}/prod.yaml"),
+    <<-EOT
+      cards: 2
+      replicas: 9
+    EOT
+    , yamlencode({
+      machine = "g6.12xlarge"
+    })
+  ]
+  set {
+    name  = "replicas"
+    value = 5
+  }`);
+    const files = { 'main.tf': main, 'prod.yaml': 'machine: g6.xlarge\ncards: 1\n' };
+    expect(await costs(files)).toEqual(['main.tf search 11.50']);
+  });
+
+  test('at the values of a list of objects: 3 × g6.xlarge', async () => {
+    const main = release('  set = [{ name = "replicas", value = "3" }]');
+    expect(await costs({ 'main.tf': main })).toEqual(['main.tf search 2.41']);
+  });
+
+  test.each([
+    'values = [templatefile("values.tftpl", { machine = var.machine })]',
+    'values = [file("missing.yaml")]',
+    'count = var.enabled ? 1 : 0',
+    'set {\n    name  = "replicas"\n    value = var.replicas\n  }',
+  ])('and counts it with its own values if others are unknown: %s', async (body) => {
+    expect(await costs({ 'main.tf': release(`  ${body}`) })).toEqual(['charts/rank/templates/rank.yaml null 0.80']);
+  });
+});

@@ -117,7 +117,7 @@ function fakeRun(count: number): { readonly run: CheckRun; readonly checked: Map
 
 function fakeResult(name: string): CheckedFile {
   const file: ReportFile = { path: name, parse: 'ok', problem: null, workloads: [], findings: [] };
-  return { file, source: name, workloads: [], rows: [], costs: [], outcome: 'checked' };
+  return { file, source: name, workloads: [], rows: [], pools: [], costs: [], outcome: 'checked' };
 }
 
 test('files are divided without overlap, and the order of the results is that of the files', async () => {

@@ -117,9 +117,16 @@ spec:
     expect(hourly('Allow')).toMatch(/ · at most \$11\.34 per run, \$8,281\.12 per month$/);
   });
 
-  test('a suspended schedule has no runs', () => {
+  test('a suspended schedule costs nothing now', () => {
     const text = cronJob('"0 * * * *"', 'activeDeadlineSeconds: 7200').replace('spec:', 'spec:\n  suspend: true');
-    expect(lensOf(text)).toMatch(/ · at most \$11\.34 per run, \$0 per month$/);
+    expect(lensOf(text)).toBe('$0/h, suspended · $5.67/h on demand while running · at most $11.34 per run');
+  });
+
+  test('a suspended job costs nothing now, unless a queue of Kueue resumes it', () => {
+    const text = job('activeDeadlineSeconds: 7200', '[python, train.py]').replace('spec:', 'spec:\n  suspend: true');
+    expect(lensOf(text)).toMatch(/^\$0\/h, suspended · \$5\.67\/h on demand while running · at most \$11\.34 in 2 h/);
+    const queued = text.replace(/metadata: \{/, 'metadata: {labels: {kueue.x-k8s.io/queue-name: team}, ');
+    expect(lensOf(queued)).toMatch(/^\$5\.67\/h on demand · \$2\.46\/h spot · at most \$11\.34 in 2 h/);
   });
 
   test('a controller that restarts its pods has no run', () => {

@@ -2,9 +2,10 @@ import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
 import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, placedRows, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
+import { placedRows } from '../../server/src/cli/reports/placed-rows.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
 import { describeWorkloads, renderFile, renderSummary } from '../../server/src/cli/reports/text.ts';
 import { plainStyle } from '../../server/src/cli/terminal.ts';
@@ -111,7 +112,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
       file: reported,
       source: 'a.yaml',
       workloads: describeWorkloads(file),
-      rows: placedRows(file),
+      ...placedRows(file),
       costs: costsOf(file),
       outcome: 'checked',
     };

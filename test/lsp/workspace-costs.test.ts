@@ -97,6 +97,21 @@ spec: {source: {path: charts/chat, helm: {valuesObject: {replicas: ${replicas}}}
   expect(names(await costs(editor))).toEqual(['apps/chat.yaml chat 165.12']);
 });
 
+test('a file of Terraform that installs a chart counts it with its values', async () => {
+  const main = `${folder}/main.tf`;
+  const set = 'set {\n    name  = "replicas"\n    value = 2\n  }';
+  const editor = await openFolder({
+    [`${folder}/charts/chat/Chart.yaml`]: 'apiVersion: v2\nname: chat\nversion: 1.0.0\n',
+    [`${folder}/charts/chat/values.yaml`]: 'replicas: 1\n',
+    [`${folder}/charts/chat/templates/chat.yaml`]: deployment('chat', 8).replace(
+      'replicas: 1',
+      'replicas: {{ .Values.replicas }}',
+    ),
+    [main]: `\nresource "helm_release" "chat" {\n  name  = "chat"\n  chart = "./charts/chat"\n  ${set}\n}\n`,
+  });
+  expect(names(await costs(editor))).toEqual(['main.tf chat 110.08']);
+});
+
 test('an edit analyzes only the file that it changes, and the client learns of it once', async () => {
   const files: Record<string, string> = { [a]: deployment('one', 8), [b]: deployment('two', 8) };
   const reads: string[] = [];

@@ -2,9 +2,10 @@ import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
 import type { CheckedFile, CheckedReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, placedRows, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
+import { placedRows } from '../../server/src/cli/reports/placed-rows.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
 import { describeWorkloads, renderFile, renderSummary } from '../../server/src/cli/reports/text.ts';
 import { plainStyle } from '../../server/src/cli/terminal.ts';
@@ -66,7 +67,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
     file: reported,
     source: 'fixture.yaml',
     workloads,
-    rows: placedRows(file),
+    ...placedRows(file),
     costs: costsOf(file),
     outcome: 'checked',
   };

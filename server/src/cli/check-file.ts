@@ -13,7 +13,8 @@ import { placeFixes } from './fix-places.ts';
 import { realPath } from './reach.ts';
 import { sourceLines } from './reports/excerpt.ts';
 import type { CheckedFile, FileDiff, Outcome } from './reports/format.ts';
-import { costsOf, placedRows, toReportFile } from './reports/json.ts';
+import { costsOf, toReportFile } from './reports/json.ts';
+import { placedRows } from './reports/placed-rows.ts';
 import type { ReportFile } from './reports/report-schema.ts';
 import { describeWorkloads, shownPath } from './reports/text.ts';
 import { displayPath, sourcePath } from './source-path.ts';
@@ -108,7 +109,7 @@ async function checkText(
     file: report,
     source,
     workloads: describeWorkloads(file),
-    rows: placedRows(file),
+    ...placedRows(file),
     costs,
     ...(age === null ? {} : { oldPrices: age }),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
@@ -170,6 +171,7 @@ function skipped(input: InputFile, { root }: CheckFileOptions, problem: string, 
     source: sourcePath(root, input),
     workloads: [],
     rows: [],
+    pools: [],
     costs: [],
     outcome,
   };

@@ -4,6 +4,7 @@ import type { ProjectConfig } from '../config.ts';
 import type { PublishedView } from '../fleet/cluster-view.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { isTerraform } from '../workspace/terraform.ts';
+import { manifestText } from '../workspace/terraform-releases.ts';
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import type { CheckCluster } from './cluster/check-cluster.ts';
 import { contentOf } from './file-content.ts';
@@ -37,7 +38,7 @@ export interface CheckPathsOptions {
 
 /** The files of a run, with what they know about each other. Each thread of a run has its own. */
 export interface CheckRun {
-  /** Files of Terraform in a folder describe pools; they are not manifests. */
+  /** Without the files of Terraform in a folder, except those that install charts of the project. */
   readonly manifests: readonly ConfiguredInput[];
   check(input: ConfiguredInput): Promise<CheckedFile>;
   /** What is known now of the connected cluster. */
@@ -88,15 +89,27 @@ export async function startRun(
   const cluster = await clusterOf(analysis, options, inputs[0]?.config);
   const how = { fix, root, withLines, cluster, related: relatedFilesWithin(reach) };
   return {
-    manifests: inputs.filter(({ input }) => input.folder === null || !isTerraform(input.file)),
+    manifests: inputs.filter(
+      ({ input }) =>
+        input.folder === null || !isTerraform(input.file) || installsCharts(input.file, kept.get(input.file)),
+    ),
     async check({ config, input }) {
       analysis.setConfig(config);
-      return checkFile(analysis, input, await contentOf(input, reach, kept.get(input.file)), how);
+      const content = await contentOf(input, reach, kept.get(input.file));
+      const text = content.kind === 'text' && isTerraform(input.file) && manifestText(input.file, content.text);
+      return !text || content.kind !== 'text'
+        ? checkFile(analysis, input, content, how)
+        : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined });
     },
     indexAgain: (fixed) => void indexInput(analysis, fixed, reach, kept),
     clusterView: () => cluster?.view(),
     close: () => cluster?.close(),
   };
+}
+
+/** Whether a file of Terraform installs charts of the project. */
+function installsCharts(file: string, bytes: Buffer | undefined): boolean {
+  return bytes?.includes('"helm_release"') === true && manifestText(file, bytes.toString()) !== undefined;
 }
 
 async function clusterOf(

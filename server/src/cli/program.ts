@@ -57,6 +57,13 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
+/** `md` is short for `markdown`. */
+function formatOption(names: readonly string[]): Option {
+  const option = new Option('--format <format>', 'the output format').choices(names).default('text');
+  const { parseArg } = option;
+  return option.argParser((name: string) => parseArg?.(name === 'md' ? 'markdown' : name, 'text'));
+}
+
 function createProgram(done: (status: number) => void): Command {
   const program = new Command('gpulint')
     .description(
@@ -74,9 +81,7 @@ function createProgram(done: (status: number) => void): Command {
     .addArgument(
       new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
     )
-    .addOption(
-      new Option('--format <format>', 'the output format').choices(['text', 'full', ...formats.keys()]).default('text'),
-    )
+    .addOption(formatOption(['text', 'full', ...formats.keys()]))
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--fix', 'apply the safe fixes')
     .option('--diff', 'print the changes of --fix as a diff, without applying them')
@@ -108,9 +113,7 @@ function createProgram(done: (status: number) => void): Command {
     .addArgument(
       new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
     )
-    .addOption(
-      new Option('--format <format>', 'the output format').choices(['text', ...costFormats.keys()]).default('text'),
-    )
+    .addOption(formatOption(['text', ...costFormats.keys()]))
     .option('--base <revision>', 'compare with a git revision, such as origin/main')
     .option('--compare <report>', 'compare with an earlier report of check --format json')
     .addOption(amountOption('--max-hourly <usd>', 'set the exit status to 1 above this total per hour'))

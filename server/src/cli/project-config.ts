@@ -14,7 +14,7 @@ import { isFolder, type Reach } from './reach.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
 import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { ConfigError } from './usage-error.ts';
 
 /** The values of a config file, and the folder that its globs are relative to. */
 export interface LoadedConfig {
@@ -130,7 +130,7 @@ const maxConfigBytes = 1024 * 1024;
 
 function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfig {
   const shown = displayPath(file);
-  if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
+  if (content.kind !== 'text') throw new ConfigError(file, `cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
   const { values, problems: found } = parseConfig(text, pricesOfRun().sheet);
   const lineStarts = lineStartsOf(text);
@@ -145,20 +145,21 @@ function toConfig(file: string, content: FileContent, reach: Reach): LoadedConfi
   const [first, ...more] = problems.slice(0, maxProblems).map(sentenceOf);
   if (first !== undefined) {
     const rest = problems.length - maxProblems;
-    throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
+    throw new ConfigError(file, first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
   const base = path.dirname(path.resolve(file));
-  return { values, base, rates: ratesIn(base, values.priceFile, reach) };
+  return { values, base, rates: ratesIn(file, values.priceFile, reach) };
 }
 
-/** The prices of a price file. @throws UsageError if it cannot be read */
-function ratesIn(folder: string, name: string | undefined, reach: Reach): UnitRates | undefined {
+/** The prices of the price file of a config. @throws ConfigError if it cannot be read */
+function ratesIn(config: string, name: string | undefined, reach: Reach): UnitRates | undefined {
   if (name === undefined) return undefined;
-  const file = path.join(folder, name);
+  const file = path.join(path.dirname(path.resolve(config)), name);
   const content = contentOfFound(file, reach, maxConfigBytes);
   const rates = content.kind === 'text' ? readPriceFile(content.text) : content.reason;
-  if (typeof rates === 'string') throw new UsageError(`cannot read the price file ${displayPath(file)}: ${rates}`);
+  if (typeof rates === 'string')
+    throw new ConfigError(config, `cannot read the price file ${displayPath(file)}: ${rates}`);
   return rates;
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { maxFiles } from '../model/kustomize/build.ts';
 import { createRelatedFiles, type FileReader, type RelatedFilesSource } from '../workspace/find-related-files.ts';
+import { manifestText } from '../workspace/terraform-releases.ts';
 import { contentOfFound } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { displayPath } from './source-path.ts';
@@ -19,7 +20,7 @@ export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
       const file = pathOf(uri);
       if (file === undefined || !fs.existsSync(file) || isFolder(file)) return undefined;
       const content = contentOfFound(file, reach);
-      if (content.kind === 'text') return content.text;
+      if (content.kind === 'text') return manifestText(file, content.text);
       if (!reported.has(file)) warn(`${displayPath(file)} is not read: ${content.reason}; ${consequenceOf(uri)}`);
       reported.add(file);
       return undefined;

@@ -13,6 +13,18 @@ export class UsageError extends Error {
   }
 }
 
+/** A config, or the price file that it names, cannot be used. */
+export class ConfigError extends UsageError {
+  /** @param config the path of the config */
+  constructor(
+    readonly config: string,
+    message: string,
+    more?: readonly string[],
+  ) {
+    super(message, more);
+  }
+}
+
 /** An operating system error in words: `no such file or folder`. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -15,7 +15,8 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
-import { runCost } from './run-cost.ts';
+import { atRest, runCost } from './run-cost.ts';
+import { soldInRegion } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -52,10 +53,10 @@ export function estimateCost(
   return {
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
-    cost: {
+    cost: atRest({
       ...total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
       ...runCost(runLength(workload, stepSeconds), hourly),
-    },
+    }),
   };
 }
 
@@ -201,7 +202,10 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ),
     (model) => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
   );
-  const models = allowed.filter((model) => !unpriced.includes(model));
+  const sold = allowed.filter((model) => !unpriced.includes(model));
+  const models = soldInRegion(sold, placement, (model) =>
+    quote(model, pricedDevices(model, accelerator), placement, 'on-demand', own),
+  );
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);

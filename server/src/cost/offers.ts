@@ -244,10 +244,10 @@ function allowedOffers(
   const offered = all.filter((offer) => isUsual(offer) || isNamed(terms, offer));
   const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
-  const hasCount = nodeGpus.length > 0 || others.some((term, index) => term.length < (terms[index]?.length ?? 0));
-  if (allowed.length > 0 || !hasCount) return allowed;
-  // No known machine has this number of devices: price it per device.
-  return offered.filter((offer) => isAllowed(others, machineOf(offer)));
+  if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
+  // No known machine has exactly this number of devices: price it as a part of a larger one.
+  const fewest = Math.min(...nodeGpus);
+  return offered.filter((offer) => offer.gpuCount >= fewest && isAllowed(others, machineOf(offer)));
 }
 
 /** A machine with a part of a card, or in a few places only, is taken only by name. */

@@ -1,12 +1,30 @@
 import type { RunLength } from '../model/run-length.ts';
-import { formatAmount, formatDuration, formatNumber, HOURS_PER_MONTH } from './money.ts';
-import { timesCount } from './range.ts';
+import { formatAmount, formatDuration, formatHourly, formatNumber, HOURS_PER_MONTH } from './money.ts';
+import { nothing, timesCount } from './range.ts';
 import type { CostEstimate, Range, RunCost } from './types.ts';
 
 /** What one run costs, if the workload ends. */
 export function runCost(run: RunLength | undefined, hourly: Range): Pick<CostEstimate, 'run'> {
   if (run === undefined) return {};
   return { run: { ...run, total: run.hours === null ? null : timesCount(hourly, run.hours) } };
+}
+
+/** The estimate of a schedule or a job that is suspended: nothing runs, and `whileRunning` has the amount of a run. */
+export function atRest(cost: CostEstimate): CostEstimate {
+  const { run, hourly } = cost;
+  if (run?.suspended !== true) return cost;
+  const none = { hourly: nothing, monthly: nothing, idle: nothing, idleHourly: 0, spotHourly: null };
+  return { ...cost, ...none, run: { ...run, whileRunning: hourly } };
+}
+
+/** `suspended: $16.29/h while running, at most $16.29 per run`, or the same as `runWords`. */
+export function scheduleWords(cost: Pick<CostEstimate, 'run' | 'hourly' | 'monthly'>): string | undefined {
+  const words = runWords(cost);
+  if (cost.run?.whileRunning === undefined) return words;
+  return [
+    `suspended: ${formatHourly(cost.run.whileRunning)} while running`,
+    ...(words === undefined ? [] : [words]),
+  ].join(', ');
 }
 
 /** What 730 hours cost: without a pause, or those of the runs; null for a workload that ends if its runs or their length are unknown. */
@@ -17,7 +35,8 @@ export function monthOf({ run, hourly, monthly }: Pick<CostEstimate, 'run' | 'ho
 }
 
 /** The hours of all runs of a month; null if they are unknown, or if the workload runs once. Runs may overlap. */
-export function hoursPerMonth({ hours, perMonth, oneAtATime }: RunLength): number | null {
+export function hoursPerMonth({ hours, perMonth, oneAtATime, suspended }: RunLength): number | null {
+  if (suspended) return 0;
   if (hours === null || perMonth === null || perMonth === undefined) return null;
   const all = hours * perMonth;
   return oneAtATime ? Math.min(all, HOURS_PER_MONTH) : all;
@@ -34,12 +53,13 @@ export function runWords({
   if (hours === null || total === null) return undefined;
   const amount = `${bound(run)} ${formatAmount(total)}`;
   if (perMonth === undefined) return `${amount} in ${formatDuration(hours * 3600)}`;
-  const month = monthOf({ run, hourly, monthly });
+  const month = run.suspended ? null : monthOf({ run, hourly, monthly });
   return `${amount} per run${month === null ? '' : `, ${formatAmount(month)} per month`}`;
 }
 
 /** How the length and the number of the runs are known, for hovers and reports. */
-export function runBasis({ hours, from, perMonth, oneAtATime }: RunCost): string | undefined {
+export function runBasis({ hours, from, perMonth, oneAtATime, suspended }: RunCost): string | undefined {
+  if (suspended) return 'No runs: suspended';
   const runs = perMonth === undefined || perMonth === null ? undefined : `${formatNumber(perMonth)} runs per month`;
   if (hours === null) return runs;
   const duration = formatDuration(hours * 3600);

@@ -33,6 +33,8 @@ export interface CostEstimate {
 export interface RunCost extends RunLength {
   /** US dollars; null if the length is unknown. */
   readonly total: Range | null;
+  /** US dollars per hour of a run, if it is suspended: the estimate itself is $0. */
+  readonly whileRunning?: Range;
 }
 
 /** One price behind the estimate. */

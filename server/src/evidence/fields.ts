@@ -1,11 +1,17 @@
 import { asText, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 
 /** A value from YAML or HCL without its position: a text, a list, a mapping, or null for what is computed elsewhere. */
-export type Field = string | null | Template | readonly Field[] | Fields;
+export type Field = string | null | Template | Call | readonly Field[] | Fields;
 
 /** A text of HCL with variables and local values: `${var.region}-b`. */
 export interface Template {
   readonly template: string;
+}
+
+/** A function of HCL with its argument, if the reader keeps functions: `file("prod.yaml")`. */
+export interface Call {
+  readonly call: string;
+  readonly argument: Field;
 }
 
 export type Fields = ReadonlyMap<string, Field>;
@@ -18,6 +24,11 @@ export function isFields(field: Field | undefined): field is Fields {
 /** Whether a value is a text with variables. */
 export function isTemplateText(field: Field | undefined): field is Template {
   return typeof field === 'object' && field !== null && 'template' in field;
+}
+
+/** Whether a value is the result of a function. */
+export function isCall(field: Field | undefined): field is Call {
+  return typeof field === 'object' && field !== null && 'call' in field;
 }
 
 /** Deeper values describe no nodes. */

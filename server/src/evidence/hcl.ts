@@ -14,20 +14,28 @@ export interface HclBlock {
 /** Longer files are generated. */
 const maxLength = 500_000;
 
-/** The blocks of a file; of a block within a block, the field named after it has a list of their bodies. */
-export function readHcl(text: string): readonly HclBlock[] {
+/**
+ * The blocks of a file; of a block within a block, the field named after it has a list of their bodies.
+ * @param keepsCalls whether `file` and `yamlencode` are calls, here-documents their text, and `${path.module}/` the folder `./`, instead of unknown
+ */
+export function readHcl(text: string, keepsCalls = false): readonly HclBlock[] {
   if (text.length > maxLength) return [];
   const blocks: HclBlock[] = [];
   const tokens = tokensOf(text);
-  readBody({ tokens, at: 0 }, 0, (type, labels, body) => blocks.push({ type, labels, body }));
+  readBody({ tokens, at: 0, keepsCalls }, 0, (type, labels, body) => blocks.push({ type, labels, body }));
   return blocks;
 }
 
-type Token = { readonly kind: 'word' | 'text' | 'mark' | 'line'; readonly text: string; readonly known: boolean };
+type Token = {
+  readonly kind: 'word' | 'text' | 'document' | 'mark' | 'line';
+  readonly text: string;
+  readonly known: boolean;
+};
 
 interface Reader {
   readonly tokens: readonly Token[];
   at: number;
+  readonly keepsCalls: boolean;
 }
 
 const token =
@@ -48,8 +56,10 @@ function tokensOf(text: string): readonly Token[] {
       // A here-document ends at a line with its word.
       const last = new RegExp(`^[ \\t]*${end}[ \\t]*$`, 'gm');
       last.lastIndex = token.lastIndex;
+      const start = token.lastIndex;
       const close = last.exec(text);
-      found.push({ kind: 'text', text: '', known: false });
+      const document = text.slice(start, close?.index);
+      found.push({ kind: 'document', text: document, known: !/[$%]\{/.test(document) });
       token.lastIndex = close === null ? text.length : close.index + close[0].length;
     }
   }
@@ -99,6 +109,20 @@ function readValue(reader: Reader, depth: number): Field {
   } else if (isMark(first, '{')) {
     reader.at += 1;
     value = readBody(reader, depth + 1, () => undefined);
+  } else if (
+    first !== undefined &&
+    reader.keepsCalls &&
+    depth < maxDepth &&
+    isKept(first, reader.tokens[reader.at + 1])
+  ) {
+    reader.at += 1;
+    if (first.kind !== 'word') value = keptText(first);
+    else {
+      reader.at += 1;
+      value = { call: first.text, argument: readValue(reader, depth + 1) };
+      while (reader.tokens[reader.at]?.kind === 'line') reader.at += 1;
+      if (isMark(reader.tokens[reader.at], ')')) reader.at += 1;
+    }
   } else if (first?.kind === 'text' || first?.kind === 'word') {
     reader.at += 1;
     const named = first.kind === 'word' ? referenceAt(reader, first.text) : undefined;
@@ -114,6 +138,19 @@ function readValue(reader: Reader, depth: number): Field {
     value = first.known && isPlain ? first.text : null;
   }
   return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
+}
+
+function isKept({ kind, text }: Token, next: Token | undefined): boolean {
+  if (kind === 'word') return (text === 'file' || text === 'yamlencode') && isMark(next, '(');
+  return kind === 'document' || (kind === 'text' && text.startsWith(moduleFolder));
+}
+
+const moduleFolder = `\${path.module}/`;
+
+function keptText({ kind, text, known }: Token): string | null {
+  if (kind === 'document') return known ? text : null;
+  const below = text.slice(moduleFolder.length);
+  return /[$%]\{|\\/.test(below) ? null : `./${below}`;
 }
 
 /** The variable or local value that begins before a place: `var.region`. */

@@ -17,7 +17,8 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   const of = (...keys: readonly string[]): Field | undefined =>
     keys.map((key) => found.get(key)).find((field) => field !== undefined);
   const types = textsIn(
-    of('instancetypes', 'instancetype', 'machinetype', 'vmsize', 'nodemachinetype', 'nodeshape', 'sku'),
+    of('instancetypes', 'instancetype', 'machinetype', 'vmsize', 'nodemachinetype', 'nodeshape', 'sku') ??
+      presetOf(of('platform'), of('preset')),
   );
   const machines = types.map((type) => instanceType(type ?? ''));
   const provider =
@@ -33,7 +34,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   const own = textOf([...fields].find(([key]) => /^(?:node_?(?:group|pool)_?)?name$/i.test(key))?.[1]);
   const called = own === undefined ? name : own;
   const labels = tableOf([
-    ...labelsIn(of('nodelabels', 'kuberneteslabels', 'k8slabels', 'labels')),
+    ...labelsIn(of('nodelabels', 'kuberneteslabels', 'k8slabels', 'initialnodelabels', 'labels')),
     ...nameLabels(provider).flatMap((key) => (called === null ? [] : [[key, called] as const])),
     ...(hasCards ? [[accelerator, model] as const] : []),
   ]);
@@ -100,7 +101,19 @@ function textsIn(field: Field | undefined): readonly (string | null)[] {
   return [textOf(field) ?? null];
 }
 
+/** Nebius has a machine's platform and its size in two fields; its instance types join them. https://docs.nebius.com/terraform-provider */
+function presetOf(platform: Field | undefined, preset: Field | undefined): Field | undefined {
+  if (platform === undefined || preset === undefined) return undefined;
+  return typeof platform === 'string' && typeof preset === 'string' ? `${platform}_${preset}` : null;
+}
+
+/** A map, or blocks with a key and a value. */
 function labelsIn(field: Field | undefined): readonly (readonly [string, string])[] {
+  if (Array.isArray(field) && field.some((one) => isFields(one) && one.has('key') && one.has('value')))
+    return field.flatMap((one): readonly (readonly [string, string])[] => {
+      const [key, value] = isFields(one) ? [one.get('key'), one.get('value')] : [];
+      return typeof key === 'string' && typeof value === 'string' ? [[key, value]] : [];
+    });
   const map = Array.isArray(field) ? field[0] : field;
   if (!isFields(map)) return [];
   return [...map].flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));

@@ -68,7 +68,7 @@ export function terraformPool(
 
 /** Whether a text can describe pools. Other files are not read. */
 export function namesMachines(text: string): boolean {
-  return /\b(?:machine_type|instance_types?|vm_size|node_shape)\b/.test(text);
+  return /\b(?:machine_type|instance_types?|vm_size|node_shape|preset)\b/.test(text);
 }
 
 const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;

@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import type { Assumption } from '../cost/assumption.ts';
+import { amountNotes } from '../cost/amount-notes.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import type { PossibleCost } from '../cost/possible-cost.ts';
@@ -114,14 +114,6 @@ export function releaseWords(
   return [`${plural(pods, 'replica')} ${formatHourly(cost.hourly)}`];
 }
 
-/** `node p5.48xlarge $55.04/h`, if the pods take a part of one machine: the node costs that much, whoever uses the rest. */
-function nodeWords({ basis }: CostEstimate): string | undefined {
-  const [first, ...others] = basis;
-  if (first === undefined || first.share >= 1 || first.provider === null) return undefined;
-  if (others.some((one) => one.instanceType !== first.instanceType || one.pricing !== first.pricing)) return undefined;
-  return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
-}
-
 function spotAmount(hourly: Range, isOpen: boolean): string {
   return formatHourly(isOpen ? hourly.min : hourly);
 }
@@ -130,16 +122,6 @@ function spotAmount(hourly: Range, isOpen: boolean): string {
 function idleWords({ idle, idleHourly }: CostEstimate): string {
   const month = formatMonthly(idleHourly);
   return formatMonthly(idle) === month ? `${month} idle` : `idle from ${month}`;
-}
-
-/** What the amount alone would hide. */
-function caveat(assumption: Assumption, { podSets }: Workload): string | undefined {
-  // A price on demand is only the most that a pod on spot nodes costs.
-  if (assumption.kind === 'onDemand') return ', spot price unknown';
-  if (assumption.kind === 'otherRegion' && podSets.some(({ placement }) => placement.region === assumption.region))
-    return ` in ${assumption.pricedRegion}, ${assumption.region} unknown`;
-  if (assumption.kind === 'sageMaker') return " on EC2, SageMaker's price unknown";
-  return assumption.kind === 'premium' ? ' without the premium of Autopilot' : undefined;
 }
 
 /** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, a range over models, or which fact is missing. */
@@ -153,14 +135,15 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult, ran
   const [pricing, ...others] = [...pricings];
   const onSpot = pricing === 'spot' && others.length === 0;
   const least = cost.isOpen ? 'from ' : '';
-  const running = cost.run?.perMonth === undefined ? '' : ' while running';
-  const amount = formatHourly(cost.isOpen ? cost.hourly.min : cost.hourly);
+  const { whileRunning } = cost.run ?? {};
+  const running = cost.run?.perMonth === undefined && whileRunning === undefined ? '' : ' while running';
+  const hourly = whileRunning ?? cost.hourly;
+  const amount = formatHourly(cost.isOpen ? hourly.min : hourly);
   const words = pricing === undefined || others.length > 0 ? '' : ` ${pricing.replace('-', ' ')}`;
   const parts = [`${least}${amount}${words}${running}`];
-  parts[0] += cost.assumptions.map((one) => caveat(one, workload)).find((one) => one !== undefined) ?? '';
-  const node = nodeWords(cost);
-  if (node !== undefined) parts[0] += ` (${node})`;
+  parts[0] += amountNotes(cost, workload);
   if (!onSpot && cost.spotHourly !== null) parts.push(`${least}${spotAmount(cost.spotHourly, cost.isOpen)} spot`);
+  if (whileRunning !== undefined) parts.unshift('$0/h, suspended');
   const run = cost.isOpen ? undefined : runWords(cost);
   if (run !== undefined) parts.push(run);
   // Only serving can be idle; a job ends.

@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatAmount, formatHourly, formatMonthlyAmount, plural } from '../cost/money.ts';
 import { type PoolCost, type PricedMachine, poolCost } from '../cost/pool-cost.ts';
+import type { Range } from '../cost/types.ts';
 import { locatedPools } from '../evidence/gpu-pools.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
@@ -31,10 +32,36 @@ interface PoolLens {
 
 /** What a node of each pool costs, and all nodes at the limit. */
 export function poolLenses(file: FileAnalysis): readonly PoolLens[] {
-  return pricedPools(file).map(({ pool, cost, span, target }) => {
-    const title = [pool.name ?? 'Pool', machineWords(cost), nodeWords(cost), limitWords(pool, cost)].join(' · ');
-    return { span, title, target };
-  });
+  return pricedPools(file).map(({ pool, cost, span, target }) => ({ span, title: titleOf(pool, cost), target }));
+}
+
+/** The price of a pool. Totals of workloads do not include it: their pods run on such nodes. */
+export interface PoolRow {
+  readonly name: string | null;
+  /** All of it in words. */
+  readonly title: string;
+  /** US dollars per hour for one node. */
+  readonly nodeHourly: Range;
+  /** At the limit of the pool; null without a limit, or if it is unknown. */
+  readonly nodes: Range | null;
+  readonly limitHourly: Range | null;
+  /** Where the pool starts, in the file. */
+  readonly start: number;
+}
+
+export function poolRows(file: FileAnalysis): readonly PoolRow[] {
+  return pricedPools(file).map(({ pool, cost, span }) => ({
+    name: pool.name,
+    title: titleOf(pool, cost),
+    nodeHourly: cost.node,
+    nodes: cost.nodes,
+    limitHourly: cost.limit,
+    start: span.start,
+  }));
+}
+
+function titleOf(pool: NodePool, cost: PoolCost): string {
+  return [pool.name ?? 'Pool', machineWords(cost), nodeWords(cost), limitWords(pool, cost)].join(' · ');
 }
 
 /** The prices of a pool, on its kind or its name. */

@@ -3,6 +3,7 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { normalizeUri } from '../config/places.ts';
 import { noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { createRelatedFiles } from '../workspace/find-related-files.ts';
+import { manifestText } from '../workspace/terraform-releases.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -61,7 +62,8 @@ export function createEditorRelatedFiles(
     if (shown !== undefined) return shown.getText();
     let text: string | undefined;
     await guarded(log, `reading ${uri}`, async () => {
-      text = await host.readFile(uri);
+      const read = await host.readFile(uri);
+      text = read && manifestText(uri, read);
     });
     return text;
   }

@@ -3,7 +3,8 @@ import { configName, isWithin, normalizeUri, withoutSlash } from '../config/plac
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { isModelConfig } from '../workspace/model-configs.ts';
-import { isTerraform, kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
+import { kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
+import { manifestText } from '../workspace/terraform-releases.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { createSlices, guarded, yieldOnce } from './guard.ts';
 import { indexLimitMessage, isBelow, isIndexable, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
@@ -144,8 +145,8 @@ export function createIndexing(
     // The config has changed in the meantime, and the file is not yet known, so it would not be read again.
     if (config !== undefined && !projects.isCurrent(uri, config)) return read(uri);
     tickets.delete(key);
-    const isManifest = text !== undefined && text.length <= maxCharacters && !isTerraform(key) && !isModelConfig(key);
-    analyses.read(uri, isManifest ? text : undefined);
+    const isManifest = text !== undefined && text.length <= maxCharacters && !isModelConfig(key);
+    analyses.read(uri, isManifest ? manifestText(key, text) : undefined);
     if (!useful || config === undefined) {
       remove(key);
       return;

@@ -14,6 +14,7 @@ import { mayConcernAccelerators } from '../model/concern.ts';
 import { isKustomization } from '../model/kustomize/build.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { hasParts, partsIn } from '../workspace/find-related-files.ts';
+import { manifestText } from '../workspace/terraform-releases.ts';
 import { fileDiagnostics } from './diagnostics.ts';
 import { isOutdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
@@ -185,8 +186,10 @@ export function createWorkspaceAnalyses(session: Session, released: () => void):
       });
       return updated?.file;
     }
-    const text = takeText(file) ?? (await host.readFile(uri));
+    const waited = takeText(file);
+    const read = waited ?? (await host.readFile(uri));
     released();
+    const text = waited ?? (read && manifestText(uri, read));
     return text === undefined ? undefined : projects.analysis.peek(uri, text, config, relatedFiles, true);
   }
 

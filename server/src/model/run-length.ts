@@ -1,7 +1,7 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
-import { asBoolean, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { countIn, plus } from './count.ts';
 import { runsPerMonth } from './cron.ts';
 import { kindOf } from './kinds/index.ts';
@@ -18,6 +18,8 @@ export interface RunLength {
   readonly perMonth?: number | null;
   /** A run that is due while another one is under way does not start, or ends that one. */
   readonly oneAtATime?: true;
+  /** The schedule or the job is suspended: no run starts. */
+  readonly suspended?: true;
 }
 
 /**
@@ -41,15 +43,22 @@ export function runLength(workload: Workload, stepSeconds: number | null): RunLe
     hours: seconds === null ? null : seconds / 3600,
     from: deadline !== null ? ('deadline' as const) : seconds === null ? null : ('steps' as const),
   };
-  if (schedules.length === 0) return run;
-  const isSuspended = asBoolean(getIn(root, 'spec', 'suspend')) === true;
+  const isSuspended = [getIn(root, 'spec', 'suspend'), getIn(root, 'spec', 'runPolicy', 'suspend')].some(
+    (at) => asBoolean(at) === true,
+  );
+  // Kueue resumes the jobs of its queues.
+  const isQueued = manifest.labels.some(({ at }) => keyOf(at) === queueLabel);
+  if (schedules.length === 0) return isSuspended && !isQueued ? { ...run, suspended: true } : run;
   const policy = asText(getIn(root, 'spec', 'concurrencyPolicy'));
   return {
     ...run,
     perMonth: isSuspended ? 0 : schedules.map(runsOf).reduce(plus, 0),
+    ...(isSuspended ? { suspended: true } : {}),
     ...(policy === 'Forbid' || policy === 'Replace' ? { oneAtATime: true } : {}),
   };
 }
+
+const queueLabel = 'kueue.x-k8s.io/queue-name';
 
 /** A CronWorkflow may have several. */
 function schedulesOf(root: Cursor): readonly Cursor[] {

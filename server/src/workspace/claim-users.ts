@@ -1,6 +1,6 @@
 import type { Count } from './kind-index.ts';
 import { claimUse } from './kinds.ts';
-import { candidates, claimNamespace, fullName, fullNameOf, type Group, type Scope } from './named.ts';
+import { candidates, fullName, fullNameOf, type Group, namespaceKey, type Scope } from './named.ts';
 import { placeAt } from './place.ts';
 import type { Found, FoundReference } from './workspace.ts';
 
@@ -14,7 +14,7 @@ export function claimUsers(scope: Scope, namespace: string | null, name: string)
   const { workspace } = scope;
   const targets = candidates(scope, claim, namespace, name);
   if (targets.length === 0) return 0;
-  const uses = workspace.claimUses(usedClaim, JSON.stringify([claimNamespace(namespace), name]), name);
+  const uses = workspace.claimUses(usedClaim, JSON.stringify([namespaceKey(namespace), name]), name);
   workspace.dependOn(claimKinds);
   const word = fullName('resource.k8s.io', 'ResourceClaim', namespace, name);
   const all = workspace.objects('ResourceClaim', fullNameOf, word, name).all;
@@ -33,7 +33,7 @@ export function claimUsers(scope: Scope, namespace: string | null, name: string)
 }
 
 function usedClaim({ reference: { kinds, namespace, name } }: FoundReference): string | undefined {
-  return kinds.includes(claim) ? JSON.stringify([claimNamespace(namespace), name]) : undefined;
+  return kinds.includes(claim) ? JSON.stringify([namespaceKey(namespace), name]) : undefined;
 }
 
 function targetsIn({ workspace }: Scope, key: string, namespace: string | null, name: string): Group {

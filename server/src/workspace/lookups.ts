@@ -24,6 +24,7 @@ import {
   factsAs,
   factsNamed,
   type Group,
+  inNamespaces,
   objectNamed,
   oncePerGroup,
   referenced,
@@ -201,14 +202,16 @@ function scalersOf(
   namespace: string | null,
   name: string,
 ): readonly Referenced<ScalerFacts>[] {
-  const target = [kind, namespace, name];
   return scalerKinds.flatMap((scaler) => {
-    const named = (wordOf: (found: Found) => string | undefined, word: readonly unknown[]) => {
-      const found = scope.workspace.objects(scaler, wordOf, JSON.stringify(word), name).nearest(scope);
+    const named = (wordOf: (found: Found) => string | undefined, ...groups: readonly (string | null)[]) => {
+      const found = inNamespaces(scope, namespace, (where) => {
+        const word = JSON.stringify([...groups, kind, where, name]);
+        return scope.workspace.objects(scaler, wordOf, word, name).nearest(scope);
+      });
       return scalesNearer(scope, found, kind, namespace, name) ? [] : (agreed(scope, found, 'scaler') ?? []);
     };
-    if (group === null) return named(targetOf, target);
-    return [named(targetInGroup, [group, ...target]), named(targetInGroup, [null, ...target])].flat();
+    if (group === null) return named(targetOf);
+    return [named(targetInGroup, group), named(targetInGroup, null)].flat();
   });
 }
 

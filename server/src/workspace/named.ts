@@ -13,11 +13,25 @@ export interface Scope extends Place {
 /** Objects of one kind and name that are equally near to a file. The same objects are always the same array. */
 export type Group = readonly Found[];
 
-/** @param kind with its group */
+/**
+ * The nearest objects with a name. An object without a namespace and one in `default` find each other, unless they are in folders of their own.
+ * @param kind with its group
+ */
 export function candidates(scope: Scope, kind: string, namespace: string | null, name: string): Group {
   const slash = kind.indexOf('/');
-  const word = fullName(kind.slice(0, slash), kind.slice(slash + 1), namespace, name);
-  return scope.workspace.objects(kind.slice(slash + 1), fullNameOf, word, name).nearest(scope);
+  const at = (where: string | null) => {
+    const word = fullName(kind.slice(0, slash), kind.slice(slash + 1), where, name);
+    return scope.workspace.objects(kind.slice(slash + 1), fullNameOf, word, name).nearest(scope);
+  };
+  return inNamespaces(scope, namespace, at);
+}
+
+/** What a lookup finds in a namespace; without a result, also objects without a namespace for `default`, and the reverse. */
+export function inNamespaces(scope: Place, namespace: string | null, at: (namespace: string | null) => Group): Group {
+  const found = at(namespace);
+  if (found.length > 0 || namespaceKey(namespace) !== null) return found;
+  const others = at(namespace === null ? 'default' : null);
+  return others.some(({ folders }) => isInSiblingFolder(scope, folders)) ? found : others;
 }
 
 /** The full name of an object, by which `candidates` finds it. */
@@ -27,14 +41,14 @@ export function fullNameOf({ object: { group, kind, namespace, name } }: Pick<Fo
 
 /** A name with its group and, unless the kind belongs to the whole cluster, its namespace. */
 export function fullName(group: string, kind: string, namespace: string | null, name: string): string {
-  if (group === claimGroup) return JSON.stringify([group, claimNamespace(namespace), name]);
+  if (group === claimGroup) return JSON.stringify([group, namespaceKey(namespace), name]);
   return JSON.stringify([group, isClusterKind(`${group}/${kind}`) ? null : namespace, name]);
 }
 
 const claimGroup = 'resource.k8s.io';
 
 /** Without a namespace, kubectl creates objects in `default`, unless configured otherwise. */
-export function claimNamespace(namespace: string | null): string | null {
+export function namespaceKey(namespace: string | null): string | null {
   return namespace === 'default' ? null : namespace;
 }
 

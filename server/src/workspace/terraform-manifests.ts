@@ -1,4 +1,4 @@
-import { type Field, isFields, isTemplateText } from '../evidence/fields.ts';
+import { type Field, isCall, isFields, isTemplateText } from '../evidence/fields.ts';
 import { readHcl } from '../evidence/hcl.ts';
 import { tableOf } from '../yaml/table.ts';
 
@@ -27,18 +27,23 @@ function hereDocuments(text: string): readonly string[] {
       end = /<<-?(\w{1,64})[ \t\r]*$/.exec(line)?.[1];
       lines = [];
     } else if (line.trim() === end) {
-      const indents = lines.flatMap((one) => (one.trim() === '' ? [] : [one.search(/\S/)]));
-      const shared = indents.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
-      found.push(lines.map((one) => one.slice(shared)).join('\n'));
+      found.push(withoutIndent(lines));
       end = undefined;
     } else lines.push(line);
   }
   return found;
 }
 
+/** The lines of a here-document without the indentation that all of them share. */
+export function withoutIndent(lines: readonly string[]): string {
+  const indents = lines.flatMap((one) => (one.trim() === '' ? [] : [one.search(/\S/)]));
+  const shared = indents.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
+  return lines.map((one) => one.slice(shared)).join('\n');
+}
+
 /** What is computed is a placeholder. */
 function plain(field: Field): unknown {
-  if (field === null) return '{{ computed }}';
+  if (field === null || isCall(field)) return '{{ computed }}';
   if (isTemplateText(field)) return field.template;
   if (Array.isArray(field)) return field.map(plain);
   return isFields(field) ? tableOf([...field].map(([key, value]) => [key, plain(value)])) : field;

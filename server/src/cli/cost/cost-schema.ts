@@ -93,6 +93,22 @@ export const costSchema = z
       .nullable()
       .optional()
       .describe('The provider, region and date of the prices. Absent with a base.'),
+    nodePools: z
+      .array(
+        z.object({
+          path: z.string(),
+          line: z.int().min(1),
+          name: z.string().nullable(),
+          nodeHourly: range('US dollars per hour').describe(
+            'One node, from the cheapest to the most expensive machine.',
+          ),
+          nodes: range('nodes').nullable().describe('At the limit of the pool; null without a limit.'),
+          limitHourly: range('US dollars per hour').nullable().describe('All nodes at the limit.'),
+        }),
+      )
+      .readonly()
+      .optional()
+      .describe('The GPU node pools in the files. The totals do not include them. Absent with a base.'),
   })
   .describe('The output of gpulint cost --format json, version 1.');
 export type CostJson = z.infer<typeof costSchema>;

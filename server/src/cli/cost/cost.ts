@@ -1,3 +1,5 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 import { exceededBudgets } from '../../features/cost/budgets.ts';
 import { type CostChange, difference, pairWorkloads } from '../../features/cost/cost-changes.ts';
@@ -13,8 +15,8 @@ import { type CheckedFile, isFailure } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { shownPath } from '../reports/text.ts';
 import { colorStyle, plainStyle, type Style, wantsColor, warn } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { withTreeOf } from './git-tree.ts';
+import { ConfigError, UsageError } from '../usage-error.ts';
+import { type GitTree, withTreeOf } from './git-tree.ts';
 import { reportedCosts } from './reported-costs.ts';
 import { costsInFiles, type PlacedCost, type WorkloadCost, workloadCosts } from './workload-costs.ts';
 
@@ -138,15 +140,32 @@ async function costsAt(
   how: { readonly config?: string | false },
 ): Promise<readonly WorkloadCost[]> {
   return withTreeOf(revision, paths, async (tree) => {
-    try {
-      if (tree.paths.length === 0) return [];
-      return costsInFiles((await checkPaths(tree.paths, { ...how, root: tree.root })).files);
-    } catch (error) {
-      // The temporary folder stands for the revision.
-      if (error instanceof UsageError) throw new UsageError(error.message.replaceAll(`${tree.root}/`, `${revision}:`));
-      throw error;
+    // The temporary folder stands for the revision.
+    const worded = (message: string) => message.replaceAll(`${tree.root}/`, `${revision}:`);
+    const replaced = new Set<string>();
+    for (;;) {
+      try {
+        if (tree.paths.length === 0) return [];
+        return costsInFiles((await checkPaths(tree.paths, { ...how, root: tree.root })).files);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        const { config } = error instanceof ConfigError ? error : { config: null };
+        const name = config === null ? '..' : path.relative(tree.root, config);
+        if (name.startsWith('..') || replaced.has(name))
+          throw new UsageError(worded(error.message), error.more.map(worded));
+        warn(`${worded(error.message)}; its present state applies instead`);
+        replaced.add(name);
+        takePresent(name, tree);
+      }
     }
   });
+}
+
+/** A change that repairs a config can be compared: both sides use the file of the working tree, or none. */
+function takePresent(name: string, { root, repository }: GitTree): void {
+  const [from, to] = [path.join(repository, name), path.join(root, name)];
+  fs.rmSync(to);
+  if (fs.existsSync(from)) fs.copyFileSync(from, to);
 }
 
 function costsInReport(name: string, value: unknown): readonly WorkloadCost[] {

@@ -14,6 +14,8 @@ import { systemReason, UsageError } from '../usage-error.ts';
 export interface GitTree {
   /** The temporary folder, which stands for the root of the repository. */
   readonly root: string;
+  /** The root of the repository itself. */
+  readonly repository: string;
   /** The paths of the command line in it; without those that the revision does not have. */
   readonly paths: readonly string[];
 }
@@ -41,7 +43,7 @@ export async function withTreeOf<T>(
     fs.mkdirSync(path.join(root, '.git'));
     writeFiles(repository, manifestsOf(repository, commit), root);
     const here = below.map((name) => path.join(root, name));
-    return await use({ root, paths: here.filter((name) => fs.existsSync(name)) });
+    return await use({ root, repository, paths: here.filter((name) => fs.existsSync(name)) });
   } finally {
     fs.rmSync(root, { recursive: true, force: true });
   }

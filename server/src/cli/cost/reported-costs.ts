@@ -14,7 +14,9 @@ export function reportedCosts(
   const [first = '.'] = paths;
   const name = first === standardInput ? 'standard input' : path.basename(path.resolve(first)) || first;
   const title = paths.length > 1 ? `${name} and ${paths.length - 1} more` : name;
-  return { title, rows, savings: files.flatMap(savingsIn), basis: priceBasis(files.flatMap(({ costs }) => costs)) };
+  const pools = files.flatMap(({ source, pools: some }) => some.map((pool) => ({ ...pool, path: source })));
+  const basis = priceBasis(files.flatMap(({ costs }) => costs));
+  return { title, rows, savings: files.flatMap(savingsIn), basis, pools };
 }
 
 /** Hints are shown only on request, here as elsewhere. */

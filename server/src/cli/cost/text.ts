@@ -2,7 +2,7 @@ import { formatCount, formatHourly, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { gpusWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
-import { gpusTotal, hourlyTotal, totalAndRange } from '../../features/cost/cost-totals.ts';
+import { gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
 import { hourlyWords, increasesWords, unpricedWords } from './words.ts';
@@ -20,7 +20,15 @@ export function* renderCostText(report: CostReport, style: Style): Generator<str
       .trimEnd()}\n`;
   }
   if (rows.length > 0) yield '\n';
+  yield* poolLines(report);
   yield* totalLines(report, style);
+}
+
+function* poolLines({ base, current: { pools = [] } }: CostReport): Generator<string> {
+  if (base !== null || pools.length === 0) return;
+  yield 'Node pools, not in the totals:\n';
+  for (const { path, line, title } of pools) yield `${printable(`  ${path}:${line}  ${title}`)}\n`;
+  yield '\n';
 }
 
 function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
@@ -31,7 +39,7 @@ function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
     printable(`${after.path}:${after.line}`),
     printable(nameOf(after)),
     plural(after.gpus, 'GPU'),
-    hourlyWords(after),
+    printable(`${hourlyWords(after)}${after.amountNotes ?? ''}`),
     after.problem === null ? note : printable(after.problem),
   ];
 }
@@ -52,10 +60,23 @@ function changeRow(change: CostChange<WorkloadCost>): readonly string[] {
   ];
 }
 
-function* totalLines({ base, before, after, changes, priceBasis }: CostReport, style: Style): Generator<string> {
+function* totalLines(
+  { base, before, after, changes, priceBasis, current }: CostReport,
+  style: Style,
+): Generator<string> {
   if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h per month`)}\n`;
   const unpriced = unpricedWords(after, (count) => `, and ${count}`);
+  const pools = current.pools?.length ?? 0;
+  if (base === null && after.workloads === 0 && pools > 0) {
+    yield `0 workloads, ${plural(pools, 'node pool')}\n`;
+    return;
+  }
   if (base === null || before === null) {
+    if (isUnpriced(after) && after.ranged.workloads === 0) {
+      const counted = after.gpus.max === 0 ? '' : `, ${gpusTotal(after)}`;
+      yield `${plural(after.workloads, 'workload')}${counted}: ${style.bold('price unknown')}\n`;
+      return;
+    }
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;
     yield `${plural(after.workloads, 'workload')}, ${gpusTotal(after)}: ${style.bold(`${totalAndRange(after)}${idle}`)}${unpriced}\n`;
     return;

@@ -11,6 +11,7 @@ export interface WorkloadCost extends Pick<CostRow, 'kind' | 'namespace' | 'name
   readonly path: string;
   readonly line: number;
   /** As in a row; absent from earlier reports. */
+  readonly amountNotes?: string;
   readonly run?: string | null;
   readonly nodeHourly?: Range | null;
 }

@@ -1,5 +1,6 @@
 import type { CostEstimate } from '../../cost/types.ts';
 import type { CostRow } from '../../features/cost/cost-rows.ts';
+import type { PoolRow } from '../../features/pool-lens.ts';
 import type { PublishedView } from '../../fleet/cluster-view.ts';
 import type { Severity } from '../../rules/rule.ts';
 import type { PlacedFix } from '../fix-places.ts';
@@ -20,6 +21,8 @@ export interface CheckedFile {
   readonly workloads: readonly WorkloadText[];
   /** What each of its workloads costs; empty if other files of the run count them. */
   readonly rows: readonly (CostRow & { readonly line: number })[];
+  /** What the node pools that it describes cost. */
+  readonly pools: readonly (PoolRow & { readonly line: number })[];
   /** What its workloads cost, for what the amounts of the report rest on. */
   readonly costs: readonly CostEstimate[];
   /** The age in days of its oldest list price, if that is old. */

@@ -14,7 +14,7 @@ import {
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
-import { costRow, costRows } from '../../features/cost/cost-rows.ts';
+import { costRow } from '../../features/cost/cost-rows.ts';
 import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
@@ -30,7 +30,7 @@ import type { Finding, Severity } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
 import { jsonText } from '../terminal.ts';
 import { fingerprintsOf } from './fingerprint.ts';
-import type { CheckedFile, CheckedReport } from './format.ts';
+import type { CheckedReport } from './format.ts';
 import { lineStartsOf, positionAt, rangeOf } from './position.ts';
 import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
 
@@ -61,12 +61,6 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
   };
 }
 
-/** The rows of a file's costs, each with the line of its workload. */
-export function placedRows(file: FileAnalysis): CheckedFile['rows'] {
-  const lineStarts = lineStartsOf(file.text);
-  return costRows(file).map((row) => ({ ...row, line: positionAt(lineStarts, row.start).line }));
-}
-
 /** The cost estimates of a file's workloads that have a price. */
 export function costsOf(file: FileAnalysis): readonly CostEstimate[] {
   return runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost ?? []);
@@ -79,6 +73,7 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
   const workloads = countedWorkloads(files);
   const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
   const skipped = files.filter(({ parse }) => parse === 'skipped').length;
+  const unpriced = workloads.filter(isUnpriced).length;
   return {
     files: files.length,
     ...(skipped === 0 ? {} : { skipped }),
@@ -87,8 +82,15 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
     ...(baselined === 0 ? {} : { baselined }),
     gpus: sumOfRanges(workloads.map((workload) => countedCost(workload).gpus)),
     hourly: sumOfRanges(workloads.map((workload) => countedCost(workload).hourly ?? nothing)),
+    ...(unpriced === 0 ? {} : { unpriced }),
     ...rangedTotal(workloads),
   };
+}
+
+/** Whether a workload runs and has no price. */
+function isUnpriced(workload: ReportWorkload): boolean {
+  const { hourly, gpus } = countedCost(workload);
+  return hourly === null && gpus.max !== 0 && (workload.role !== 'definition' || workload.release !== undefined);
 }
 
 function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {

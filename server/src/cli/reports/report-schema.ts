@@ -234,6 +234,10 @@ export const reportSchema = z
       baselined: z.int().optional().describe('Findings excluded because they are in the baseline.'),
       gpus: range('devices; excludes workloads with an unknown number'),
       hourly: range('US dollars per hour; excludes workloads without a price and those in ranged'),
+      unpriced: z
+        .int()
+        .optional()
+        .describe('Workloads that run and have no price: hourly is the sum of the others, and unknown without others.'),
       ranged: z
         .object({ workloads: z.int(), hourly: range('US dollars per hour') })
         .optional()

@@ -1,5 +1,5 @@
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
-import type { CostSaving, ReportedCost, ReportedCosts } from './report.ts';
+import type { CostSaving, ReportedCost, ReportedCosts, ReportedPool } from './report.ts';
 import { pick, rowFields } from './state-fields.ts';
 
 /** The content of `gpulint cost --format json` without a base. schemas/cost.schema.json describes it. */
@@ -20,6 +20,7 @@ export interface CostReportJson {
   readonly increase: null;
   readonly savings: readonly CostSaving[];
   readonly priceBasis: string | null;
+  readonly nodePools?: readonly Pick<ReportedPool, (typeof poolFields)[number]>[];
 }
 
 /** One workload of one state. */
@@ -27,7 +28,9 @@ export type WorkloadJson = Pick<ReportedCost, (typeof rowFields)[number]>;
 
 const savingFields = ['workload', 'message', 'hourly', 'fix', 'path', 'line'] as const;
 
-export function costReportJson({ rows, savings, basis }: ReportedCosts): CostReportJson {
+const poolFields = ['path', 'line', 'name', 'nodeHourly', 'nodes', 'limitHourly'] as const;
+
+export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCosts): CostReportJson {
   return {
     version: 1,
     currency: 'USD',
@@ -41,5 +44,6 @@ export function costReportJson({ rows, savings, basis }: ReportedCosts): CostRep
     increase: null,
     savings: savings.map((saving) => pick(saving, savingFields)),
     priceBasis: basis ?? null,
+    ...(pools.length === 0 ? {} : { nodePools: pools.map((pool) => pick(pool, poolFields)) }),
   };
 }

@@ -11,14 +11,15 @@ import { shownColumns } from './workload-table.ts';
  * @param maxRows more workloads than these are counted only
  */
 export function* renderMarkdown(
-  { title, rows, savings, basis }: ReportedCosts,
+  { title, rows, savings, basis, pools = [] }: ReportedCosts,
   maxRows = Number.POSITIVE_INFINITY,
 ): Generator<string> {
   const total = totalOf(rows);
   const { idleHourly, workloads, unpriced, ranged } = total;
   const noPrice = isUnpriced(total);
-  const month = noPrice ? undefined : monthTotal(total);
-  yield `### GPU cost of ${plainMarkdown(title)}: ${noPrice ? 'unknown' : hourlyTotal(total)}\n`;
+  const isOnlyPools = workloads === 0 && pools.length > 0;
+  const month = noPrice || isOnlyPools ? undefined : monthTotal(total);
+  yield `### GPU cost of ${plainMarkdown(title)}: ${isOnlyPools ? 'no workloads' : noPrice ? 'unknown' : hourlyTotal(total)}\n`;
   const idle = idleHourly === 0 ? '' : ` ${formatHourly(idleHourly)} of it is idle: servers at minimum replicas.`;
   yield `\n${plural(workloads, 'workload')} with ${gpusTotal(total)}${month === undefined ? '' : `, **${month}**`}.${idle}${openSentence(ranged)}\n`;
   if (savings.length > 0) yield '\n| Saving | Workload | Advice | File |\n| ---: | :--- | :--- | :--- |\n';
@@ -41,6 +42,9 @@ export function* renderMarkdown(
   );
   if (unpriced > 0) yield `\nNot in the totals:\n\n`;
   yield* problems.slice(0, maxRows);
+  if (pools.length > 0) yield '\nNode pools, not in the totals:\n\n';
+  for (const { title: words, path, line } of pools.slice(0, maxRows))
+    yield `- ${plainMarkdown(`${words} (${path}:${line})`)}\n`;
   const prices = basis === undefined ? '' : `Prices: ${basis}; 730 h per month. `;
   yield `\n${plainMarkdown(`${prices}Not included: ${notCounted}.`)}\n`;
 }

@@ -1,4 +1,5 @@
 import type { CostRow } from '../cost/cost-rows.ts';
+import type { PoolRow } from '../pool-lens.ts';
 
 /** What a set of workloads costs, for a reader. Amounts are US dollars. */
 export interface ReportedCosts<Row extends ReportedCost = ReportedCost, Saving extends CostSaving = CostSaving> {
@@ -9,7 +10,12 @@ export interface ReportedCosts<Row extends ReportedCost = ReportedCost, Saving e
   readonly savings: readonly Saving[];
   /** `on demand at AWS us-east-1, as of 2026-07-20`; undefined without prices. */
   readonly basis: string | undefined;
+  /** The node pools of the files; absent in an editor. */
+  readonly pools?: readonly ReportedPool[];
 }
+
+/** A node pool with its place. The totals do not include it. */
+export interface ReportedPool extends CostPlace, Omit<PoolRow, 'start'> {}
 
 /** A line of a file. */
 export interface CostPlace {

@@ -1,11 +1,12 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { gpus, providerName } from '../../catalog/index.ts';
+import { amountNotes } from '../../cost/amount-notes.ts';
 import { type Budget, covers } from '../../cost/budget.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatHourly, fromWords } from '../../cost/money.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
-import { monthOf, runWords } from '../../cost/run-cost.ts';
+import { monthOf, scheduleWords } from '../../cost/run-cost.ts';
 import type { CostBasis, Range } from '../../cost/types.ts';
 import { isValues } from '../../model/values.ts';
 import type { Capacity, Role, Workload } from '../../model/workload.ts';
@@ -35,6 +36,8 @@ export interface CostRow {
   readonly providers: readonly string[];
   /** null without a price. */
   readonly hourly: Range | null;
+  /** What the amount alone would hide: ` (node p5.48xlarge $55.04/h)`. */
+  readonly amountNotes: string;
   /** The number of pods has no known bound: the ceiling of `hourly` counts fewer than may run. */
   readonly isOpen: boolean;
   /** 730 hours, or the runs of a schedule; null for a workload that ends if they are unknown, and without a price. */
@@ -111,9 +114,10 @@ export function costRow(
     cards: sorted(models),
     providers: sorted(providers),
     hourly: cost?.hourly ?? null,
+    amountNotes: cost === null ? '' : amountNotes(cost, workload),
     isOpen: cost?.isOpen ?? false,
     monthly: cost && monthOf(cost),
-    run: (cost && !cost.isOpen && runWords(cost)) || null,
+    run: (cost && !cost.isOpen && scheduleWords(cost)) || null,
     possibleHourly: rangeOf(workload)?.hourly ?? null,
     nodeHourly: cost === null ? (onNode?.hourly ?? null) : null,
     idleHourly: isIdle && cost !== null ? cost.idleHourly : null,
