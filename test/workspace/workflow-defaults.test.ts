@@ -17,7 +17,7 @@ ${inputs}      container:
         command: [torchrun, "--nproc_per_node=${processes}", tune.py]
         resources: {limits: {nvidia.com/gpu: "${gpus}"}}
 `;
-const open = (text: string) => project({ 'w.yaml': text }).file(`${root}/w.yaml`).documents[0];
+const open = (text: string) => project({ 'w.yaml': text }).file(`${root}/w.yaml`)?.documents[0];
 const counts = (text: string) => open(text)?.costed.map((workload) => gpusOf(workload).min);
 const rulesOf = (text: string) => open(text)?.findings.map(({ rule }) => rule);
 
