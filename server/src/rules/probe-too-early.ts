@@ -1,7 +1,7 @@
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -102,7 +102,7 @@ export default defineRule({
     const isOther = !isChart && isValues(workload);
     const hasImage = getIn(container.at, 'image') !== undefined;
     const isRead = isChart || isOther || !workload.partial;
-    if (probe?.node.kind !== 'map' || !isRead || !requestsAccelerators(container)) return;
+    if (probe?.node.kind !== 'map' || !isRead || !usesAccelerators(container, podSet)) return;
     if (isOther && asBoolean(getIn(probe, 'enabled')) === false) return;
     if (isIncomplete(container.at) || isIncomplete(probe) || startHookWaits(container.at)) return;
     // The first versions of the chart gave the container of this name a startup probe.
