@@ -40,6 +40,8 @@ type Known = ReadonlyMap<string, string>;
 
 const maxDepth = 60;
 const maxLength = 100_000;
+/** Numbers, models and machines are shorter; many references to a long value would make a large tree. */
+const maxValue = 200;
 
 /** The values of `parameters`, by name, without those that are unknown. */
 function valuesIn(holder: Cursor | undefined, known: Known): Known {
@@ -48,7 +50,7 @@ function valuesIn(holder: Cursor | undefined, known: Known): Known {
       const value = getIn(one, 'value') ?? getIn(one, 'default');
       const name = asText(getIn(one, 'name'));
       const text = value && textOf(value, known);
-      return name === undefined || text === undefined ? [] : [[name, text]];
+      return name === undefined || text === undefined || text.length > maxValue ? [] : [[name, text]];
     }),
   );
 }

@@ -6,7 +6,7 @@ import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -110,8 +110,11 @@ function isEmptyPredictor(container: Container, { pod }: PodSet, workload: Workl
   if (!ownFormats.has((asText(format) ?? keyOf(at)).toLowerCase()) || !runtime.startsWith('kserve-')) return false;
   const isOpen =
     [at, pod, getIn(at, 'args'), getIn(at, 'env')].some(isIncomplete) || args.some((one) => isTemplated(one.at));
-  const filled = ['storageUri', 'storage', 'storageUris', 'image', 'envFrom', 'volumeMounts'];
-  if (isOpen || command.length > 0 || filled.some((key) => getIn(at, key) !== undefined)) return false;
+  // A misspelled field, which api-field reports, also names a model.
+  const isFilled = entries(at).some((entry) =>
+    /^(?:storage|model_?(?:id|dir|uri)|image$|envFrom$|volumeMounts$)/i.test(keyOf(entry)),
+  );
+  if (isOpen || command.length > 0 || isFilled) return false;
   if (getIn(pod, 'volumes') !== undefined || env.some(({ name }) => /model|storage|repo/i.test(name))) return false;
   return !args.some(({ value }) => namesSource(value));
 }
