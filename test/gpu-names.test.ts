@@ -41,6 +41,7 @@ describe('the name of a card', () => {
     ['Gaudi2', ['gaudi2']],
     ['trn2', ['trainium2']],
     ['v5litepod-16', ['tpu-v5e']],
+    ['tpu-v3-device', ['tpu-v3']],
     ['tpu-v6e-slice', ['tpu-v6e']],
     ['intel-arc-a770', ['arc-a770']],
     ['Max_1550', ['data-center-gpu-max-1550']],

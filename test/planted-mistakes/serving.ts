@@ -11,6 +11,7 @@ export const planters: Planters = {
   'gang-missing': gangMissing,
   'host-libraries': hostLibraries,
   'mixed-gpu-models': mixedGpuModels,
+  'mixed-versions': mixedVersions,
   'model-not-named': modelNotNamed,
   'ray-gpus-missing': rayGpusMissing,
   'ray-limits': rayLimits,
@@ -230,6 +231,22 @@ function rayGpusMissing(analysis: DocumentAnalysis): readonly Mistake[] {
         return [];
       const place = { path: ['spec', 'entrypointNumGpus'], part: 'value' } as const;
       return [{ name: 'an entrypoint with 64 GPUs', steps: put(['spec'], 'entrypointNumGpus', 64), place }];
+    });
+}
+
+function mixedVersions(analysis: DocumentAnalysis): readonly Mistake[] {
+  return analysis.workloads
+    .filter(({ kind }) => /^(?:LeaderWorkerSet|RayCluster)$/.test(kind))
+    .flatMap((workload): readonly Mistake[] => {
+      const images = workload.podSets.flatMap(({ containers }) =>
+        containers.slice(0, 1).flatMap(({ image }) => image ?? []),
+      );
+      const [first, other] = images;
+      const isSame = first?.value === other?.value && /:v?\d+\.\d+\.\d+$/.test(other?.value ?? '');
+      if (first === undefined || other === undefined || images.length > 2 || !isSame || !isWhole(workload)) return [];
+      const changed = other.value.replace(/\d+$/, (patch) => `${Number(patch) + 1}`);
+      const path = pathOf(other.at);
+      return [{ name: changed, steps: [set(path, changed)], place: { path, part: 'value' } }];
     });
 }
 

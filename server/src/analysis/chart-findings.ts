@@ -1,7 +1,8 @@
 import { mayRunMore } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerDocument } from '../model/lower.ts';
-import { type ChartValues, filledTemplates } from '../model/related-files.ts';
+import { type ChartValues, filledTemplates, isSettled } from '../model/related-files.ts';
+import { parameterDefaults, withParameterDefaults } from '../model/workflow-defaults.ts';
 import type { Finding } from '../rules/rule.ts';
 import { type RunInput, runRules } from '../rules/run.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -19,18 +20,47 @@ export function withChartValues(
   chart: ChartValues,
   settings: Settings,
 ): readonly Finding[] {
-  const placeOf = ({ rule, span }: Finding) => `${rule} ${span.start}`;
-  const known = new Set(written.map(placeOf));
-  const added = filledTemplates(template, chart).flatMap((document) =>
-    runOn(document, settings).filter((one) => isCertain(one) && !known.has(placeOf(one))),
-  );
+  const added = addedBy(filledTemplates(template, chart), written, settings);
   if (added.length === 0) return written;
   const inValues = new Set(runOn(chart.document, settings).map(({ rule }) => rule));
-  const shown = new Map(added.filter(({ rule }) => !inValues.has(rule)).map((one) => [placeOf(one), one]));
+  return withAdded(
+    written,
+    added.filter(({ rule }) => !inValues.has(rule)),
+    chart.name,
+  );
+}
+
+/** The findings of a workflow, with those that only show when the defaults of its parameters are filled in. */
+export function withDefaults(
+  document: YamlDocument,
+  written: readonly Finding[],
+  settings: Settings,
+): readonly Finding[] {
+  const root = withParameterDefaults(document);
+  if (root === undefined) return written;
+  const template = !isSettled(root);
+  return withAdded(written, addedBy([{ ...document, root, template }], written, settings), parameterDefaults);
+}
+
+/** The certain findings of filled documents that are not known without the values. */
+function addedBy(filled: readonly YamlDocument[], written: readonly Finding[], settings: Settings): readonly Finding[] {
+  const known = new Set(written.map(placeOf));
+  return filled.flatMap((document) =>
+    runOn(document, settings).filter((one) => isCertain(one) && !known.has(placeOf(one))),
+  );
+}
+
+/** @param name what was filled in */
+function withAdded(written: readonly Finding[], added: readonly Finding[], name: string): readonly Finding[] {
+  const shown = new Map(added.map((one) => [placeOf(one), one]));
   const named = [...shown.values()].map(
-    (one): Finding => ({ ...one, message: `${one.message} (with ${chart.name})`, fixes: [] }),
+    (one): Finding => ({ ...one, message: `${one.message} (with ${name})`, fixes: [] }),
   );
   return [...written, ...named].sort((a, b) => a.span.start - b.span.start);
+}
+
+function placeOf({ rule, span }: Finding): string {
+  return `${rule} ${span.start}`;
 }
 
 /** Values are what a chart starts with, and people set their own: advice about them would be about a choice that nobody has made yet. */

@@ -8,6 +8,7 @@ import { mayConcernAccelerators } from '../model/concern.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { lowerDocument } from '../model/lower.ts';
 import { hasRelatedFiles, withRelatedFiles } from '../model/related-files.ts';
+import { usesParameters } from '../model/workflow-defaults.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Finding } from '../rules/rule.ts';
 import type { RuleCrash } from '../rules/run.ts';
@@ -21,7 +22,7 @@ import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 import { partialDocument } from '../yaml/partial.ts';
-import { withChartValues } from './chart-findings.ts';
+import { withChartValues, withDefaults } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
@@ -152,6 +153,8 @@ export function analyzeDocument(
     const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
     const written = concerned() ? runRules({ document: document(), ...lowered(), ...settings }) : noFindings;
     const { chart } = relatedFiles();
+    if (chart === undefined && usesParameters(text))
+      return { ...written, findings: withDefaults(document(), written.findings, settings) };
     if (chart === undefined || !hasRelatedFiles(rendered, { chart })) return written;
     return { ...written, findings: withChartValues(document(), written.findings, chart, settings) };
   });

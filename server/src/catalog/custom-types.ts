@@ -5,14 +5,17 @@ import { table } from '../yaml/table.ts';
 //
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
-// ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1).
+// ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1);
+// 2026-11-28: knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds = table<string>({
+  'batch.volcano.sh/v1alpha1/Job': 'VolcanoJob',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
   'kaito.sh/v1beta1/Workspace': 'Workspace',
   'karpenter.sh/v1/NodePool': 'NodePool',
+  'keda.sh/v1alpha1/ScaledJob': 'ScaledJob',
   'kubeflow.org/v1/JAXJob': 'JAXJob',
   'kubeflow.org/v1/PaddleJob': 'PaddleJob',
   'kubeflow.org/v1/PyTorchJob': 'PyTorchJob',
@@ -33,6 +36,7 @@ export const customKinds = table<string>({
   'ray.io/v1/RayCluster': 'RayCluster',
   'ray.io/v1/RayJob': 'RayJob',
   'ray.io/v1/RayService': 'RayService',
+  'serving.knative.dev/v1/Service': 'KnativeService',
   'serving.kserve.io/v1alpha1/ClusterServingRuntime': 'ServingRuntime',
   'serving.kserve.io/v1alpha1/ServingRuntime': 'ServingRuntime',
   'serving.kserve.io/v1beta1/InferenceService': 'InferenceService',
@@ -60,6 +64,20 @@ export const customTypes = table<string>({
     '+PodSpec labels:{s annotations:{s supportedModelFormats:[SupportedModelFormat multiModel:b disabled:b protocolVersions:[s workerSpec:ServingRuntimeWorker grpcEndpoint grpcDataEndpoint httpDataEndpoint replicas:i storageHelper:* builtInAdapter:*',
   ServingRuntimeWorker: '+KServeWorker labels:{s annotations:{s',
   SupportedModelFormat: 'name! version autoSelect:b priority:i',
+  // Knative, KEDA and Volcano
+  KnativeService: object('KnativeServiceSpec'),
+  KnativeServiceSpec: 'template:KnativeTemplate traffic:*',
+  KnativeTemplate: 'metadata:ObjectMeta spec:KnativeRevision',
+  KnativeRevision:
+    '+PodSpec containerConcurrency:i timeoutSeconds:i responseStartTimeoutSeconds:i idleTimeoutSeconds:i',
+  ScaledJob: object('ScaledJobSpec'),
+  ScaledJobSpec:
+    'jobTargetRef!:JobSpec pollingInterval:i successfulJobsHistoryLimit:i failedJobsHistoryLimit:i rolloutStrategy rollout:* envSourceContainerName minReplicaCount:i maxReplicaCount:i scalingStrategy:* triggers!:*',
+  VolcanoJob: object('VolcanoJobSpec'),
+  VolcanoJobSpec:
+    'schedulerName minAvailable:i volumes:* tasks:[VolcanoTask policies:* plugins:* runningEstimate:* queue maxRetry:i ttlSecondsAfterFinished:i priorityClassName minSuccess:i networkTopology:*',
+  VolcanoTask:
+    'name replicas:i minAvailable:i template:PodTemplateSpec policies:* topologyPolicy:* maxRetry:i dependsOn:* partitionPolicy:*',
   // LeaderWorkerSet
   LeaderWorkerSet: object('LeaderWorkerSetSpec'),
   LeaderWorkerSetSpec:

@@ -275,6 +275,7 @@ const aliases = table<readonly string[]>({
   tpuv6e: ['v6e', 'tpuv6', 'tpuv6eslice', 'trillium', 'ct6e'],
   tpuv7x: ['tpu7x', 'tpu7', 'tpuv7', 'v7x', 'ironwood'],
   tpuv4: ['tpuv4podslice', 'ct4p'],
+  tpuv3: ['tpuv3device', 'tpuv3slice', 'ct3', 'ct3p'],
   trainium1: ['trainium', 'trn1', 'trn1n'],
   trainium2: ['trn2', 'trn2u'],
   inferentia1: ['inferentia', 'inf1'],

@@ -49,7 +49,7 @@ export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
     if (document.problems.some(({ readable }) => readable !== true)) return [];
     if (entries(root).filter((entry) => keyOf(entry) === 'kind').length > 1) return [];
     const type = apiKind(apiVersion, kind);
-    if (type === undefined || !concernsAccelerators(root.node, kind)) return [];
+    if (type === undefined || !(concernsAccelerators(root.node, type) || joinsCluster(root, type))) return [];
     const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomType(type) };
     const holder: ApiHolder = { at: root, type, above: undefined };
     visitObject(holder, walk);
@@ -268,6 +268,7 @@ const bearingKinds: ReadonlySet<string> = new Set([
   'JAXJob',
   'Job',
   'JobSet',
+  'KnativeService',
   'LeaderWorkerSet',
   'MPIJob',
   'PaddleJob',
@@ -279,10 +280,17 @@ const bearingKinds: ReadonlySet<string> = new Set([
   'RayService',
   'ReplicaSet',
   'ReplicationController',
+  'ScaledJob',
   'StatefulSet',
   'TFJob',
+  'VolcanoJob',
   'XGBoostJob',
 ]);
+
+/** Whether a job runs in a Ray cluster of another object, which may have the accelerators. */
+function joinsCluster(root: Cursor, type: string): boolean {
+  return type === 'RayJob' && getIn(root, 'spec', 'clusterSelector') !== undefined;
+}
 
 /** Whether an object names accelerators anywhere, even where no container gets them, or is of a kind that need not name them. */
 export function concernsAccelerators(node: YamlNode, kind: string): boolean {

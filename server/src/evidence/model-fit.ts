@@ -85,7 +85,8 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
   }
   if (dividedGiB(served, devices.count) > devices.eachGiB * margin) {
-    const isStated = known !== null && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
+    const isStated =
+      known !== null && inField === undefined && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
     return { ...found, kind: 'weights', certain: isStated && name === 'published' && !isGguf, leastGiB: null };
   }
   if (isGguf) return undefined;
@@ -115,11 +116,14 @@ function requestInField(
   const [inPod, ...others] = accelerators;
   if (inPod?.at === undefined || others.length > 0 || own.length > 0 || containers.length > 1) return undefined;
   const { requested, at, form, perPod, candidates } = inPod;
-  if (requested.kind !== 'field' || requested.system !== 'field' || form !== 'whole') return undefined;
+  if (form !== 'whole') return undefined;
   const [vendor, ...vendors] = new Set(candidates.map((id) => gpus.get(id)?.vendor));
-  if (vendors.length > 0 || (vendor !== 'nvidia' && vendor !== 'amd')) return undefined;
+  const isField = requested.kind === 'field' && requested.system === 'field' && vendors.length === 0;
+  const ofVendor = isField && (vendor === 'nvidia' || vendor === 'amd') ? `${vendor}.com/gpu` : undefined;
+  const resource = requested.kind === 'resource' ? requested.name : ofVendor;
+  if (resource === undefined) return undefined;
   const limit = { at, text: '', value: perPod, templated: false, empty: false };
-  return { request: { resource: `${vendor}.com/gpu`, form, limit, request: undefined, count: perPod }, inPod };
+  return { request: { resource, form, limit, request: undefined, count: perPod }, inPod };
 }
 
 /**

@@ -15,6 +15,7 @@ export interface ModelDirectory {
  * The volume into which a container downloads models: where the Hugging Face libraries, vLLM's --download-dir or TGI's image put them.
  * https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
  * https://huggingface.co/docs/text-generation-inference/reference/launcher
+ * https://docs.nvidia.com/nim/large-language-models/latest/configuration.html
  * @param program the server, as `useOf` names it
  */
 export function modelDirectory(container: Container, podSet: PodSet, program: string): ModelDirectory | undefined {
@@ -107,6 +108,7 @@ function downloadPath(container: Container, program: string): string | undefined
   // Images of model servers run as root, unless their pod says otherwise.
   const user = value('HOME') ?? '/root';
   // https://docs.ollama.com/faq#where-are-models-stored
+  if (program === 'nim') return absolute(value('NIM_CACHE_PATH') ?? '/opt/nim/.cache');
   if (program === 'ollama') return absolute(value('OLLAMA_MODELS') ?? `${user}/.ollama`);
   for (const name of ['HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE']) {
     if (value(name) !== undefined) return absolute(value(name));

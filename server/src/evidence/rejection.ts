@@ -32,7 +32,9 @@ function isReadable({ problems }: YamlDocument): boolean {
 /** Whether the pods are written as a pod spec, of which the API server accepts nothing that it rejects elsewhere. */
 export function isPodSpec({ pod }: PodSet, workload: Workload): boolean {
   if (isValues(workload) || workload.byShape || !isReadable(workload.manifest.document)) return false;
-  return getIn(pod, 'containers')?.node.kind === 'seq';
+  // A template of an Argo workflow has the fields of a pod, and one container.
+  const isTemplate = groupOf(workload.apiVersion) === 'argoproj.io' && getIn(pod, 'container')?.node.kind === 'map';
+  return isTemplate || getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
 /** Groups whose objects contain whole pod templates, to which no controller adds containers or volumes of the same names. */

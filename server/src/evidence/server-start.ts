@@ -3,6 +3,7 @@ import { weightsSize } from '../memory/weights.ts';
 import { parametersStated } from '../model/model-params.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
+import { imageModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
 import { mayStoreModels, modelDirectory } from './model-volume.ts';
@@ -39,12 +40,13 @@ export function modelLoader(
   if (use !== 'serving' || program === null) return undefined;
   if (!modelServers.has(program) && !otherServers.has(program)) return undefined;
   const server = readModelServer(processInput(container), program);
-  const model = server?.model;
-  // A format of fewer bits makes the weights smaller by an unknown factor.
+  const isNim = program === 'nim';
+  const model = isNim ? imageModel(container) : server?.model;
+  // A format of fewer bits makes the weights smaller by an unknown factor; NIM chooses FP8 on GPUs that support it.
   const stated = parametersStated(manifest, podSet, options, model);
   const isUnknown = (model === undefined && stated === undefined) || server?.bytes === null;
   const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
-  const weightsGiB = size?.gib;
+  const weightsGiB = size && (isNim ? size.gib / 2 : size.gib);
   const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
   const downloads = model !== undefined && isLarge ? downloadOf(container, podSet, model, program) : undefined;
   return { program, model, downloads, weightsGiB };

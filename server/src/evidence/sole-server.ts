@@ -51,7 +51,10 @@ export function runsAsWritten({ apiVersion }: Pick<Workload, 'apiVersion'>): boo
   return plainGroups.has(groupOf(apiVersion));
 }
 
-const plainGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'leaderworkerset.x-k8s.io', 'jobset.x-k8s.io']);
+const plainGroups: ReadonlySet<string> = new Set([
+  ...['', 'apps', 'batch', 'leaderworkerset.x-k8s.io', 'jobset.x-k8s.io', 'keda.sh', 'serving.knative.dev'],
+  ...['serving.kserve.io', 'argoproj.io', 'apps.kruise.io'],
+]);
 
 /** A command that prepares the server, and neither serves nor asks it. */
 export function isHarmless(command: SimpleCommand): boolean {

@@ -17,6 +17,8 @@ export type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './
 export interface CrossReferences {
   /** A ServingRuntime in the namespace, else a ClusterServingRuntime: the order of KServe. */
   servingRuntime(namespace: string | null, name: string): Referenced<PodsFacts> | undefined;
+  /** What OpenShift AI adds to the pods of an object that names a HardwareProfile. */
+  hardwareProfile(namespace: string | null, name: string): Referenced<PodsFacts> | undefined;
   /** A config that an LLMInferenceService names: in its namespace, else in KServe's own. */
   llmConfig(namespace: string | null, name: string): Referenced<LlmConfigFacts> | undefined;
   trainingRuntime(
@@ -317,6 +319,7 @@ export interface QueueFacts {
 /** The cross-references of a document without others. */
 export const noCrossReferences: CrossReferences = {
   servingRuntime: () => undefined,
+  hardwareProfile: () => undefined,
   llmConfig: () => undefined,
   trainingRuntime: () => undefined,
   steps: () => undefined,

@@ -16,6 +16,7 @@ import { lowerDocument } from './lower.ts';
 import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
 import { cardOfValues } from './values-card.ts';
+import { parameterDefaults, usesParameters, withParameterDefaults } from './workflow-defaults.ts';
 import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
@@ -84,6 +85,7 @@ export function hasRelatedFiles(text: string, { chart, release, installs, base, 
     installs !== undefined ||
     base !== undefined ||
     built !== undefined ||
+    usesParameters(text) ||
     (chart !== undefined && (text.includes('.Values') || (chart.helpers !== undefined && text.includes('include'))))
   );
 }
@@ -98,7 +100,7 @@ export function filledTemplates(document: YamlDocument, chart: ChartValues): rea
 }
 
 /** Whether the values determine everything but names and labels, which helpers of charts make. */
-function isSettled(node: YamlNode): boolean {
+export function isSettled(node: YamlNode): boolean {
   if (node.kind === 'scalar') return !node.templated;
   if (node.incomplete) return false;
   if (node.kind === 'seq') return node.items.every(({ value }) => isSettled(value));
@@ -191,7 +193,10 @@ function readings(document: YamlDocument, related: RelatedFiles): readonly Readi
       return made === undefined ? [] : [{ root: made, readWith: `base ${object.file}` }];
     });
   }
-  if (chart === undefined) return [];
+  if (chart === undefined) {
+    const made = withParameterDefaults(document);
+    return made === undefined ? [] : [{ root: made, readWith: parameterDefaults }];
+  }
   const filled = { template: root, values: chart.root };
   return fillFromValues(document, chart.root, chart.helpers).map((one) => ({ ...one, readWith: chart.name, filled }));
 }

@@ -155,7 +155,7 @@ function hookModel({ engine }: ServerStart, { at, env }: Container): string | un
 }
 
 /** The model in the name of a NIM image: `nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3`. */
-function imageModel({ image }: Container): string | undefined {
+export function imageModel({ image }: Pick<Container, 'image'>): string | undefined {
   const [, model] = /^nvcr\.io\/nim\/([\w.-]+\/[\w.-]+)/.exec(image?.value ?? '') ?? [];
   return model;
 }

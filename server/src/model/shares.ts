@@ -133,7 +133,8 @@ export function unitShare(
     case 'mig':
       return sliceShare(resource, models);
     case 'core':
-      return neuronCoreShare(models);
+      // A chip of TPU v2 and v3 has two cores. https://cloud.google.com/tpu/docs/v3
+      return resource.startsWith('cloud-tpus.google.com/') ? 1 / 2 : neuronCoreShare(models);
     case 'shared':
       return resource.startsWith('amd.com/')
         ? amdPartitionShare(resource, models)

@@ -1,6 +1,6 @@
 import { knativeMetric } from '../evidence/knative-metric.ts';
 import { countIn } from '../model/count.ts';
-import { groupOf } from '../model/manifest.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
@@ -17,7 +17,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * Annotations have no schema. Knative ignores a misspelled key, and replicas with GPUs scale by the defaults. Knative's webhook rejects
  * these annotations on the Knative Service itself, whatever its template contains. Values must be strings: the API server rejects an
  * unquoted number. Knative's own autoscaler measures requests: for CPU and memory, the class must be that of the HPA, which cannot scale to
- * zero.
+ * zero. KServe runs an InferenceService without Knative if its deploymentMode is Standard or RawDeployment: none of these
+ * annotations has an effect then.
  *
  * ```yaml invalid
  * apiVersion: serving.knative.dev/v1
@@ -66,6 +67,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Sources
  *
+ * - [KServe: deployment modes](https://kserve.github.io/website/docs/concepts/architecture/control-plane)
  * - [Knative: scale bounds](https://knative.dev/docs/serving/autoscaling/scale-bounds/)
  * - [Knative: annotations](https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/register.go)
  * - [knative/serving#9358: rejected on the Service since 0.18](https://github.com/knative/serving/pull/9358)
@@ -77,6 +79,10 @@ export default defineRule({
     const group = groupOf(manifest.apiVersion);
     if (group !== 'serving.knative.dev' && group !== 'serving.kserve.io') return;
     const onObject = getIn(manifest.root, 'metadata', 'annotations');
+    if (isWithoutKnative(manifest)) {
+      checkUnused([onObject, getIn(manifest.root, 'spec', 'predictor', 'annotations')], manifest, context);
+      return;
+    }
     const rejected = group === 'serving.knative.dev' && /^(Service|Configuration)$/.test(manifest.kind);
     checkAll(onObject, context, rejected);
     checkAll(getIn(manifest.root, 'spec', 'template', 'metadata', 'annotations'), context);
@@ -85,6 +91,29 @@ export default defineRule({
     if (rejected) checkLevel(onObject, manifest, context);
   },
 });
+
+/** Whether KServe runs an InferenceService as a Deployment. Before KServe 0.16, the mode Standard was named RawDeployment. */
+function isWithoutKnative({ kind, annotations }: Manifest): boolean {
+  const mode = lookUp(annotations, 'serving.kserve.io/deploymentMode')?.value;
+  return kind === 'InferenceService' && (mode === 'RawDeployment' || mode === 'Standard');
+}
+
+/** Reports the annotations of a service without Knative once: a warning if they were to change its number of pods. */
+function checkUnused(places: readonly (Cursor | undefined)[], { root }: Manifest, context: RuleContext): void {
+  const own = places.flatMap((one) => entries(one)).filter((entry) => keyOf(entry).startsWith(prefix));
+  for (const entry of own) checkValue(entry, context);
+  const bounds = own.filter((entry) => /^(?:min|max)-scale$/.test(dashed(keyOf(entry).slice(prefix.length))));
+  const [first = own[0]] = bounds;
+  if (first === undefined) return;
+  const predictor = getIn(root, 'spec', 'predictor');
+  const isBounded = getIn(predictor, 'minReplicas') !== undefined || getIn(predictor, 'maxReplicas') !== undefined;
+  const changes = !isBounded && bounds.some((entry) => asText(entry) !== '1');
+  context.report({
+    severity: changes ? 'warning' : 'info',
+    message: `${keyOf(first)} has no effect without Knative (deploymentMode); KServe's bounds are minReplicas and maxReplicas`,
+    span: keySpanOf(first),
+  });
+}
 
 const prefix = 'autoscaling.knative.dev/';
 

@@ -1,9 +1,12 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { writtenNumber } from '../evidence/written.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import type { Container } from '../model/workload.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Container, Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import {
+  asBoolean,
+  asText,
   type Cursor,
   entries,
   getIn,
@@ -25,7 +28,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * The training operator finds the container to configure by its name: `pytorch` in a PyTorchJob, `tensorflow` in a TFJob, `jax` in a JAXJob,
  * `paddle` in a PaddleJob and `xgboost` in an XGBoostJob. It rejects a job without this container. The roles of a PyTorchJob are `Master`,
- * with one replica, and `Worker`; an MPIJob needs a `Launcher`, also with one.
+ * with one replica, and `Worker`; an MPIJob needs a `Launcher`, also with one. KServe adds the model of a service to the container
+ * `kserve-container` of its ServingRuntime.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -72,6 +76,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [Training operator: validation of a PyTorchJob](https://github.com/kubeflow/trainer/blob/v1.9.4/pkg/webhooks/pytorch/pytorchjob_webhook.go)
+ * - [KServe: merging runtimes](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/utils/utils.go)
  * - [kubeflow/trainer#1563](https://github.com/kubeflow/trainer/issues/1563)
  */
 export default defineRule({
@@ -79,6 +84,7 @@ export default defineRule({
   severity: 'error',
   manifest(manifest, context) {
     if (context.document.template) return;
+    checkRuntime(manifest, context);
     for (const [type, field, single, ...others] of roles) {
       const specs = `${manifest.apiVersion}/${manifest.kind}` === type && getIn(manifest.root, 'spec', field);
       if (specs) checkRoles(specs, single, [single, ...others], manifest.kind, context);
@@ -103,6 +109,24 @@ export default defineRule({
     });
   },
 });
+
+/** The container to which KServe adds the model of a service. Runtimes of ModelMesh have others. */
+function checkRuntime({ kind, apiVersion, root }: Manifest, { report }: RuleContext): void {
+  if (groupOf(apiVersion) !== 'serving.kserve.io' || !kind.endsWith('ServingRuntime')) return;
+  const spec = getIn(root, 'spec');
+  const containers = getIn(spec, 'containers');
+  const modelMesh = ['grpcDataEndpoint', 'grpcEndpoint', 'builtInAdapter'];
+  if (asBoolean(getIn(spec, 'multiModel')) === true || modelMesh.some((key) => getIn(spec, key) !== undefined)) return;
+  const names = items(containers).map((one) => getIn(one, 'name'));
+  const [first] = names;
+  if (first === undefined || isIncomplete(containers) || names.some((one) => one === undefined || isTemplated(one)))
+    return;
+  if (names.some((one) => asText(one) === 'kserve-container')) return;
+  report({
+    message: `The ${kind} has no container named kserve-container: KServe rejects the services that use it`,
+    span: spanOf(first),
+  });
+}
 
 /**
  * The replica specs of each kind and their roles, first the one that has a single pod. Defaults correct their case.

@@ -1,9 +1,8 @@
 import { type GpuModel, gpus } from '../catalog/index.ts';
 import type { ServedFlags } from '../command/served-flags.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
-import { servedFlags } from '../evidence/launch.ts';
+import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import { knownModel, type ServedModel, servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -77,7 +76,7 @@ export default defineRule({
   topic: 'other',
   severity: 'error',
   container(container, context) {
-    if (!requestsAccelerators(container) || container.type !== 'app' || isExempt(context.workload)) return;
+    if (!usesAccelerators(container, context.podSet) || container.type !== 'app' || isExempt(context.workload)) return;
     const lines = [...container.command, ...container.args];
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;

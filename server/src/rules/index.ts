@@ -73,6 +73,7 @@ import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import mixedGpuModels from './mixed-gpu-models.ts';
+import mixedVersions from './mixed-versions.ts';
 import modelDoesNotFit from './model-does-not-fit.ts';
 import modelNotNamed from './model-not-named.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
@@ -236,6 +237,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
   ['mixed-gpu-models', mixedGpuModels],
+  ['mixed-versions', mixedVersions],
   ['model-does-not-fit', modelDoesNotFit],
   ['model-not-named', modelNotNamed],
   ['model-path-not-mounted', modelPathNotMounted],

@@ -2,10 +2,11 @@ import { imageParts } from '../catalog/images.ts';
 import { readFlags } from '../command/flags.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
-import type { Container } from '../model/workload.ts';
-import { getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -14,7 +15,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * vLLM then loads its default, a demo model with 0.6 billion parameters: the pod becomes ready, and clients get an error for any other
- * model, or poor answers from a GPU that is almost empty. SGLang does not start.
+ * model, or poor answers from a GPU that is almost empty. SGLang does not start. KServe's Hugging Face server takes its model from
+ * `--model_id` or `storageUri`; `--model_name` is only the name under which clients find it. Without them it exits.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -49,12 +51,13 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If a variable, `envFrom`, a settings file or a template may name the model, for images with their own entrypoint, for patches and
- * definitions, and for operators that add the model.
+ * definitions, for operators that add the model, and for an InferenceService that names a custom runtime or mounts volumes.
  *
  * ## Sources
  *
  * - [vLLM: engine arguments](https://docs.vllm.ai/en/latest/configuration/engine_args.html)
  * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
+ * - [KServe: Hugging Face server](https://github.com/kserve/kserve/blob/master/python/huggingfaceserver/huggingfaceserver/__main__.py)
  */
 export default defineRule({
   topic: 'other',
@@ -62,6 +65,10 @@ export default defineRule({
   yields: true,
   container(container, { podSet, workload, report }) {
     const { at, image, command, args } = container;
+    if (isEmptyPredictor(container, podSet, workload)) {
+      report({ message: emptyPredictor, span: spanOf(args[0]?.at ?? getIn(at, 'modelFormat', 'name') ?? at) });
+      return;
+    }
     if (container.type !== 'app' || !requestsAccelerators(container) || !isListedContainer(at)) return;
     if (
       image === undefined ||
@@ -86,6 +93,36 @@ const effects: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM has no --model: it serves its small default model instead of yours'],
   ['sglang', 'SGLang requires --model-path: without it, the server exits'],
 ]);
+
+const emptyPredictor =
+  'The predictor has no storageUri and no --model_id: KServe mounts no model at /mnt/models, and the server exits';
+
+/** The formats whose servers in KServe's own runtimes load /mnt/models. */
+const ownFormats: ReadonlySet<string> = new Set(['huggingface', 'triton', 'tensorflow', 'pytorch', 'onnx']);
+
+/** Whether a server of KServe's own runtimes has neither a stored model nor the name of one. `--model_name` is not one: clients use it. */
+function isEmptyPredictor(container: Container, { pod }: PodSet, workload: Workload): boolean {
+  const { at, type, args, command, env } = container;
+  if (groupOf(workload.apiVersion) !== 'serving.kserve.io' || workload.kind !== 'InferenceService') return false;
+  if (type !== 'app' || isListedContainer(at) || workload.partial || !requestsAccelerators(container)) return false;
+  const format = getIn(at, 'modelFormat', 'name');
+  const runtime = asText(getIn(at, 'runtime')) ?? 'kserve-';
+  if (!ownFormats.has((asText(format) ?? keyOf(at)).toLowerCase()) || !runtime.startsWith('kserve-')) return false;
+  const isOpen =
+    [at, pod, getIn(at, 'args'), getIn(at, 'env')].some(isIncomplete) || args.some((one) => isTemplated(one.at));
+  // A misspelled field, which api-field reports, also names a model.
+  const isFilled = entries(at).some((entry) =>
+    /^(?:storage|model_?(?:id|dir|uri)|image$|envFrom$|volumeMounts$)/i.test(keyOf(entry)),
+  );
+  if (isOpen || command.length > 0 || isFilled) return false;
+  if (getIn(pod, 'volumes') !== undefined || env.some(({ name }) => /model|storage|repo/i.test(name))) return false;
+  return !args.some(({ value }) => namesSource(value));
+}
+
+function namesSource(word: string): boolean {
+  const [name = ''] = word.replace(/^-+/, '').split('=');
+  return /model|repo|store|config/i.test(name) && name.replace('-', '_') !== 'model_name';
+}
 
 function mayName({ at, env, scripts }: Container): boolean {
   return (

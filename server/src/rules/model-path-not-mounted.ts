@@ -1,7 +1,6 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
-import { servedFlags } from '../evidence/launch.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
+import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -81,7 +80,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { podSet, workload, document } = context;
-    if (!requestsAccelerators(container)) return;
+    if (!usesAccelerators(container, context.podSet)) return;
     // What uses a definition or a patch may mount something else there.
     const isOpen = document.template || workload.partial || workload.role === 'definition';
     const empty = isOpen ? undefined : emptyModelVolume(container, podSet);

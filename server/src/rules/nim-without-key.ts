@@ -1,5 +1,5 @@
 import { gpuProgram } from '../evidence/gpu-programs.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
 import { isListedContainer } from '../model/pod.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -66,7 +66,7 @@ export default defineRule({
     if (
       isTemplated(image.at) ||
       isIncomplete(at) ||
-      !(requestsAccelerators(container) || gpuProgram(container) !== undefined) ||
+      !(usesAccelerators(container, podSet) || gpuProgram(container) !== undefined) ||
       mayHaveModel(container, podSet)
     )
       return;

@@ -1,7 +1,7 @@
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -79,11 +79,13 @@ import { defineRule } from './rule.ts';
  * minute, which is information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2
  * billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the
  * weights. If it stores them on a volume that outlives the pod, the finding is information only: the volume may already hold the model. The
- * same applies to the values of a chart whose templates are unknown.
+ * same applies to the values of a chart whose templates are unknown, and to NIM with less than a quarter of the time that NVIDIA's chart
+ * gives it.
  *
  * ## Sources
  *
  * - [Kubernetes: liveness, readiness and startup probes](https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/)
+ * - [NVIDIA: values of the chart nim-llm](https://github.com/NVIDIA/nim-deploy/blob/main/helm/nim-llm/values.yaml)
  * - [kserve/kserve#5062](https://github.com/kserve/kserve/issues/5062)
  * - [vllm-project/aibrix#772](https://github.com/vllm-project/aibrix/issues/772)
  */
@@ -100,7 +102,7 @@ export default defineRule({
     const isOther = !isChart && isValues(workload);
     const hasImage = getIn(container.at, 'image') !== undefined;
     const isRead = isChart || isOther || !workload.partial;
-    if (probe?.node.kind !== 'map' || !isRead || !requestsAccelerators(container)) return;
+    if (probe?.node.kind !== 'map' || !isRead || !usesAccelerators(container, podSet)) return;
     if (isOther && asBoolean(getIn(probe, 'enabled')) === false) return;
     if (isIncomplete(container.at) || isIncomplete(probe) || startHookWaits(container.at)) return;
     // The first versions of the chart gave the container of this name a startup probe.
@@ -115,6 +117,15 @@ export default defineRule({
     const killed = `${isChart ? `probes.${keyOf(named)}` : keyOf(probe)} kills the container ${budget} s after its start, but`;
     const found = loader && slowStart(loader, budget);
     const patience = found === undefined && startup === undefined ? readinessBudget(probe, readiness) : undefined;
+    if (found === undefined && startup === undefined && isNimStart(loader, budget)) {
+      report({
+        severity: 'info',
+        message: `${killed} NVIDIA's chart gives NIM ${nimSeconds.toLocaleString('en')} s to start: a longer start never ends`,
+        span: keySpanOf(named),
+        fixes: () => [isOther ? undefined : addStartupProbe(probe, container.at, document, isChart)],
+      });
+      return;
+    }
     if (found === undefined && (patience === undefined || patience < Math.max(1.25 * budget, budget + 60))) return;
     const isCertain = found === undefined ? (patience ?? 0) >= 2 * budget : found.downloads !== 'first';
     report({
@@ -161,6 +172,14 @@ function slowStart(
   }
   return undefined;
 }
+
+/** Whether NIM, with a model of several billion parameters, has much less time than NVIDIA gives it. */
+function isNimStart(loader: ModelLoader | undefined, budget: number): boolean {
+  return loader?.program === 'nim' && (loader.weightsGiB ?? 0) >= 3 && budget < nimSeconds / 4;
+}
+
+/** The startup probe of NVIDIA's chart: 40 s + 180 × 10 s. https://github.com/NVIDIA/nim-deploy/blob/main/helm/nim-llm/values.yaml */
+const nimSeconds = 1840;
 
 function lastPart(model: string): string {
   const parts = model.split('/').filter((part) => part !== '');

@@ -1,7 +1,6 @@
 import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { servedFlags } from '../evidence/launch.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
+import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { namesVllm } from '../model/served-fields.ts';
 import { servedModel } from '../model/served-model.ts';
 import { flagsIn } from '../model/vllm-settings.ts';
@@ -66,7 +65,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     if (context.workload.byShape) reportField(container, context);
-    if (!requestsAccelerators(container)) return;
+    if (!usesAccelerators(container, context.podSet)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
     const served = servedFlags(container);

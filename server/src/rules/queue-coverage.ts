@@ -117,7 +117,8 @@ export default defineRule({
       group,
       covered: namesIn(getIn(group, 'coveredResources')),
     }));
-    if (!mayConcernAccelerators(groups.flatMap(({ covered }) => covered ?? []).join(' '))) return;
+    const quotas = placesAt(root, 'spec.resourceGroups.*.flavors.*.resources.*.name').map(asText);
+    if (!mayConcernAccelerators([...groups.flatMap(({ covered }) => covered ?? []), ...quotas].join(' '))) return;
     checkCohort(root, context);
     const before = new Set<string>();
     for (const { group, covered } of groups) {

@@ -7,6 +7,7 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -95,7 +96,8 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    const isWhole = container.fromTemplate === true || (isListed(container) && !mayBeCompleted(workload));
+    const isOwn = isListed(container) || isInTemplate(container, workload);
+    const isWhole = container.fromTemplate === true || (isOwn && !mayBeCompleted(workload));
     if (container.type === 'init' || !isWhole || kindOf(workload).mountsShm === true) return;
     if (isExempt(workload)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
@@ -148,6 +150,12 @@ function spanOfLaunch(container: Container, launch: string | undefined): Span {
   const flags = container.fromTemplate === true ? [...container.command, ...container.args] : [];
   const flag = flags.find(({ value }) => value.startsWith('-') && launch?.includes(value) === true);
   return flag === undefined ? keySpanOf(container.resources ?? container.at) : spanOf(flag.at);
+}
+
+/** Whether a container is that of a template of an Argo workflow, to which no patch adds volumes. */
+function isInTemplate({ at }: Container, { apiVersion, manifest }: Workload): boolean {
+  const isTemplate = groupOf(apiVersion) === 'argoproj.io' && keyOf(at) === 'container';
+  return isTemplate && !manifest.document.text.includes('podSpecPatch');
 }
 
 function isListed({ at: { parent } }: Container): boolean {

@@ -1,6 +1,6 @@
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
-import { isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { isIncomplete, isTemplated, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -12,7 +12,7 @@ import { defineRule } from './rule.ts';
  *
  * The device plugin uses this variable to pass a container's GPUs to NVIDIA's container runtime. A value in the manifest takes precedence:
  * the container gets GPUs that the scheduler does not count and may assign to another pod. Request `nvidia.com/gpu` instead. To let several
- * pods use one GPU, use time slicing, MPS or MIG.
+ * pods use one GPU, use time slicing, MPS or MIG. The same applies to an annotation that adds a CDI device (`nvidia.com/gpu=0`).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -63,10 +63,22 @@ import { defineRule } from './rule.ts';
  *
  * - [NVIDIA/k8s-device-plugin#87](https://github.com/NVIDIA/k8s-device-plugin/issues/87)
  * - [NVIDIA/k8s-device-plugin#195](https://github.com/NVIDIA/k8s-device-plugin/issues/195)
+ * - [CDI: annotations](https://github.com/cncf-tags/container-device-interface/blob/main/pkg/cdi/annotations.go)
  */
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
+  podSet({ annotations, containers }, { workload, report }) {
+    if (isExempt(workload) || containers.some(({ accelerators }) => accelerators.length > 0)) return;
+    for (const { value, at } of annotations) {
+      if (!keyOf(at).includes('cdi.k8s.io/') || isTemplated(at)) continue;
+      if (!/^nvidia\.com\/(?:gpu|mig|pgpu)=[\w:,.=/-]{1,200}$/.test(value)) continue;
+      report({
+        message: `The annotation adds ${shorten(value, 40)}, which bypasses the scheduler: another pod can get the same GPU`,
+        span: spanOf(at),
+      });
+    }
+  },
   container(container, context) {
     const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
     const value = env?.value;

@@ -28,6 +28,7 @@ import type {
   WrittenNumber,
 } from '../model/cross-references.ts';
 import type { ImplicitDevices } from '../model/implicit-devices.ts';
+import { profilePods } from '../model/kinds/hardware-profile.ts';
 import { llmReplicas } from '../model/kinds/kserve-llm.ts';
 import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
 import { lowerManifest } from '../model/lower.ts';
@@ -110,6 +111,8 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       return servingFacts(manifest);
     case 'serving.kserve.io/LLMInferenceServiceConfig':
       return { type: 'llm', facts: llmFacts(manifest) };
+    case 'infrastructure.opendatahub.io/HardwareProfile':
+      return { type: 'pods', facts: profilePods(spec) };
     case 'trainer.kubeflow.org/TrainingRuntime':
     case 'trainer.kubeflow.org/ClusterTrainingRuntime':
       return trainingFacts(manifest);

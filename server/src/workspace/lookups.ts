@@ -66,6 +66,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
           'pods',
         ),
       ),
+    hardwareProfile: (namespace, name) =>
+      read(['HardwareProfile'], ['hardwareProfile', namespace, name], () =>
+        factsNamed(scope, ['infrastructure.opendatahub.io/HardwareProfile'], namespace, name, 'pods'),
+      ),
     llmConfig: (namespace, name) =>
       read(['LLMInferenceServiceConfig'], ['llmConfig', namespace, name], () => {
         const inNamespace = (where: string | null) => factsNamed(scope, [llmConfig], where, name, 'llm');

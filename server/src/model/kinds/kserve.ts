@@ -3,12 +3,13 @@ import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cu
 import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
+import { hardwareProfile, profileWord } from './hardware-profile.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
 import { type InheritedRuntime, multiNode } from './kserve-nodes.ts';
 import { exactly, unlimitedRetries } from './pod-sets.ts';
 
 /** Most predictors run on CPUs; these words mark those that may use GPUs without naming a resource. */
-const words = ['runtime:', 'runtime"', 'workerSpec', 'autoscaling.knative.dev'];
+const words = ['runtime:', 'runtime"', 'workerSpec', 'autoscaling.knative.dev', profileWord];
 
 /**
  * KServe's InferenceService. Scale to zero and defaults:
@@ -79,6 +80,8 @@ function endpointPods(
     if (component === undefined) return [];
     const scaling = lowerScaling(component, mode);
     const runtime = name === 'predictor' ? runtimeOf(component, object) : undefined;
+    // What the profile adds takes precedence over the runtime.
+    const inheritedPods = (name === 'predictor' ? hardwareProfile(object) : undefined) ?? runtime;
     const served: PodSetSource = {
       name: prefix + name,
       pod: component,
@@ -86,7 +89,7 @@ function endpointPods(
       replicas: scaling.min,
       pods: { min: scaling.floor, max: ceiling(component, scaling) },
       containers: componentContainers(component),
-      ...(runtime && { inheritedPods: runtime }),
+      ...(inheritedPods && { inheritedPods }),
     };
     const worker = getIn(component, 'workerSpec');
     if (worker === undefined) return [served];

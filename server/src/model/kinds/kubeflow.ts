@@ -4,6 +4,7 @@ import { lookUp } from '../manifest.ts';
 import { lowerCount } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Retries } from '../workload.ts';
+import { hardwareProfile, profileWord } from './hardware-profile.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { roleAddresses } from './pod-addresses.ts';
 import { between, exactly, fromTemplate, retriesAt, unlimitedRetries, written } from './pod-sets.ts';
@@ -39,6 +40,7 @@ export const kubeflowKinds: readonly KindEntry[] = [
     kinds: ['Notebook'],
     role: 'interactive',
     passesAnnotations: true,
+    words: [profileWord],
     lower: lowerNotebook,
   },
 ];
@@ -148,12 +150,14 @@ function retriesOf(spec: Cursor | undefined, roles: readonly Cursor[], restartDe
 }
 
 /** One pod, or none while an annotation stops the notebook. */
-function lowerNotebook({ root, annotations }: KindInput): KindLowering {
+function lowerNotebook(object: KindInput): KindLowering {
+  const { root, annotations } = object;
+  const inheritedPods = hardwareProfile(object);
   const stopped = lookUp(annotations, 'kubeflow-resource-stopped') !== undefined;
   const podSets: readonly PodSetSource[] = fromTemplate(
     'notebook',
     getIn(root, 'spec', 'template'),
     exactly(stopped ? 0 : 1),
-  );
+  ).map((podSet) => (inheritedPods === undefined ? podSet : { ...podSet, inheritedPods }));
   return { podSets, retries: unlimitedRetries, scaling: null, partial: false };
 }

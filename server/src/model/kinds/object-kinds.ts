@@ -72,6 +72,7 @@ export const objectKinds: readonly ObjectKind[] = [
     use: 'named',
     cluster: true,
   },
+  { group: 'infrastructure.opendatahub.io', kinds: ['HardwareProfile'], use: 'named' },
   { group: 'resource.k8s.io', kinds: ['DeviceClass'], use: 'named', cluster: true },
   { group: 'keda.sh', kinds: ['TriggerAuthentication'], use: 'named' },
   { group: 'policy', kinds: ['PodDisruptionBudget'], use: 'named' },

@@ -31,7 +31,7 @@ export const rayKinds: readonly KindEntry[] = [
   {
     group: 'ray.io',
     kinds: ['RayJob'],
-    words: [],
+    words: ['clusterSelector'],
     ...ray,
     rayCluster: (root) => clusterIn(getIn(root, 'spec')),
     launcher: submitter,

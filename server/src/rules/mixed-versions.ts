@@ -1,0 +1,118 @@
+import { imageParts } from '../catalog/images.ts';
+import { spansPods } from '../evidence/gpu-assignment.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import type { Located } from '../yaml/cursor.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * Pods that work together run different versions of one image.
+ *
+ * ## Why
+ *
+ * The pods of a Ray cluster, of a group that serves one model, or of a distributed job exchange data in formats that change from version to
+ * version. Ray compares its version and that of Python when a worker joins, and the worker exits if they differ: the cluster has its head,
+ * and its GPU workers keep restarting.
+ *
+ * ```yaml invalid
+ * apiVersion: ray.io/v1
+ * kind: RayCluster
+ * metadata:
+ *   name: tune
+ * spec:
+ *   headGroupSpec:
+ *     rayStartParams: {}
+ *     template:
+ *       spec:
+ *         containers:
+ *           - {name: head, image: "rayproject/ray:2.44.0"}
+ *   workerGroupSpecs:
+ *     - groupName: gpu
+ *       replicas: 1
+ *       rayStartParams: {}
+ *       template:
+ *         spec:
+ *           containers:
+ *             - {name: worker, image: "rayproject/ray:2.46.0-gpu", resources: {limits: {nvidia.com/gpu: 1}}}
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: ray.io/v1
+ * kind: RayCluster
+ * metadata:
+ *   name: tune
+ * spec:
+ *   headGroupSpec:
+ *     rayStartParams: {}
+ *     template:
+ *       spec:
+ *         containers:
+ *           - {name: head, image: "rayproject/ray:2.46.0"}
+ *   workerGroupSpecs:
+ *     - groupName: gpu
+ *       replicas: 1
+ *       rayStartParams: {}
+ *       template:
+ *         spec:
+ *           containers:
+ *             - {name: worker, image: "rayproject/ray:2.46.0-gpu", resources: {limits: {nvidia.com/gpu: 1}}}
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For images of different repositories, for tags without a version, for templates, and for pods that do not work together.
+ *
+ * ## Sources
+ *
+ * - [Ray: check_version_info](https://github.com/ray-project/ray/blob/master/python/ray/_private/node.py)
+ * - [KubeRay: Ray and Python versions](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/config.html)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  workload(workload, { report }) {
+    const { rayCluster, gang } = kindOf(workload);
+    if (workload.partial || !requestsAccelerators(workload) || !(spansPods(workload) || gang !== undefined)) return;
+    const first = new Map<string, Version>();
+    for (const { containers } of workload.podSets) {
+      const [main] = containers.filter(({ type }) => type === 'app');
+      const own = main?.image && versionOf(main.image);
+      if (own === undefined) continue;
+      const other = first.get(own.family);
+      if (other === undefined) first.set(own.family, own);
+      const differs =
+        other !== undefined &&
+        (other.number !== own.number || (other.python ?? own.python) !== (own.python ?? other.python));
+      if (!differs) continue;
+      const isRay = rayCluster !== undefined && own.family === ray;
+      report({
+        severity: isRay ? 'error' : 'warning',
+        message: `${shorten(own.family, 28)} is ${own.tag} here and ${other.tag} in other pods of the ${workload.kind}: ${isRay ? 'Ray rejects workers of another version' : 'they may not understand each other'}`,
+        span: spanOf(own.at),
+      });
+      return;
+    }
+  },
+});
+
+interface Version {
+  readonly family: string;
+  readonly tag: string;
+  readonly number: string;
+  /** Of Ray's images: `py310`. */
+  readonly python: string | undefined;
+  readonly at: Located<string>['at'];
+}
+
+const ray = 'rayproject/ray';
+
+function versionOf({ value, at }: Located<string>): Version | undefined {
+  const { repository, tag = '' } = imageParts(value);
+  const number = /^v?(\d+\.\d+(?:\.\d+)?)/.exec(tag)?.[1];
+  if (number === undefined || isTemplated(at)) return undefined;
+  const isRay = /(?:^|\/)rayproject\/ray(?:-ml|-llm)?$/.test(repository);
+  const python = isRay ? /-(py3\d+)/.exec(tag)?.[1] : undefined;
+  return { family: isRay ? ray : repository, tag: shorten(tag, 16), number, python, at };
+}
