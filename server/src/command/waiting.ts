@@ -72,20 +72,30 @@ export interface Ending {
   readonly words: readonly [Word, Word];
   /** The flag that keeps it in the foreground, for a program that goes on in the background when its command ends. */
   readonly foreground?: string;
+  /** The seconds after which `timeout` ends it. */
+  readonly limit?: number;
 }
 
-/** The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown. */
-export function findEnding({ command, args, env }: ProcessInput): Ending | undefined {
+/**
+ * The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown.
+ * @param trains whether a Python script of unknown use trains, according to its surroundings
+ */
+export function findEnding({ command, args, env }: ProcessInput, trains = false): Ending | undefined {
   const line = readCommandLine(command, args, env);
   if (!line.complete || line.statements.some((statement) => waitOf(statement) !== undefined || mayStay(statement)))
     return undefined;
   const flags = line.statements.map(foregroundFlag);
+  const isTraining = (statement: Statement) => trains && runsUnknownScript(statement);
   const effects = line.statements.map((statement, index) =>
-    flags[index] === undefined ? effectOf(statement) : 'works',
+    flags[index] === undefined && !isTraining(statement) ? effectOf(statement) : 'works',
   );
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return undefined;
   // Before a wait, a script of any name has ended; alone, many names are also those of servers.
-  if (allCommands(line.statements).some((command) => effectOf(command) === 'works' && !endsForSure(command)))
+  if (
+    allCommands(line.statements).some(
+      (command) => effectOf(command) === 'works' && !endsForSure(command) && !(trains && isScript(command)),
+    )
+  )
     return undefined;
   const at = effects.lastIndexOf('works');
   const main = at >= 0 ? line.statements[at] : line.statements.filter(onlyListsDevices).at(-1);
@@ -98,7 +108,13 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
   const end = last?.words.at(-1);
   if (last === undefined || first === undefined || end === undefined) return undefined;
   const foreground = flags[at];
-  return { what: programWords(last).join(' '), words: [first, end], ...(foreground && { foreground }) };
+  const limit = timeLimit(last);
+  return {
+    what: programWords(last).join(' '),
+    words: [first, end],
+    ...(foreground && { foreground }),
+    ...(limit !== undefined && { limit }),
+  };
 }
 
 /** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */
@@ -119,7 +135,7 @@ export function works(statement: Statement): boolean {
 
 /** Whether a command that works is known to end by more than the name of its script. */
 function endsForSure(command: SimpleCommand): boolean {
-  if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;
+  if (doesOf(command) === 'ends' || pythonCode(command) !== undefined || timeLimit(command) !== undefined) return true;
   const found = recognizeProgram([command]);
   if (found === undefined || found.confidence === 'certain') return found !== undefined;
   const named = wordsOf(found.program);
@@ -252,8 +268,36 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
   );
 }
 
+/** Whether a statement only runs a Python file, of whose name nothing is known. */
+function runsUnknownScript(statement: Statement): boolean {
+  return statement.kind === 'command' && !statement.background && isScript(statement);
+}
+
+function isScript(command: SimpleCommand): boolean {
+  const words = programWords(command);
+  return isPython(words) && words[1]?.endsWith('.py') === true && recognizeProgram([command]) === undefined;
+}
+
+type Effect = 'nothing' | 'works' | 'waits' | 'unknown';
+
 /** What a statement other than a wait does: nothing worth a GPU, work that ends, `wait`, or something unknown. */
-const effectOf = once((statement: Statement): 'nothing' | 'works' | 'waits' | 'unknown' => {
+const effectOf = once((statement: Statement): Effect => {
+  const effect = ownEffect(statement);
+  return effect === 'unknown' && timeLimit(statement) !== undefined && !statement.background ? 'works' : effect;
+});
+
+/** The seconds after which `timeout` ends a command. */
+export function timeLimit(statement: Statement): number | undefined {
+  if (statement.kind !== 'command') return undefined;
+  const words = statement.words.map(({ text }) => text);
+  const wrappers = words.slice(0, words.length - programWords(statement).length);
+  const at = wrappers.findIndex((word) => baseName(word) === 'timeout');
+  const limit = at < 0 ? undefined : sleepSeconds(wrappers.slice(-1));
+  // Zero means no limit.
+  return limit === 0 || limit === Number.POSITIVE_INFINITY ? undefined : limit;
+}
+
+function ownEffect(statement: Statement): Effect {
   if (statement.kind === 'group') {
     // A function is only declared here. It runs where it is called, under a name that is unknown there.
     if (statement.keyword === 'function') return 'nothing';
@@ -286,7 +330,7 @@ const effectOf = once((statement: Statement): 'nothing' | 'works' | 'waits' | 'u
     return recognized.use === 'batch' && (recognized.confidence === 'certain' || isPython(words)) ? 'works' : 'unknown';
   if (isPython(words)) return endsByName(words.find((word) => word.endsWith('.py'))) ? 'works' : 'unknown';
   return preparesByName(words) ? 'works' : 'unknown';
-});
+}
 
 /** Whether it is a shell script whose name says that it only prepares something: `./setup.sh`, `bash scripts/install_deps.sh`. */
 function preparesByName([program = '', script = '']: readonly string[]): boolean {

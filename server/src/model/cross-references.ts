@@ -47,6 +47,8 @@ export interface CrossReferences {
   ): readonly Referenced<ScalerFacts>[];
   /** The PodDisruptionBudgets in a namespace that select pods with these labels. */
   budgetsOf(namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[];
+  /** The Deployments and StatefulSets in a namespace whose pods have these labels. */
+  keptRunning(namespace: string | null, labels: Table<string>): readonly Referenced<WorkloadFacts>[];
   /** What a scaler's target runs. A Deployment that KServe creates is found through its InferenceService. */
   workload(kind: string, namespace: string | null, name: string): Referenced<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
@@ -296,6 +298,10 @@ export interface WorkloadFacts {
   readonly latencyCritical: boolean;
   /** What its pods always request of each accelerator resource; empty for workloads that end. */
   readonly demand: Table<number>;
+  /** The labels of its pods, if it has one pod template. */
+  readonly labels: Table<string>;
+  /** The number of replicas; null if it is unknown, undefined if it is not set. */
+  readonly replicas: number | null | undefined;
 }
 
 /** A workload that stays up, and what its pods request of one resource. */
@@ -325,6 +331,7 @@ export const noCrossReferences: CrossReferences = {
   configMap: () => undefined,
   scalersOf: () => [],
   budgetsOf: () => [],
+  keptRunning: () => [],
   workload: () => undefined,
   clusterQueueOf: () => undefined,
   defaultsIn: () => [],

@@ -18,6 +18,7 @@ import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
 import cpuStepHoldsGpu from './cpu-step-holds-gpu.ts';
+import cronjobOverlap from './cronjob-overlap.ts';
 import cudaTooOld from './cuda-too-old.ts';
 import deviceClaimInvalid from './device-claim-invalid.ts';
 import disruptionAnnotation from './disruption-annotation.ts';
@@ -30,6 +31,7 @@ import emptydirMedium from './emptydir-medium.ts';
 import envInvalid from './env-invalid.ts';
 import envMisspelled from './env-misspelled.ts';
 import envReference from './env-reference.ts';
+import evictionBlocked from './eviction-blocked.ts';
 import exitStatusHidden from './exit-status-hidden.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
@@ -178,6 +180,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['cpu-starved-accelerators', cpuStarvedAccelerators],
   ['cpu-step-holds-gpu', cpuStepHoldsGpu],
+  ['cronjob-overlap', cronjobOverlap],
   ['cuda-too-old', cudaTooOld],
   ['device-claim-invalid', deviceClaimInvalid],
   ['disruption-annotation', disruptionAnnotation],
@@ -190,6 +193,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['env-invalid', envInvalid],
   ['env-misspelled', envMisspelled],
   ['env-reference', envReference],
+  ['eviction-blocked', evictionBlocked],
   ['exit-status-hidden', exitStatusHidden],
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
