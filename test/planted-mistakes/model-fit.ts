@@ -7,7 +7,7 @@ import { drop, type Mistake, type Path, type Planters, pathOf, put } from './ste
 export const planters: Planters = {
   'model-does-not-fit': (analysis) =>
     withServers(analysis, (count) => [
-      ['vllm', 'serve', 'meta-llama/Llama-3.1-405B-Instruct', `--tensor-parallel-size=${count}`],
+      ['vllm', 'serve', 'unsloth/Llama-3.1-405B-Instruct', `--tensor-parallel-size=${count}`],
       ['vllm', 'serve', '/models/Llama-3.1-405B-Instruct', '--tensor-parallel-size', String(count)],
       [
         'python3',
@@ -23,7 +23,7 @@ export const planters: Planters = {
       [
         'vllm',
         'serve',
-        'meta-llama/Llama-3.1-8B-Instruct',
+        'unsloth/Llama-3.1-8B-Instruct',
         '--max-model-len=2000000',
         `--tensor-parallel-size=${count}`,
       ],

@@ -120,7 +120,7 @@ function check(
   const isDefault = scaler === undefined && facts.replicas === undefined;
   // Somebody may prefer a stuck drain to an outage.
   const isSingle = pods === null || pods === 1;
-  if ((isSingle || never === 'always') && isExplained(bound, document)) return;
+  if ((text === '1' || never === 'always') && isExplained(bound, document)) return;
   const count =
     pods === null || never === 'always'
       ? ''

@@ -36,6 +36,7 @@ import exitStatusHidden from './exit-status-hidden.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
 import gangMissing from './gang-missing.ts';
+import gatedModelWithoutToken from './gated-model-without-token.ts';
 import gpuLimitsRequired from './gpu-limits-required.ts';
 import gpuMisplaced from './gpu-misplaced.ts';
 import gpuQuantityEmpty from './gpu-quantity-empty.ts';
@@ -198,6 +199,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
   ['gang-missing', gangMissing],
+  ['gated-model-without-token', gatedModelWithoutToken],
   ['gpu-limits-required', gpuLimitsRequired],
   ['gpu-misplaced', gpuMisplaced],
   ['gpu-quantity-empty', gpuQuantityEmpty],

@@ -294,7 +294,10 @@ function isCertainlyWrong(key: string, value: string): boolean {
   if (key === 'cloud.google.com/gke-tpu-accelerator') return /^(?:tpu-)?v\d[ep]?(?:-?litepod)?$/i.test(value);
   if (key === productLabel) {
     // Product pages write `Tensor Core GPU`, drivers never do.
-    const name = value.replaceAll('_', '-').replace(/-tensor-core/i, '').replace(/-gpu$/i, '');
+    const name = value
+      .replaceAll('_', '-')
+      .replace(/-tensor-core/i, '')
+      .replace(/-gpu$/i, '');
     return (
       /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(name) ||
       /h[12]00.*sxm|a100.*sxm[^4]/i.test(value)
