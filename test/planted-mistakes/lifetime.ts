@@ -9,6 +9,7 @@ export const planters: Planters = {
   'provisioning-request-unused': provisioningRequestUnused,
   'cronjob-overlap': cronjobOverlap,
   'eviction-blocked': evictionBlocked,
+  'node-name-fixed': nodeNameFixed,
 };
 
 // Devices that are held longer than they are used.
@@ -29,6 +30,21 @@ function cronjobOverlap(analysis: DocumentAnalysis): readonly Mistake[] {
         { name: 'every ten minutes', steps: [...drops, ...put(['spec'], 'schedule', '*/10 * * * *')], place },
       ];
     });
+}
+
+function nodeNameFixed(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis)
+    .filter(
+      ({ workload, podSet }) =>
+        /^(?:Job|Deployment|StatefulSet)$/.test(workload.kind) && isWhole(workload) && podSet.selectors.length === 0,
+    )
+    .flatMap(({ pod }) => [
+      {
+        name: 'a node',
+        steps: put(pod, 'nodeName', 'gpu-3'),
+        place: { path: [...pod, 'nodeName'], part: 'key' as const },
+      },
+    ]);
 }
 
 /** In files with one Deployment that requests GPUs, next to its budget. */

@@ -83,6 +83,7 @@ import modelVolumeUnused from './model-volume-unused.ts';
 import nameInvalid from './name-invalid.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nimWithoutKey from './nim-without-key.ts';
+import nodeNameFixed from './node-name-fixed.ts';
 import nodePoolUnconsolidated from './node-pool-unconsolidated.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
@@ -246,6 +247,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['name-invalid', nameInvalid],
   ['nccl-disabled', ncclDisabled],
   ['nim-without-key', nimWithoutKey],
+  ['node-name-fixed', nodeNameFixed],
   ['node-pool-unconsolidated', nodePoolUnconsolidated],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
