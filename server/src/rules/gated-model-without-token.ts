@@ -1,10 +1,12 @@
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { gpuProgram } from '../evidence/gpu-programs.ts';
+import { mayKeepDownloads } from '../evidence/model-volume.ts';
 import { soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
-import type { Container, PodSet } from '../model/workload.ts';
-import { getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import type { Container } from '../model/workload.ts';
+import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -67,15 +69,18 @@ export default defineRule({
   severity: 'warning',
   container(container, { podSet, workload, report }) {
     const { at, args, command, image } = container;
-    if (container.type !== 'app' || !requestsAccelerators(container) || !isListedContainer(at)) return;
-    if (mayBeCompleted(workload) || workload.role !== 'serving' || soleServer(container) === undefined) return;
-    if (mayHaveToken(container) || mayHaveModel(container, podSet)) return;
+    if (container.type !== 'app' || !isListedContainer(at)) return;
+    if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
+    const server = mayBeCompleted(workload) || workload.role !== 'serving' ? undefined : soleServer(container);
+    if (server === undefined || mayHaveToken(container) || isIncomplete(podSet.pod)) return;
+    if (podSet.containers.some(({ type }) => type === 'init') || mayKeepDownloads(container, podSet, server.program))
+      return;
     const { model } = servedModel(container, workload);
     if (model === null || !isGated(model.name)) return;
     const place = [...args, ...command].find(({ value }) => value.includes(model.name)) ?? image;
     if (place === undefined) return;
     report({
-      message: `${shorten(model.name, 50)} is gated on Hugging Face, but the container has no HF_TOKEN: the server exits and keeps its GPUs`,
+      message: `${shorten(model.name, 50)} is gated on Hugging Face, but the container has no HF_TOKEN: the server does not start`,
       span: spanOf(place.at),
     });
   },
@@ -103,16 +108,10 @@ function mayHaveToken({ at, env, command, args, scripts, settingsFiles = [], con
   if (getIn(at, 'envFrom') !== undefined || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
   if (scripts.length > 0 || settingsFiles.length > 0) return true;
   if ([...env, ...configEnv].some(({ name }) => name === '' || bringsToken.test(name))) return true;
+  if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;
   return [...command, ...args].some(({ at: word, value }) => isTemplated(word) || logsIn.test(value));
 }
 
 /** A token, another hub, or none at all. */
 const bringsToken = /token|hf_(?:endpoint|hub|api|auth)|hugging|offline|modelscope|proxy/i;
 const logsIn = /(?:hf|hub|auth)[-_]token|hugging_?face|--token\b|\bhf\s+(?:auth|download)|\blogin\b|modelscope/i;
-
-/** Whether another container or a volume may have the files of the model, or a token. */
-function mayHaveModel({ volumeMounts }: Container, { containers, pod, volumes }: PodSet): boolean {
-  if (containers.some(({ type }) => type === 'init') || isIncomplete(pod) || isUnseen(getIn(pod, 'volumes')))
-    return true;
-  return volumeMounts.some(({ name }) => volumes.find((volume) => volume.name === name)?.source !== 'emptyDir');
-}
