@@ -8,7 +8,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The runs of a CronJob pile up while its GPUs are busy.
+ * The runs of a CronJob or CronWorkflow pile up while its GPUs are busy.
  *
  * ## Why
  *
@@ -71,7 +71,7 @@ export default defineRule({
   severity: 'warning',
   workload(workload, { document, report }) {
     const { kind, manifest, partial, podSets } = workload;
-    if (kind !== 'CronJob' || partial || !podSets.some(requestsAccelerators)) return;
+    if ((kind !== 'CronJob' && kind !== 'CronWorkflow') || partial || !podSets.some(requestsAccelerators)) return;
     const spec = getIn(manifest.root, 'spec');
     const schedule = getIn(spec, 'schedule');
     const policy = getIn(spec, 'concurrencyPolicy');
