@@ -1,6 +1,7 @@
 import { plural } from '../cost/money.ts';
 import { isExplained } from '../evidence/deliberate.ts';
-import type { BudgetFacts, Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import { allowedEvictions } from '../evidence/evictions.ts';
+import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -96,7 +97,7 @@ export default defineRule({
   },
 });
 
-const boundKeys = ['minAvailable', 'maxUnavailable'] as const satisfies readonly (keyof BudgetFacts)[];
+const boundKeys = ['minAvailable', 'maxUnavailable'];
 
 function holdsGpus({ role, demand }: WorkloadFacts): boolean {
   return !otherRoles.has(role) && Object.values(demand).some((count) => count > 0);
@@ -115,34 +116,21 @@ function check(
   const [scaler] = scalers;
   const pods = scaler === undefined ? (facts.replicas === undefined ? 1 : facts.replicas) : scaler.facts.min;
   const text = asText(bound) ?? '';
-  const never = neverEvicts(String(bound.step), text, pods);
-  if (scalers.length > 1 || pods === 0 || never === undefined) return;
-  const isDefault = scaler === undefined && facts.replicas === undefined;
+  const budget = { minAvailable: null, maxUnavailable: null, selects: null, [String(bound.step)]: text };
+  if (scalers.length > 1 || pods === 0 || allowedEvictions(budget, pods) !== 0) return;
+  const isAlways = allowedEvictions(budget, null) === 0;
   // Somebody may prefer a stuck drain to an outage.
+  if ((text === '1' || isAlways) && isExplained(bound, document)) return;
   const isSingle = pods === null || pods === 1;
-  if ((text === '1' || never === 'always') && isExplained(bound, document)) return;
-  const count =
-    pods === null || never === 'always'
-      ? ''
-      : ` (${plural(pods, scaler ? 'pod' : 'replica')}${scaler ? ' at the minimum' : ''})`;
+  const isDefault = scaler === undefined && facts.replicas === undefined;
+  const words = isSingle || scaler === undefined ? plural(pods ?? 1, 'replica') : `${pods} pods at the minimum`;
   report({
     severity: isSingle || isDefault ? 'info' : 'warning',
-    message: `${String(bound.step)} ${text} allows no eviction of ${kind} ${shorten(name, 30)}${count}: drains and upgrades of its GPU nodes wait forever`,
+    message: `${String(bound.step)} ${text} allows no eviction of ${kind} ${shorten(name, 30)}${isAlways ? '' : ` (${words})`}: drains and upgrades of its GPU nodes wait forever`,
     span: keySpanOf(bound),
     fixes: () =>
-      never === 'count' && pods !== null && pods > 1
+      !isAlways && pods !== null && pods > 1
         ? [fix(`Set minAvailable to ${pods - 1}`, 'unsafe', replaceScalar(document, bound, pods - 1))]
         : [],
   });
-}
-
-/** Whether a bound allows no eviction: of any number of pods, or of this one. Percentages are rounded up. */
-function neverEvicts(key: string, text: string, pods: number | null): 'always' | 'count' | undefined {
-  if (key === 'maxUnavailable') return /^0+%?$/.test(text) ? 'always' : undefined;
-  const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(text) ?? [];
-  if (digits === undefined) return undefined;
-  if (percent === '%' && digits === '100') return 'always';
-  if (pods === null) return undefined;
-  const least = percent === '%' ? Math.ceil((pods * Number(digits)) / 100) : Number(digits);
-  return least >= pods ? 'count' : undefined;
 }
