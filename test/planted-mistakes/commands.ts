@@ -10,7 +10,6 @@ export const planters: Planters = {
   'model-path-not-mounted': modelPath,
   'gated-model-without-token': gatedModel,
   'nim-without-key': keylessServer,
-  'probe-path': probePath,
   'quantization-mismatch': quantization,
   'rank-hard-coded': fixedRank,
   'rank-without-dns': addressWithoutRecord,
@@ -251,24 +250,6 @@ function isBare({ container, podSet }: ContainerSite): boolean {
   const isOwn = [container.command, container.args].every((words) => words.length === 0);
   const isAlone = podSet.containers.length === 1 && container.image !== undefined;
   return isPlain && isOwn && isAlone && getIn(container.at, 'envFrom') === undefined;
-}
-
-function probePath(analysis: DocumentAnalysis): readonly Mistake[] {
-  return apps(analysis, 'Deployment', 'Pod', 'StatefulSet')
-    .filter((site) => site.request.form === 'whole' && getIn(site.container.at, 'ports') === undefined)
-    .filter((site) => isBare(site) && getIn(site.container.at, 'readinessProbe') === undefined)
-    .flatMap(({ path }) =>
-      ['/healthz', '/readyz', '/v1/health/ready'].map(
-        (word): Mistake => ({
-          name: word,
-          steps: [
-            set([...path, 'image'], 'ollama/ollama:0.12.3'),
-            ...put(path, 'readinessProbe', { httpGet: { path: word, port: 11434 } }),
-          ],
-          place: { path: [...path, 'readinessProbe', 'httpGet', 'path'], part: 'value' },
-        }),
-      ),
-    );
 }
 
 function keylessServer(analysis: DocumentAnalysis): readonly Mistake[] {

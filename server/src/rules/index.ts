@@ -94,7 +94,6 @@ import podInvalid from './pod-invalid.ts';
 import portInvalid from './port-invalid.ts';
 import privilegedGpu from './privileged-gpu.ts';
 import probeInvalid from './probe-invalid.ts';
-import probePath from './probe-path.ts';
 import probeTooEarly from './probe-too-early.ts';
 import provisioningRequestUnused from './provisioning-request-unused.ts';
 import quantizationMismatch from './quantization-mismatch.ts';
@@ -259,7 +258,6 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['port-invalid', portInvalid],
   ['privileged-gpu', privilegedGpu],
   ['probe-invalid', probeInvalid],
-  ['probe-path', probePath],
   ['probe-too-early', probeTooEarly],
   ['provisioning-request-unused', provisioningRequestUnused],
   ['quantization-mismatch', quantizationMismatch],

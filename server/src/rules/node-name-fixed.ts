@@ -56,6 +56,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  yields: true,
   podSet(podSet, { workload, report }) {
     const node = getIn(podSet.pod, 'nodeName');
     const name = asText(node) ?? '';

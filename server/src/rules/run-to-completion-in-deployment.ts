@@ -91,7 +91,9 @@ export default defineRule({
     if (mayBeCompleted(workload) || isExempt(workload)) return;
     const kind = isRestartedPod(context) ? 'Pod' : replicatedKind(workload);
     if (kind === undefined) return;
-    const end = endOf(container, context);
+    // An image alone is often only an example of a Pod.
+    const isBare = container.command.length + container.args.length === 0;
+    const end = kind === 'Pod' && isBare ? undefined : endOf(container, context);
     if (end === undefined) return;
     const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
     if (kind === 'Pod' || end.limit !== undefined) {
