@@ -1,9 +1,10 @@
 import { commandNamed } from '../catalog/program-records.ts';
 import { once } from '../yaml/once.ts';
-import { table } from '../yaml/table.ts';
 import { foregroundFlag } from './background.ts';
+import { sleepSeconds, timeLimit } from './durations.ts';
 import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
+import { preparesByName, setsVariables } from './preparing.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type Statement,
   type Word,
 } from './shell.ts';
-import { isShell } from './wrappers.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -286,17 +286,6 @@ const effectOf = once((statement: Statement): Effect => {
   return effect === 'unknown' && timeLimit(statement) !== undefined && !statement.background ? 'works' : effect;
 });
 
-/** The seconds after which `timeout` ends a command. */
-export function timeLimit(statement: Statement): number | undefined {
-  if (statement.kind !== 'command') return undefined;
-  const words = statement.words.map(({ text }) => text);
-  const wrappers = words.slice(0, words.length - programWords(statement).length);
-  const at = wrappers.findIndex((word) => baseName(word) === 'timeout');
-  const limit = at < 0 ? undefined : sleepSeconds(wrappers.slice(-1));
-  // Zero means no limit.
-  return limit === 0 || limit === Number.POSITIVE_INFINITY ? undefined : limit;
-}
-
 function ownEffect(statement: Statement): Effect {
   if (statement.kind === 'group') {
     // A function is only declared here. It runs where it is called, under a name that is unknown there.
@@ -332,24 +321,6 @@ function ownEffect(statement: Statement): Effect {
   return preparesByName(words) ? 'works' : 'unknown';
 }
 
-/** Whether it is a shell script whose name says that it only prepares something: `./setup.sh`, `bash scripts/install_deps.sh`. */
-function preparesByName([program = '', script = '']: readonly string[]): boolean {
-  const name = baseName(isShell(baseName(program)) ? script : program);
-  return name.endsWith('.sh') && wordsOf(name).some((word) => preparing.has(word));
-}
-
-const preparing: ReadonlySet<string> = new Set(['setup', 'install', 'prepare', 'download', 'build', 'compile']);
-
-/** Whether it reads a file that sets up the shell, by its name: `source .venv/bin/activate`, `. /opt/conda/etc/profile.d/conda.sh`. */
-function setsVariables({ words: [program, file] }: SimpleCommand): boolean {
-  if (program === undefined || file === undefined || !/^(?:source|\.)$/.test(program.text)) return false;
-  return wordsOf(baseName(file.text)).some((word) => settingUp.has(word));
-}
-
-const settingUp: ReadonlySet<string> = new Set([
-  ...['activate', 'env', 'environment', 'vars', 'setvars', 'conda', 'bashrc', 'profile', 'setup', 'secrets', 'config'],
-]);
-
 function isExit(statement: Statement): boolean {
   return statement.kind === 'command' && statement.words[0]?.text === 'exit';
 }
@@ -368,20 +339,4 @@ const serverWords: ReadonlySet<string> = new Set([
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return 'unknown';
   return effects.includes('works') ? 'works' : 'nothing';
-}
-
-const sleepUnits = table({ s: 1, m: 60, h: 3600, d: 86_400 });
-
-/** Seconds for GNU sleep, which adds up its operands and accepts units; `infinity` may be shortened. */
-function sleepSeconds(operands: readonly string[]): number | undefined {
-  let seconds = 0;
-  for (const operand of operands) {
-    const match = /^(\d+(?:\.\d*)?|\.\d+|inf|infinity)([smhd]?)$/i.exec(operand);
-    if (match?.[1] === undefined) return undefined;
-    const amount = /^inf/i.test(match[1]) ? Number.POSITIVE_INFINITY : Number(match[1]);
-    const unit = sleepUnits[match[2] || 's'];
-    if (unit === undefined) return undefined;
-    seconds += amount * unit;
-  }
-  return operands.length === 0 ? undefined : seconds;
 }

@@ -4,11 +4,11 @@ import type { Table } from '../yaml/table.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
-import type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+import type { BudgetFacts, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
 
-export type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+export type { BudgetFacts, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 
 // What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
 // long as the facts in the other document are the same, wherever they move.
@@ -264,14 +264,6 @@ export interface ReferencedDevice {
   readonly profile: string | null;
   readonly memoryMiB: number | null;
   readonly models: readonly string[];
-}
-
-/** As written: a number or a percentage. */
-export interface BudgetFacts {
-  readonly minAvailable: string | null;
-  readonly maxUnavailable: string | null;
-  /** The required pod labels; null if the selector is not a plain list of labels. */
-  readonly selects: Table<string> | null;
 }
 
 /** Resource names with their limits. */

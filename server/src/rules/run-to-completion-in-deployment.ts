@@ -71,7 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If any part of the command line waits, serves, loops without an end, runs in the background, or is unknown; for patches and values,
- * except those of app-template; and for infrastructure. It is information for a Pod that neither trains nor serves, and for a server in a Deployment that
+ * except those of app-template; for infrastructure, and for Pods that neither train nor serve. It is information for a server in a Deployment that
  * `timeout` restarts.
  *
  * ## Sources
@@ -91,10 +91,9 @@ export default defineRule({
     if (mayBeCompleted(workload) || isExempt(workload)) return;
     const kind = isRestartedPod(context) ? 'Pod' : replicatedKind(workload);
     if (kind === undefined) return;
-    // An image alone is often only an example of a Pod.
-    const isBare = container.command.length + container.args.length === 0;
-    const end = kind === 'Pod' && isBare ? undefined : endOf(container, context);
-    if (end === undefined) return;
+    const end = endOf(container, context);
+    // A Pod of another use is often only a test.
+    if (end === undefined || (kind === 'Pod' && !works.has(workload.role))) return;
     const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
     if (kind === 'Pod' || end.limit !== undefined) {
       reportRestart(kind, what, end, container, context);
@@ -122,14 +121,14 @@ function reportRestart(
   what: string,
   { span, limit }: End,
   container: Container,
-  { document, podSet: { pod, restartPolicy }, workload: { role }, report }: PodSetContext,
+  { document, podSet: { pod, restartPolicy }, report }: PodSetContext,
 ): void {
   const held = shorten(requestWords(container.accelerators.filter(({ count }) => count !== 0)), 40);
   const ends = limit === undefined ? `${what} exits` : `timeout ends ${what} after ${formatDuration(limit)}`;
   const policy = restartPolicy === undefined ? 'restartPolicy defaults to Always' : 'restartPolicy is Always';
   report({
-    // Some servers are restarted at times on purpose, and a Pod of another use is often only a test.
-    severity: kind === 'Pod' && works.has(role) ? 'warning' : 'info',
+    // Some servers are restarted at times on purpose.
+    severity: kind === 'Pod' ? 'warning' : 'info',
     message: `${ends}, but ${kind === 'Pod' ? policy : `a ${kind} restarts it`}: it starts again and keeps ${held}`,
     span,
     fixes: () => {
