@@ -91,9 +91,10 @@ export default defineRule({
     if (mayBeCompleted(workload) || isExempt(workload)) return;
     const kind = isRestartedPod(context) ? 'Pod' : replicatedKind(workload);
     if (kind === undefined) return;
-    const end = endOf(container, context);
-    // A Pod of another use is often only a test.
-    if (end === undefined || (kind === 'Pod' && !works.has(workload.role))) return;
+    // A Pod of another use, or with an image alone, is often only a test.
+    const isTest = !works.has(workload.role) || container.command.length + container.args.length === 0;
+    const end = kind === 'Pod' && isTest ? undefined : endOf(container, context);
+    if (end === undefined) return;
     const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
     if (kind === 'Pod' || end.limit !== undefined) {
       reportRestart(kind, what, end, container, context);
