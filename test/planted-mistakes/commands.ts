@@ -8,6 +8,7 @@ export const planters: Planters = {
   'exit-status-hidden': lostStatus,
   'idle-gpu-container': waitsAfterWork,
   'model-path-not-mounted': modelPath,
+  'gated-model-without-token': gatedModel,
   'nim-without-key': keylessServer,
   'quantization-mismatch': quantization,
   'rank-hard-coded': fixedRank,
@@ -249,15 +250,36 @@ function addressWithoutRecord(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 /** A NIM server in a container that has neither variables nor volumes. */
+function gatedModel(analysis: DocumentAnalysis): readonly Mistake[] {
+  const models = ['meta-llama/Llama-Novels', 'google/gemma-3-novels'];
+  return apps(analysis, 'Deployment', 'Pod', 'StatefulSet')
+    .filter(
+      (site) => site.count === 1 && site.request.form === 'whole' && getIn(site.container.at, 'ports') === undefined,
+    )
+    .filter(isBare)
+    .flatMap(({ path }) =>
+      models.map(
+        (model): Mistake => ({
+          name: model,
+          steps: [set([...path, 'image'], 'vllm/vllm-openai:v0.11.0'), ...put(path, 'args', [`--model=${model}`])],
+          place: { path: [...path, 'args', 0], part: 'value' },
+        }),
+      ),
+    );
+}
+
+/** A container without a command, variables or volumes, alone in its pod. */
+function isBare({ container, podSet }: ContainerSite): boolean {
+  const isPlain = container.env.length === 0 && container.volumeMounts.length === 0;
+  const isOwn = [container.command, container.args].every((words) => words.length === 0);
+  const isAlone = podSet.containers.length === 1 && container.image !== undefined;
+  return isPlain && isOwn && isAlone && getIn(container.at, 'envFrom') === undefined;
+}
+
 function keylessServer(analysis: DocumentAnalysis): readonly Mistake[] {
   const images = ['nvcr.io/nim/lab/novels-8b-instruct:1.2.3', 'nvcr.io/nim/mistralai/other:2'];
   return apps(analysis, 'Deployment', 'Pod', 'StatefulSet')
-    .filter(({ container, podSet }) => {
-      const isPlain = container.env.length === 0 && container.volumeMounts.length === 0;
-      const isOwn = [container.command, container.args].every((words) => words.length === 0);
-      const isAlone = podSet.containers.length === 1 && container.image !== undefined;
-      return isPlain && isOwn && isAlone && getIn(container.at, 'envFrom') === undefined;
-    })
+    .filter(isBare)
     .flatMap((site) =>
       images.map(
         (image): Mistake => ({

@@ -1,4 +1,4 @@
-import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
 import { asText, getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, podSites } from './sites.ts';
 import { add, drop, type Mistake, type Planters, put, putUnder, rename, type Step } from './steps.ts';
@@ -7,9 +7,60 @@ export const planters: Planters = {
   'idle-gpu-container': idleWithOtherDevices,
   'always-on-notebook': alwaysOnNotebook,
   'provisioning-request-unused': provisioningRequestUnused,
+  'cronjob-overlap': cronjobOverlap,
+  'eviction-blocked': evictionBlocked,
+  'node-name-fixed': nodeNameFixed,
 };
 
 // Devices that are held longer than they are used.
+
+function cronjobOverlap(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload }) => workload.kind === 'CronJob' && isWhole(workload))
+    .flatMap(({ root }) => {
+      if (getIn(root, 'spec', 'suspend') !== undefined) return [];
+      const place = { path: ['spec', 'schedule'], part: 'value' } as const;
+      const drops = getIn(root, 'spec', 'concurrencyPolicy') === undefined ? [] : [drop(['spec', 'concurrencyPolicy'])];
+      return [
+        {
+          name: 'a deadline of two months',
+          steps: [...drops, ...put(['spec', 'jobTemplate', 'spec'], 'activeDeadlineSeconds', 5_184_000)],
+          place,
+        },
+        { name: 'every ten minutes', steps: [...drops, ...put(['spec'], 'schedule', '*/10 * * * *')], place },
+      ];
+    });
+}
+
+function nodeNameFixed(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis)
+    .filter(
+      ({ workload, podSet }) =>
+        /^(?:Job|Deployment|StatefulSet)$/.test(workload.kind) && isWhole(workload) && podSet.selectors.length === 0,
+    )
+    .flatMap(({ pod }) => [
+      {
+        name: 'a node',
+        steps: put(pod, 'nodeName', 'gpu-3'),
+        place: { path: [...pod, 'nodeName'], part: 'key' as const },
+      },
+    ]);
+}
+
+/** In files with one Deployment that requests GPUs, next to its budget. */
+function evictionBlocked({ manifests }: DocumentAnalysis, { documents }: FileAnalysis): readonly Mistake[] {
+  const [budget] = manifests;
+  const workloads = documents.flatMap((document) => document.workloads);
+  const [workload, ...others] = workloads;
+  const requests = workload?.podSets.some(({ accelerators }) => accelerators.length > 0) === true;
+  const pods = workload?.podSets[0]?.pods.min ?? 0;
+  if (budget?.kind !== 'PodDisruptionBudget' || !requests || others.length > 0 || pods < 2) return [];
+  return [pods, pods + 1, '100%'].map((count) => ({
+    name: `minAvailable ${count}`,
+    steps: put(['spec'], 'minAvailable', count),
+    place: { path: ['spec', 'minAvailable'], part: 'key' as const },
+  }));
+}
 
 function alwaysOnNotebook(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)

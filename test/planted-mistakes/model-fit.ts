@@ -7,7 +7,7 @@ import { drop, type Mistake, type Path, type Planters, pathOf, put } from './ste
 export const planters: Planters = {
   'model-does-not-fit': (analysis) =>
     withServers(analysis, (count) => [
-      ['vllm', 'serve', 'meta-llama/Llama-3.1-405B-Instruct', `--tensor-parallel-size=${count}`],
+      ['vllm', 'serve', 'unsloth/Llama-3.1-405B-Instruct', `--tensor-parallel-size=${count}`],
       ['vllm', 'serve', '/models/Llama-3.1-405B-Instruct', '--tensor-parallel-size', String(count)],
       [
         'python3',
@@ -20,13 +20,7 @@ export const planters: Planters = {
     ]),
   'kv-cache-too-small': (analysis) =>
     withServers(analysis, (count) => [
-      [
-        'vllm',
-        'serve',
-        'meta-llama/Llama-3.1-8B-Instruct',
-        '--max-model-len=2000000',
-        `--tensor-parallel-size=${count}`,
-      ],
+      ['vllm', 'serve', 'unsloth/Llama-3.1-8B-Instruct', '--max-model-len=2000000', `--tensor-parallel-size=${count}`],
       ['vllm', 'serve', 'microsoft/Phi-3-mini-128k-instruct', '--max-model-len', '900000', `-tp=${count}`],
     ]),
   'cheaper-gpu-fits': cheaperGpu,

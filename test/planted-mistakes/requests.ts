@@ -407,7 +407,7 @@ function underused(analysis: DocumentAnalysis): readonly Mistake[] {
   const servers: readonly (readonly string[])[] = [
     ['vllm', 'serve', 'Qwen/Qwen3-1.7B', '--max-model-len', '8192'],
     ['python3', '-m', 'vllm.entrypoints.openai.api_server', '--model=google/gemma-2-2b-it'],
-    ['sglang', 'serve', '--host=0.0.0.0', '--model-path', 'meta-llama/Llama-3.2-1B', '--context-length=16384'],
+    ['sglang', 'serve', '--host=0.0.0.0', '--model-path', 'unsloth/Llama-3.2-1B', '--context-length=16384'],
     ['text-generation-launcher', '--model-id', 'google/gemma-2b-it'],
   ];
   return containerSites(analysis)

@@ -103,8 +103,9 @@ spec: {${said}, selector: {matchLabels: {${labels}}}}
   const never = `${allows} no eviction: node drains and consolidation wait until the budget changes.`;
   for (const said of ['minAvailable: 3', 'maxUnavailable: 0', 'minAvailable: 100%'])
     expect(budgetFacts(budget(said))).toBe(never);
-  expect(budgetFacts(budget('minAvailable: 50%'))).toBe(
-    'PodDisruptionBudget keep (pdb.yaml) limits evictions while nodes are drained: minAvailable 50%.',
+  expect(budgetFacts(budget('minAvailable: 50%'))).toBe(`${allows} the eviction of 1 of 3 pods at a time.`);
+  expect(budgetFacts(budget('minAvailable: half'))).toBe(
+    'PodDisruptionBudget keep (pdb.yaml) limits evictions while nodes are drained: minAvailable half.',
   );
   expect(budgetFacts(budget('minAvailable: 2', 'app: other'))).toBe('');
   expect(budgetFacts(budget('minAvailable: 2'), 'b/pdb.yaml')).toBe('');

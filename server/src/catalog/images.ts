@@ -13,7 +13,7 @@ export interface ImageRecord {
   readonly use: Use;
 }
 
-/** A word in the last part of a repository that names a program, in whatever image it is packed. */
+/** A word in the last part of a repository that names a program, in whatever image it is packed. The first one in the list decides. */
 export interface ImageWord {
   readonly word: string;
   readonly program: string;
@@ -30,7 +30,6 @@ const stored = imagesJson as unknown as {
 };
 const records = stored.images;
 
-const byWord: () => ReadonlyMap<string, ImageWord> = lazy(() => new Map(stored.words.map((one) => [one.word, one])));
 const plainNames: () => ReadonlySet<string> = lazy(() => new Set(stored.plain.map(({ image }) => image)));
 
 /** The repository and the tag of an image. */
@@ -116,7 +115,8 @@ export const imageOf = oncePerName((repository): ImageRecord | ImageWord | undef
 function wordIn(name: string): ImageWord | undefined {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
   if (words.some((word) => notServers.has(word))) return undefined;
-  return words.map((word) => byWord().get(word)).find((record) => record !== undefined);
+  // Engines come before what they serve: `whisper-vllm`.
+  return stored.words.find(({ word }) => words.includes(word));
 }
 
 function firstOf(patterns: readonly string[]): ImageRecord | undefined {

@@ -1,9 +1,10 @@
 import { commandNamed } from '../catalog/program-records.ts';
 import { once } from '../yaml/once.ts';
-import { table } from '../yaml/table.ts';
 import { foregroundFlag } from './background.ts';
+import { sleepSeconds, timeLimit } from './durations.ts';
 import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
+import { preparesByName, setsVariables } from './preparing.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type Statement,
   type Word,
 } from './shell.ts';
-import { isShell } from './wrappers.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -72,20 +72,30 @@ export interface Ending {
   readonly words: readonly [Word, Word];
   /** The flag that keeps it in the foreground, for a program that goes on in the background when its command ends. */
   readonly foreground?: string;
+  /** The seconds after which `timeout` ends it. */
+  readonly limit?: number;
 }
 
-/** The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown. */
-export function findEnding({ command, args, env }: ProcessInput): Ending | undefined {
+/**
+ * The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown.
+ * @param trains whether a Python script of unknown use trains, according to its surroundings
+ */
+export function findEnding({ command, args, env }: ProcessInput, trains = false): Ending | undefined {
   const line = readCommandLine(command, args, env);
   if (!line.complete || line.statements.some((statement) => waitOf(statement) !== undefined || mayStay(statement)))
     return undefined;
   const flags = line.statements.map(foregroundFlag);
+  const isTraining = (statement: Statement) => trains && runsUnknownScript(statement);
   const effects = line.statements.map((statement, index) =>
-    flags[index] === undefined ? effectOf(statement) : 'works',
+    flags[index] === undefined && !isTraining(statement) ? effectOf(statement) : 'works',
   );
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return undefined;
   // Before a wait, a script of any name has ended; alone, many names are also those of servers.
-  if (allCommands(line.statements).some((command) => effectOf(command) === 'works' && !endsForSure(command)))
+  if (
+    allCommands(line.statements).some(
+      (command) => effectOf(command) === 'works' && !endsForSure(command) && !(trains && isScript(command)),
+    )
+  )
     return undefined;
   const at = effects.lastIndexOf('works');
   const main = at >= 0 ? line.statements[at] : line.statements.filter(onlyListsDevices).at(-1);
@@ -98,7 +108,13 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
   const end = last?.words.at(-1);
   if (last === undefined || first === undefined || end === undefined) return undefined;
   const foreground = flags[at];
-  return { what: programWords(last).join(' '), words: [first, end], ...(foreground && { foreground }) };
+  const limit = timeLimit(last);
+  return {
+    what: programWords(last).join(' '),
+    words: [first, end],
+    ...(foreground && { foreground }),
+    ...(limit !== undefined && { limit }),
+  };
 }
 
 /** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */
@@ -119,7 +135,7 @@ export function works(statement: Statement): boolean {
 
 /** Whether a command that works is known to end by more than the name of its script. */
 function endsForSure(command: SimpleCommand): boolean {
-  if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;
+  if (doesOf(command) === 'ends' || pythonCode(command) !== undefined || timeLimit(command) !== undefined) return true;
   const found = recognizeProgram([command]);
   if (found === undefined || found.confidence === 'certain') return found !== undefined;
   const named = wordsOf(found.program);
@@ -252,8 +268,25 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
   );
 }
 
+/** Whether a statement only runs a Python file, of whose name nothing is known. */
+function runsUnknownScript(statement: Statement): boolean {
+  return statement.kind === 'command' && !statement.background && isScript(statement);
+}
+
+function isScript(command: SimpleCommand): boolean {
+  const words = programWords(command);
+  return isPython(words) && words[1]?.endsWith('.py') === true && recognizeProgram([command]) === undefined;
+}
+
+type Effect = 'nothing' | 'works' | 'waits' | 'unknown';
+
 /** What a statement other than a wait does: nothing worth a GPU, work that ends, `wait`, or something unknown. */
-const effectOf = once((statement: Statement): 'nothing' | 'works' | 'waits' | 'unknown' => {
+const effectOf = once((statement: Statement): Effect => {
+  const effect = ownEffect(statement);
+  return effect === 'unknown' && timeLimit(statement) !== undefined && !statement.background ? 'works' : effect;
+});
+
+function ownEffect(statement: Statement): Effect {
   if (statement.kind === 'group') {
     // A function is only declared here. It runs where it is called, under a name that is unknown there.
     if (statement.keyword === 'function') return 'nothing';
@@ -286,25 +319,7 @@ const effectOf = once((statement: Statement): 'nothing' | 'works' | 'waits' | 'u
     return recognized.use === 'batch' && (recognized.confidence === 'certain' || isPython(words)) ? 'works' : 'unknown';
   if (isPython(words)) return endsByName(words.find((word) => word.endsWith('.py'))) ? 'works' : 'unknown';
   return preparesByName(words) ? 'works' : 'unknown';
-});
-
-/** Whether it is a shell script whose name says that it only prepares something: `./setup.sh`, `bash scripts/install_deps.sh`. */
-function preparesByName([program = '', script = '']: readonly string[]): boolean {
-  const name = baseName(isShell(baseName(program)) ? script : program);
-  return name.endsWith('.sh') && wordsOf(name).some((word) => preparing.has(word));
 }
-
-const preparing: ReadonlySet<string> = new Set(['setup', 'install', 'prepare', 'download', 'build', 'compile']);
-
-/** Whether it reads a file that sets up the shell, by its name: `source .venv/bin/activate`, `. /opt/conda/etc/profile.d/conda.sh`. */
-function setsVariables({ words: [program, file] }: SimpleCommand): boolean {
-  if (program === undefined || file === undefined || !/^(?:source|\.)$/.test(program.text)) return false;
-  return wordsOf(baseName(file.text)).some((word) => settingUp.has(word));
-}
-
-const settingUp: ReadonlySet<string> = new Set([
-  ...['activate', 'env', 'environment', 'vars', 'setvars', 'conda', 'bashrc', 'profile', 'setup', 'secrets', 'config'],
-]);
 
 function isExit(statement: Statement): boolean {
   return statement.kind === 'command' && statement.words[0]?.text === 'exit';
@@ -324,20 +339,4 @@ const serverWords: ReadonlySet<string> = new Set([
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return 'unknown';
   return effects.includes('works') ? 'works' : 'nothing';
-}
-
-const sleepUnits = table({ s: 1, m: 60, h: 3600, d: 86_400 });
-
-/** Seconds for GNU sleep, which adds up its operands and accepts units; `infinity` may be shortened. */
-function sleepSeconds(operands: readonly string[]): number | undefined {
-  let seconds = 0;
-  for (const operand of operands) {
-    const match = /^(\d+(?:\.\d*)?|\.\d+|inf|infinity)([smhd]?)$/i.exec(operand);
-    if (match?.[1] === undefined) return undefined;
-    const amount = /^inf/i.test(match[1]) ? Number.POSITIVE_INFINITY : Number(match[1]);
-    const unit = sleepUnits[match[2] || 's'];
-    if (unit === undefined) return undefined;
-    seconds += amount * unit;
-  }
-  return operands.length === 0 ? undefined : seconds;
 }

@@ -33,6 +33,15 @@ function mountAbove(path: string, { volumeMounts }: Container): Container['volum
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
 }
 
+/** Whether the directory into which a container downloads models may have files when its pod starts. */
+export function mayKeepDownloads(container: Container, podSet: PodSet, program: string): boolean {
+  const path = downloadPath(container, program);
+  if (path === undefined || mayMountMore(container)) return true;
+  const mount = mountAbove(path, container);
+  if (mount !== undefined && volumeNamed(podSet, mount.name)?.source !== 'emptyDir') return true;
+  return container.volumeMounts.some(({ mountPath }) => mountPath !== path && isBelow(mountPath, path));
+}
+
 /** A volume that was mounted for models, although the server downloads them to another place. */
 export interface UnusedModelVolume {
   /** Where the server puts them, which is in the container's own file system. */

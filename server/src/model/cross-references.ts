@@ -4,11 +4,11 @@ import type { Table } from '../yaml/table.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
-import type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+import type { BudgetFacts, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
 
-export type { Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+export type { BudgetFacts, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 
 // What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
 // long as the facts in the other document are the same, wherever they move.
@@ -49,6 +49,8 @@ export interface CrossReferences {
   ): readonly Referenced<ScalerFacts>[];
   /** The PodDisruptionBudgets in a namespace that select pods with these labels. */
   budgetsOf(namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[];
+  /** The Deployments and StatefulSets in a namespace whose pods have these labels. */
+  keptRunning(namespace: string | null, labels: Table<string>): readonly Referenced<WorkloadFacts>[];
   /** What a scaler's target runs. A Deployment that KServe creates is found through its InferenceService. */
   workload(kind: string, namespace: string | null, name: string): Referenced<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
@@ -266,14 +268,6 @@ export interface ReferencedDevice {
   readonly models: readonly string[];
 }
 
-/** As written: a number or a percentage. */
-export interface BudgetFacts {
-  readonly minAvailable: string | null;
-  readonly maxUnavailable: string | null;
-  /** The required pod labels; null if the selector is not a plain list of labels. */
-  readonly selects: Table<string> | null;
-}
-
 /** Resource names with their limits. */
 export interface QuotaFacts {
   readonly hard: Table<number>;
@@ -298,6 +292,10 @@ export interface WorkloadFacts {
   readonly latencyCritical: boolean;
   /** What its pods always request of each accelerator resource; empty for workloads that end. */
   readonly demand: Table<number>;
+  /** The labels of its pods, if it has one pod template. */
+  readonly labels: Table<string>;
+  /** The number of replicas; null if it is unknown, undefined if it is not set. */
+  readonly replicas: number | null | undefined;
 }
 
 /** A workload that stays up, and what its pods request of one resource. */
@@ -328,6 +326,7 @@ export const noCrossReferences: CrossReferences = {
   configMap: () => undefined,
   scalersOf: () => [],
   budgetsOf: () => [],
+  keptRunning: () => [],
   workload: () => undefined,
   clusterQueueOf: () => undefined,
   defaultsIn: () => [],

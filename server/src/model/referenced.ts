@@ -58,3 +58,11 @@ export interface ServiceFacts {
   /** The ports of the pods, by number or name; null if one is unknown. */
   readonly targets: readonly string[] | null;
 }
+
+/** As written: a number or a percentage. */
+export interface BudgetFacts {
+  readonly minAvailable: string | null;
+  readonly maxUnavailable: string | null;
+  /** The required pod labels; null if the selector is not a plain list of labels. */
+  readonly selects: Table<string> | null;
+}

@@ -19,6 +19,7 @@ import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
 import cpuStepHoldsGpu from './cpu-step-holds-gpu.ts';
+import cronjobOverlap from './cronjob-overlap.ts';
 import cudaTooOld from './cuda-too-old.ts';
 import deviceClaimInvalid from './device-claim-invalid.ts';
 import disruptionAnnotation from './disruption-annotation.ts';
@@ -31,10 +32,12 @@ import emptydirMedium from './emptydir-medium.ts';
 import envInvalid from './env-invalid.ts';
 import envMisspelled from './env-misspelled.ts';
 import envReference from './env-reference.ts';
+import evictionBlocked from './eviction-blocked.ts';
 import exitStatusHidden from './exit-status-hidden.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
 import gangMissing from './gang-missing.ts';
+import gatedModelWithoutToken from './gated-model-without-token.ts';
 import gpuLimitsRequired from './gpu-limits-required.ts';
 import gpuMisplaced from './gpu-misplaced.ts';
 import gpuQuantityEmpty from './gpu-quantity-empty.ts';
@@ -82,6 +85,7 @@ import modelVolumeUnused from './model-volume-unused.ts';
 import nameInvalid from './name-invalid.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nimWithoutKey from './nim-without-key.ts';
+import nodeNameFixed from './node-name-fixed.ts';
 import nodePoolUnconsolidated from './node-pool-unconsolidated.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
@@ -183,6 +187,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['cpu-starved-accelerators', cpuStarvedAccelerators],
   ['cpu-step-holds-gpu', cpuStepHoldsGpu],
+  ['cronjob-overlap', cronjobOverlap],
   ['cuda-too-old', cudaTooOld],
   ['device-claim-invalid', deviceClaimInvalid],
   ['disruption-annotation', disruptionAnnotation],
@@ -195,10 +200,12 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['env-invalid', envInvalid],
   ['env-misspelled', envMisspelled],
   ['env-reference', envReference],
+  ['eviction-blocked', evictionBlocked],
   ['exit-status-hidden', exitStatusHidden],
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
   ['gang-missing', gangMissing],
+  ['gated-model-without-token', gatedModelWithoutToken],
   ['gpu-limits-required', gpuLimitsRequired],
   ['gpu-misplaced', gpuMisplaced],
   ['gpu-quantity-empty', gpuQuantityEmpty],
@@ -246,6 +253,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['name-invalid', nameInvalid],
   ['nccl-disabled', ncclDisabled],
   ['nim-without-key', nimWithoutKey],
+  ['node-name-fixed', nodeNameFixed],
   ['node-pool-unconsolidated', nodePoolUnconsolidated],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],

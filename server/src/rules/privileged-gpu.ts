@@ -52,9 +52,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
- * of the selected instance type. The severity is info if the container requests eight GPUs, which is a whole node of most types, if it trains
- * on two or more GPUs, which are often a whole node, if the pod uses RDMA devices or the host network, where `privileged` is common, and if the
- * container mounts other devices of the host.
+ * of the selected instance type. The severity is info if the pod uses RDMA devices or mounts other devices of the host; and, unless the selected
+ * instance type has more GPUs, if the container requests eight, which is a whole node of most types, if it trains on two or more, which are often
+ * a whole node, and with the host network, where `privileged` is common.
  *
  * ## Sources
  *
@@ -71,7 +71,9 @@ export default defineRule({
       /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//.test(resource),
     );
     const claimed = requests.length === 0 ? claimedClasses(container, context) : [];
-    if (requests.length + claimed.length === 0 || takesWholeNode(context)) return;
+    if (requests.length + claimed.length === 0) return;
+    const part = shareOfNode(context);
+    if (part === 'whole') return;
     // Jobs that train on several GPUs take whole nodes more often than not.
     const usual = hasRole(context.workload, 'training') ? 2 : 8;
     const whole =
@@ -82,7 +84,10 @@ export default defineRule({
       /^gpu\.intel\.com\b/.test(name),
     );
     context.report({
-      severity: whole || single || usesRdma(context) || mountsDevices(container, context) ? 'info' : 'warning',
+      severity:
+        (whole && part !== 'part') || single || usesRdma(context, part) || mountsDevices(container, context)
+          ? 'info'
+          : 'warning',
       message: `privileged: true exposes every GPU of the node to the container, not only the ${requests.length > 0 ? `${partOfNode(requests)} it requests` : `${claimed[0]?.name} of its claim`}`,
       span: keySpanOf(privileged),
     });
@@ -114,18 +119,20 @@ function securityContextOf({ at, securityContext }: Container): Cursor | undefin
   return securityContext ?? getIn(at, 'securityContext') ?? getIn(at, 'containerSecurityContext');
 }
 
-/** Whether no GPU of the node is left for other pods. */
-function takesWholeNode({ podSet: { accelerators, selectors } }: PodSetContext): boolean {
-  return accelerators.some((accelerator) => {
+/** How much of the largest node that the selectors name the pod takes; undefined if unknown. */
+function shareOfNode({ podSet: { accelerators, selectors } }: PodSetContext): 'whole' | 'part' | undefined {
+  const shares = accelerators.flatMap((accelerator) => {
     const { form, perPod, devices } = accelerator;
-    if (form !== 'whole' || perPod === null || devices !== perPod) return false;
-    return perPod >= (largestNode(selectors, accelerator)?.count ?? Number.POSITIVE_INFINITY);
+    const count = largestNode(selectors, accelerator)?.count;
+    if (form !== 'whole' || perPod === null || devices !== perPod || count === undefined) return [];
+    return [perPod >= count ? ('whole' as const) : ('part' as const)];
   });
+  return shares.includes('whole') ? 'whole' : shares[0];
 }
 
-/** Whether the pod uses RDMA devices or the host network. */
-function usesRdma({ podSet }: PodSetContext): boolean {
-  if (asText(getIn(podSet.pod, 'hostNetwork')) === 'true') return true;
+/** Whether the pod uses RDMA devices or the host network, which jobs that take whole nodes often do. */
+function usesRdma({ podSet }: PodSetContext, share: 'whole' | 'part' | undefined): boolean {
+  if (share !== 'part' && asText(getIn(podSet.pod, 'hostNetwork')) === 'true') return true;
   return podSet.containers.some(({ resources }) => {
     const limits = getIn(resources, 'limits')?.node;
     return limits?.kind === 'map' && limits.entries.some(({ key }) => /rdma|efa\b|infiniband|\bib\b|roce/i.test(key));

@@ -1,5 +1,6 @@
-import { type Probes, probesOf } from '../evidence/probes.ts';
+import { probesOf } from '../evidence/probes.ts';
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
+import { isForeignHealthPath, type ServerPaths, serverPaths } from '../evidence/server-paths.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
@@ -32,7 +33,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * once (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to completion and have
  * no probes, unless they are sidecars. A probe of a named port fails if the container declares no port with that name. Triton answers on
  * port 8000; by default, its ports 8001 and 8002 have only gRPC and metrics. vLLM answers on `/health`, and with 404 on `/`, which is the
- * path in the probes that `helm create` writes; this is also checked in the values of charts. A `preStop` hook that sleeps as long as
+ * path in the probes that `helm create` writes, and on paths of other servers; Ollama answers on `/`. This is also checked in the values of charts. A `preStop` hook that sleeps as long as
  * `terminationGracePeriodSeconds` (30 by default) leaves the server no time to stop, and the API server rejects a longer `sleep` action.
  *
  * ```yaml invalid
@@ -81,6 +82,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [Kubernetes: probes](https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/)
  * - [Triton: the server's ports](https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/getting_started/quickstart.html)
+ * - [Ollama: routes](https://github.com/ollama/ollama/blob/main/server/routes.go)
  * - [vllm-project/vllm#6194](https://github.com/vllm-project/vllm/issues/6194), [vllm-project/vllm#1245](https://github.com/vllm-project/vllm/issues/1245)
  * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
  */
@@ -90,8 +92,8 @@ export default defineRule({
   judgesWords: true,
   container(container, context) {
     const isPod = isPodSpec(context.podSet, context.workload);
-    if (runsVllm(container) && (isPod || isValues(context.workload)))
-      checkVllm(probesOf(container, context.workload), container, context);
+    const server = isPod || isValues(context.workload) ? serverPaths(container) : undefined;
+    if (server !== undefined) checkPaths(server, container, context);
     if (!isPod) return;
     const probes = probeNames.map((name) => getIn(container.at, name)).filter(isSet);
     if (container.type === 'init') {
@@ -235,50 +237,37 @@ function checkTriton(probe: Cursor, container: Container, { report, document }: 
   });
 }
 
-/** Whether a container certainly runs vLLM's own server, whose paths are known. */
-function runsVllm(container: Container): boolean {
-  const { type, image, command, args } = container;
-  if (type === 'init' || useOf(container).program !== 'vllm') return false;
-  const words = [...command, ...args].map(({ value }) => value).join(' ');
-  // Middleware and the servers of other kinds of models can answer anything.
-  if (/--(?:middleware|omni)/.test(words)) return false;
-  return (
-    /(?:^|\/)vllm-openai[^/]*$/.test(image?.value ?? '') || /\bvllm serve\b|\bvllm\.entrypoints\.openai\b/.test(words)
-  );
-}
-
-/** A probe of a path that vLLM does not have, which `helm create` and other servers use. */
-function checkVllm(probes: Probes, container: Container, context: PodSetContext): void {
-  const { report, document, workload } = context;
+/** A probe of a path that the server does not have, which `helm create` and other servers use. */
+function checkPaths(server: ServerPaths, container: Container, { report, document, workload }: PodSetContext): void {
   // Charts may take the probes of other containers from values without an image.
   if (isValues(workload) && getIn(container.at, 'image') === undefined) return;
-  for (const [type, probe] of Object.entries(probes)) {
+  for (const [type, probe] of Object.entries(probesOf(container, workload))) {
     const request = getIn(probe, 'httpGet');
     const path = getIn(request, 'path');
     const text = path === undefined ? '/' : writtenText(path);
     if (probe === undefined || request?.node.kind !== 'map' || isIncomplete(request) || text === undefined) continue;
-    if (!/^\/(?:(?:health|live|ready)z)?$/.test(text) || asBoolean(getIn(probe, 'enabled')) === false) continue;
-    if (!isVllmPort(getIn(request, 'port'), container, workload)) continue;
+    if (!isForeignHealthPath(text, server) || asBoolean(getIn(probe, 'enabled')) === false) continue;
+    if (!isApiPort(getIn(request, 'port'), server, container, workload)) continue;
     const effect = type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
     report({
       severity: 'warning',
-      message: `The ${type} probe requests ${text} from vLLM, which answers 404: ${effect}`,
+      message: `The ${type} probe requests ${text} from ${server.name}, which answers 404: ${effect}`,
       span: spanOf(path ?? request),
-      fixes: () => [fix('Set the path to /health', 'unsafe', setKey(document, request, 'path', '/health'))],
+      fixes: () => [
+        fix(`Set the path to ${server.health}`, 'unsafe', setKey(document, request, 'path', server.health)),
+      ],
     });
   }
 }
 
-/** Whether a probe's port is the one on which vLLM serves its API. */
-function isVllmPort(port: Cursor | undefined, { at, command, args }: Container, workload: Workload): boolean {
+/** Whether a probe's port is the one on which the server has its API. */
+function isApiPort(port: Cursor | undefined, server: ServerPaths, { at }: Container, workload: Workload): boolean {
   const name = asText(port);
   // A chart passes its server's port in its own way.
   if (isValues(workload)) return name === undefined || isTemplated(port) || !/metric|health|proxy|admin/i.test(name);
-  const words = [...command, ...args].map(({ value }) => value).join(' ');
-  const own = /--port[= ]+["']?(\d+)/.exec(words)?.[1] ?? (/--port/.test(words) ? undefined : '8000');
   const named = items(getIn(at, 'ports')).find((one) => asText(getIn(one, 'name')) === name);
   const asked = asNumber(getIn(named, 'containerPort')) ?? asNumber(port);
-  return own !== undefined && asked !== undefined && String(asked) === own;
+  return server.port !== undefined && asked !== undefined && String(asked) === server.port;
 }
 
 /** Exactly one of the handlers. */

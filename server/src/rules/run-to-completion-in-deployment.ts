@@ -1,26 +1,31 @@
 import { imageParts, startsShell } from '../catalog/images.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { findEnding } from '../command/waiting.ts';
+import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A program that ends runs in a Deployment or StatefulSet.
+ * A program that ends runs in a Deployment, a StatefulSet, or a Pod that restarts it.
  *
  * ## Why
  *
  * Deployments and StatefulSets restart their containers whenever they end, also after success. A training run, a benchmark or a call of
  * nvidia-smi restarts endlessly, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
  * `pytorch/pytorch` without a command starts a shell, which ends at once. Daemons such as `ray start` and `sshd` go to the background:
- * their container ends unless `--block` or `-D` keeps them in the foreground.
+ * their container ends unless `--block` or `-D` keeps them in the foreground. A Pod without a restartPolicy is restarted in the same way: training
+ * starts over, and a server that `timeout` ends comes back.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -66,7 +71,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If any part of the command line waits, serves, loops without an end, runs in the background, or is unknown; for patches and values,
- * except those of app-template; and for infrastructure.
+ * except those of app-template; for infrastructure, and for Pods that neither train nor serve. It is information for a server in a Deployment that
+ * `timeout` restarts.
  *
  * ## Sources
  *
@@ -82,11 +88,18 @@ export default defineRule({
     // A count that the API server rejects is reported by itself.
     const requests = container.accelerators.filter(({ count }) => count !== 0);
     if (requests.length === 0 || container.type !== 'app' || podSet.pods.max === 0) return;
-    const kind = mayBeCompleted(workload) || isExempt(workload) ? undefined : replicatedKind(workload);
+    if (mayBeCompleted(workload) || isExempt(workload)) return;
+    const kind = isRestartedPod(context) ? 'Pod' : replicatedKind(workload);
     if (kind === undefined) return;
-    const end = endOf(container, context);
+    // A Pod of another use, or with an image alone, is often only a test.
+    const isTest = !works.has(workload.role) || container.command.length + container.args.length === 0;
+    const end = kind === 'Pod' && isTest ? undefined : endOf(container, context);
     if (end === undefined) return;
     const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
+    if (kind === 'Pod' || end.limit !== undefined) {
+      reportRestart(kind, what, end, container, context);
+      return;
+    }
     context.report({
       message:
         end.foreground === undefined
@@ -96,6 +109,48 @@ export default defineRule({
     });
   },
 });
+
+/** Whether the kubelet starts the containers of a Pod again whenever they end. */
+function isRestartedPod({ workload: { kind, apiVersion }, podSet: { pod, restartPolicy } }: PodSetContext): boolean {
+  if (kind !== 'Pod' || groupOf(apiVersion) !== '' || isIncomplete(pod)) return false;
+  return restartPolicy === undefined || (restartPolicy.value === 'Always' && !isTemplated(restartPolicy.at));
+}
+
+/** Reports an end that comes late, or in a Pod, which is the right kind for work that ends but restarts it by default. */
+function reportRestart(
+  kind: string,
+  what: string,
+  { span, limit }: End,
+  container: Container,
+  { document, podSet: { pod, restartPolicy }, report }: PodSetContext,
+): void {
+  const held = shorten(requestWords(container.accelerators.filter(({ count }) => count !== 0)), 40);
+  const ends = limit === undefined ? `${what} exits` : `timeout ends ${what} after ${formatDuration(limit)}`;
+  const policy = restartPolicy === undefined ? 'restartPolicy defaults to Always' : 'restartPolicy is Always';
+  report({
+    // Some servers are restarted at times on purpose.
+    severity: kind === 'Pod' ? 'warning' : 'info',
+    message: `${ends}, but ${kind === 'Pod' ? policy : `a ${kind} restarts it`}: it starts again and keeps ${held}`,
+    span,
+    fixes: () => {
+      if (kind !== 'Pod') return [];
+      const edits =
+        restartPolicy === undefined
+          ? setKey(document, pod, 'restartPolicy', 'OnFailure')
+          : replaceScalar(document, restartPolicy.at, 'OnFailure');
+      return [fix('Set restartPolicy to OnFailure', 'unsafe', edits)];
+    },
+  });
+}
+
+const works: ReadonlySet<string> = new Set(['training', 'serving']);
+
+interface End {
+  readonly what: string;
+  readonly span: Span;
+  readonly foreground?: string | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** The kind that keeps a number of pods running; for values, what their chart makes of a controller. */
 function replicatedKind({ kind, apiVersion, manifest, partial }: Workload): string | undefined {
@@ -107,10 +162,7 @@ function replicatedKind({ kind, apiVersion, manifest, partial }: Workload): stri
   return entry?.staysUp === true && entry.replica === 'pod' ? kind : undefined;
 }
 
-function endOf(
-  container: Container,
-  { document }: PodSetContext,
-): { readonly what: string; readonly span: Span; readonly foreground?: string | undefined } | undefined {
+function endOf(container: Container, { document, workload }: PodSetContext): End | undefined {
   const { command, args, image } = container;
   const lines = [...command, ...args];
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return undefined;
@@ -127,10 +179,27 @@ function endOf(
   const passed = args.map(({ value }) => value);
   if (command.length === 0 && passed.every(isSetting) && image && imageUseOf(container).use === 'batch')
     return { what: [imageName(image.value), ...passed].join(' '), span: spanOf(image.at) };
-  const ending = findEnding(processInput(container));
+  const ending = findEnding(processInput(container), isTraining(container, workload));
   const span = ending && spanOfWords(document, lines, ending.words);
-  return ending && span && { what: ending.what, span, foreground: ending.foreground };
+  return ending && span && { what: ending.what, span, foreground: ending.foreground, limit: ending.limit };
 }
+
+/** Whether a container with a script of any name trains, by the name of the object and by the lack of any sign of a server. */
+function isTraining({ at }: Container, { name }: Workload): boolean {
+  const words = wordsOf(name ?? '');
+  if (!words.some((word) => trainingNames.has(word)) || words.some((word) => stayingNames.has(word))) return false;
+  return ['ports', 'readinessProbe', 'livenessProbe', 'startupProbe'].every((key) => getIn(at, key) === undefined);
+}
+
+const trainingNames: ReadonlySet<string> = new Set([
+  ...['train', 'training', 'pretrain', 'pretraining', 'finetune', 'finetuning'],
+]);
+
+/** What else a Deployment for training may be. */
+const stayingNames: ReadonlySet<string> = new Set([
+  ...['worker', 'queue', 'consumer', 'service', 'server', 'api', 'ui', 'web', 'app', 'dashboard', 'controller'],
+  ...['manager', 'operator', 'agent', 'scheduler', 'notebook', 'dev', 'watcher', 'listener', 'loop', 'continuous'],
+]);
 
 /** `-d`, `3600` and `--matrix=4096`, but no option by which a program may stay. */
 function isSetting(word: string): boolean {

@@ -257,7 +257,9 @@ function meantValues(key: string, value: string): readonly string[] {
   const product = key === productLabel ? meantProductLabel(value) : undefined;
   if (product !== undefined) return [product];
   const known = labelCandidates(key);
-  const sameLetters = known.filter((candidate) => candidate.toLowerCase() === value.toLowerCase());
+  // The driver's name is written with hyphens for spaces.
+  const letters = key === productLabel ? value.toLowerCase().replaceAll('_', '-') : value.toLowerCase();
+  const sameLetters = known.filter((candidate) => candidate.toLowerCase() === letters);
   if (sameLetters.length > 0) return sameLetters;
   const card = cardOf(value);
   if (card === undefined || !isCertainlyWrong(key, value)) return [];
@@ -291,8 +293,13 @@ function isCertainlyWrong(key: string, value: string): boolean {
   if (key === 'cloud.google.com/gke-accelerator') return !/vws|shared|mig/i.test(value);
   if (key === 'cloud.google.com/gke-tpu-accelerator') return /^(?:tpu-)?v\d[ep]?(?:-?litepod)?$/i.test(value);
   if (key === productLabel) {
+    // Product pages write `Tensor Core GPU`, drivers never do.
+    const name = value
+      .replaceAll('_', '-')
+      .replace(/-tensor-core/i, '')
+      .replace(/-gpu$/i, '');
     return (
-      /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(value) ||
+      /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(name) ||
       /h[12]00.*sxm|a100.*sxm[^4]/i.test(value)
     );
   }

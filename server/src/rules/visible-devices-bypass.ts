@@ -57,7 +57,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For `none` and `void`, which remove GPUs, for unknown values, for infrastructure, and next to a request of another vendor's devices. Next to
- * a request, `all` is only information: manifests often repeat the default of CUDA images, and on nodes with one GPU it changes nothing.
+ * a request, or where only a chart's values know the request, `all` is information: manifests often repeat the default of CUDA images, and on
+ * nodes with one GPU it changes nothing.
  *
  * ## Sources
  *
@@ -88,14 +89,19 @@ export default defineRule({
     const requests = all.filter(({ resource }) => resource.startsWith('nvidia.com/'));
     // Other device plugins do not use the variable.
     if (requests.length === 0 && (all.length > 0 || container.accelerators.some(({ count }) => count === null))) return;
-    if (requests.length === 0 && (isUnseen(container.resources) || isIncomplete(container.at))) return;
+    // Chart values may request GPUs or not, and the variable is wrong in both cases.
+    const isOpen = requests.length === 0 && (isUnseen(container.resources) || isIncomplete(container.at));
+    if (isOpen && (context.workload.kind === 'DaemonSet' || isUnseen(env.at))) return;
+    const isAll = value.value === 'all';
     const effect =
-      requests.length === 0
-        ? 'bypasses the scheduler: another pod can get the same GPU'
-        : `overrides the ${requestWords(requests)} that the device plugin assigns`;
+      requests.length > 0
+        ? `overrides the ${requestWords(requests)} that the device plugin assigns`
+        : isOpen && isAll
+          ? 'shows the container every GPU of its node, whatever it requests'
+          : 'bypasses the scheduler: another pod can get the same GPU';
     context.report({
       // CUDA images set `all` themselves, manifests often repeat it, and many nodes have one GPU.
-      severity: value.value === 'all' && requests.length > 0 ? 'info' : 'warning',
+      severity: isAll && (requests.length > 0 || isOpen) ? 'info' : 'warning',
       message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${effect}`,
       span: spanOf(value.at),
       fixes: () => {

@@ -10,6 +10,7 @@ import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { estimateOn, isEnough, usableGiB } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
+import { useOf } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import { isWhole, type ServedModel, servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
@@ -83,7 +84,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown models; for formats of unknown size; on unknown GPUs and with several pods, unless the model is tiny; for servers that are sized for many requests
+ * For unknown models, except those of Whisper's servers, which are all small; for formats of unknown size; on unknown GPUs and with several pods, unless the model is tiny; for servers that are sized for many requests
  * (`--max-num-seqs` and the like) or already use less memory than usual; for jobs that end; with other processes next to the server; in
  * templates; if a file, a runtime or a variable may add settings that are not read; for groups of pods; for `latency-critical` ones; and
  * for GPUs that are already shared. Several GPUs are reported only if the model needs less than a tenth of their memory, because a model is
@@ -167,6 +168,11 @@ const tinyGiB = 4;
 /** Several replicas are there for speed, so only models that leave nearly all memory empty are reported. */
 const tinyShare = 0.15;
 
+/** GiB that servers need for the largest of their models. https://github.com/openai/whisper#available-models-and-languages */
+const smallServers: ReadonlyMap<string, number> = new Map(
+  ['whisper', 'wyoming', 'speaches'].map((program) => [program, 10]),
+);
+
 /** A tiny model on each GPU of a replicated or scaled service, or on one of an unknown model. */
 function reportTinyModel(container: Container, context: PodSetContext): void {
   const { workload, podSet, report } = context;
@@ -174,10 +180,19 @@ function reportTinyModel(container: Container, context: PodSetContext): void {
   if (mayBeCompleted(workload) || isExempt(workload) || !keepsRunning(context) || others.length > 0) return;
   if (request?.resource !== 'nvidia.com/gpu' || wholeGpus(container, podSet) !== 1) return;
   const { model: served } = servedModel(container, workload);
-  if (served === null || served.tuned || !isWhole(served) || spansPods(workload)) return;
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   const gpu = gpus.get(inPod?.model ?? '');
   const memory = gpu === undefined ? null : usableCardGiB(gpu);
+  const program = useOf(container).program ?? '';
+  const most = inPod?.modelHint === undefined && served === null ? smallServers.get(program) : undefined;
+  if (most !== undefined && gpu !== undefined && memory !== null && most <= memory / 3) {
+    report({
+      message: `The ${program} server needs at most about ${most} of ${formatGiB(memory)} GiB (${gpu.name}): part of the GPU is enough`,
+      span: requestSpan([request], container),
+    });
+    return;
+  }
+  if (served === null || served.tuned || !isWhole(served) || spansPods(workload)) return;
   const { estimate } = estimateServing(
     { model: served, unknown: null },
     { cardGiB: memory, gpus: 1, ...(gpu && { card: gpu.id }) },

@@ -57,9 +57,11 @@ import {
   demandOf,
   largestQuotas,
   limitDefaults,
+  podLabels,
   quotaFacts,
   serviceFacts,
   volumeClaimFacts,
+  writtenReplicas,
 } from './namespace-facts.ts';
 import { scalerOf } from './scalers.ts';
 import { seenPods } from './seen-pods.ts';
@@ -313,6 +315,8 @@ function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null 
     latencyCritical: isLatencyCritical(workload),
     containers: containerFacts(workload.podSets),
     demand: demandOf(workload),
+    labels: podLabels(workload.podSets),
+    replicas: writtenReplicas(manifest),
   };
   const replica = oneReplica(workload);
   // The number of pods per replica is unknown.

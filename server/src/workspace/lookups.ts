@@ -30,7 +30,7 @@ import {
   referenced,
   type Scope,
 } from './named.ts';
-import { budgetsOf, inNamespace, servicesOf } from './namespace-lookups.ts';
+import { budgetsOf, inNamespace, keptRunning, servicesOf } from './namespace-lookups.ts';
 import { isInSiblingFolder, type Place, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
@@ -100,6 +100,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     budgetsOf: (namespace, labels) =>
       read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>
         budgetsOf(scope, namespace, labels),
+      ),
+    keptRunning: (namespace, labels) =>
+      read(['Deployment', 'StatefulSet'], ['keptRunning', namespace, JSON.stringify(labels)], () =>
+        keptRunning(scope, namespace, labels),
       ),
     workload: (kind, namespace, name) =>
       read([kind, 'InferenceService'], ['workload', kind, namespace, name], () =>

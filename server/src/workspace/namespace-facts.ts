@@ -1,10 +1,10 @@
 import type { ContainerFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { isListedContainer } from '../model/pod.ts';
+import { isListedContainer, lowerCount } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { resourceName } from '../model/requested-resource.ts';
-import type { PodSet, Workload } from '../model/workload.ts';
+import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
 
@@ -119,4 +119,15 @@ export function demandOf({ kind, apiVersion, podSets }: Workload): Table<number>
     }
   }
   return tableOf(sums);
+}
+
+/** The labels of the pods of a workload with one pod template. */
+export function podLabels([podSet, ...others]: readonly PodSet[]): Table<string> {
+  const labels = others.length === 0 ? (podSet?.labels ?? []) : [];
+  return tableOf(labels.map(({ value, at }): [string, string] => [keyOf(at), value]));
+}
+
+export function writtenReplicas({ root }: Manifest): number | null | undefined {
+  const replicas = getIn(root, 'spec', 'replicas');
+  return replicas === undefined ? undefined : lowerCount(replicas, 1);
 }

@@ -1,4 +1,4 @@
-import type { BudgetFacts, Referenced, ServiceFacts } from '../model/cross-references.ts';
+import type { BudgetFacts, Referenced, ServiceFacts, WorkloadFacts } from '../model/cross-references.ts';
 import type { Table } from '../yaml/table.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
 import type { Found } from './workspace.ts';
@@ -27,6 +27,22 @@ export function budgetsOf(
     const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
     return fits ? [referenced(scope, found, facts)] : [];
   });
+}
+
+/** The Deployments and StatefulSets whose pods have these labels. */
+export function keptRunning(
+  scope: Scope,
+  namespace: string | null,
+  labels: Table<string>,
+): readonly Referenced<WorkloadFacts>[] {
+  const wanted = Object.entries(labels);
+  return ['Deployment', 'StatefulSet']
+    .flatMap((kind) => inNamespace(scope, kind, namespace))
+    .flatMap((found) => {
+      const facts = factsAs(found.object, 'workload');
+      if (facts === null || !wanted.every(([key, value]) => facts.labels[key] === value)) return [];
+      return [referenced(scope, found, facts)];
+    });
 }
 
 /** Each pod is compared with so many Services at most; where more have one of its labels first, none of them is. */

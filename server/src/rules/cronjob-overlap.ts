@@ -1,0 +1,106 @@
+import { formatDuration } from '../cost/money.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { runLength } from '../model/run-length.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar, setKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * The runs of a CronJob or CronWorkflow pile up while its GPUs are busy.
+ *
+ * ## Why
+ *
+ * By default (`concurrencyPolicy: Allow`), a CronJob starts each run whether or not the last one has ended. A run that takes longer than usual, or
+ * that waits for a GPU, is joined by the next one: both hold GPUs, write to the same place, and slow each other down. With `Forbid`, a run that
+ * is due meanwhile is skipped.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: CronJob
+ * metadata: {name: embed}
+ * spec:
+ *   schedule: "0 * * * *"
+ *   jobTemplate:
+ *     spec:
+ *       activeDeadlineSeconds: 7200
+ *       template:
+ *         spec:
+ *           restartPolicy: Never
+ *           containers:
+ *             - name: main
+ *               image: registry.example/embed:1.4
+ *               resources: {limits: {nvidia.com/gpu: 1}}
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: batch/v1
+ * kind: CronJob
+ * metadata: {name: embed}
+ * spec:
+ *   schedule: "0 * * * *"
+ *   jobTemplate:
+ *     spec:
+ *       activeDeadlineSeconds: 7200
+ *       template:
+ *         spec:
+ *           restartPolicy: Never
+ *           containers:
+ *             - name: main
+ *               image: registry.example/embed:1.4
+ *               resources: {limits: {nvidia.com/gpu: 1}}
+ *   concurrencyPolicy: Forbid
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: runs that are due during another one are skipped.
+ *
+ * ## When it is silent
+ *
+ * For fewer than six runs a day without a deadline, for deadlines that end each run before the next one, for suspended CronJobs and an
+ * explicit `Allow`. Without a deadline beyond the next run, it is only information.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: concurrency policy of a CronJob](https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#concurrency-policy)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  workload(workload, { document, report }) {
+    const { kind, manifest, partial, podSets } = workload;
+    if ((kind !== 'CronJob' && kind !== 'CronWorkflow') || partial || !podSets.some(requestsAccelerators)) return;
+    const spec = getIn(manifest.root, 'spec');
+    const schedule = getIn(spec, 'schedule');
+    const policy = getIn(spec, 'concurrencyPolicy');
+    const run = runLength(workload, null);
+    if (schedule === undefined || isTemplated(policy) || isIncomplete(spec) || run?.oneAtATime === true) return;
+    if (!run?.perMonth) return;
+    const between = 730 / run.perMonth;
+    const isLonger = run.hours !== null && run.hours > between;
+    // An explicit `Allow` is a choice, unless the runs certainly have time to overlap.
+    if (!isLonger && (run.hours !== null || policy !== undefined || between > leastHours)) return;
+    const text = shorten(asText(schedule) ?? '', 20);
+    report({
+      severity: isLonger ? 'warning' : 'info',
+      message: isLonger
+        ? `A run may take ${formatDuration((run.hours ?? 0) * 3600)}, but one starts every ${formatDuration(between * 3600)} ("${text}"): runs overlap and each holds its own GPUs`
+        : `A run starts every ${formatDuration(between * 3600)} ("${text}") even if the last one still holds or waits for its GPUs; concurrencyPolicy is Allow by default`,
+      span: spanOf(policy ?? schedule),
+      fixes: () => [
+        fix(
+          'Set concurrencyPolicy to Forbid',
+          'unsafe',
+          policy === undefined
+            ? setKey(document, spec, 'concurrencyPolicy', 'Forbid')
+            : replaceScalar(document, policy, 'Forbid'),
+        ),
+      ],
+    });
+  },
+});
+
+/** Hours between runs that are so few that one rarely meets the next. */
+const leastHours = 4;

@@ -1,0 +1,117 @@
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { gpuProgram } from '../evidence/gpu-programs.ts';
+import { mayKeepDownloads } from '../evidence/model-volume.ts';
+import { soleServer } from '../evidence/sole-server.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { isListedContainer } from '../model/pod.ts';
+import { servedModel } from '../model/served-model.ts';
+import type { Container } from '../model/workload.ts';
+import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A model server downloads a gated model without a token.
+ *
+ * ## Why
+ *
+ * Llama and Gemma are gated on Hugging Face: their files are only for accounts that accepted the license. Without a token, the server exits with
+ * a 401 error, and its pod keeps restarting while it holds its GPUs. The token is usually in a Secret, in the variable HF_TOKEN.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=meta-llama/Llama-3.1-8B-Instruct"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=meta-llama/Llama-3.1-8B-Instruct"]
+ *       env:
+ *         - name: HF_TOKEN
+ *           valueFrom:
+ *             secretKeyRef:
+ *               name: hugging-face
+ *               key: token
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * With a variable, a Secret, `envFrom`, a flag or a script that may bring a token or name another hub; with init containers; with a volume that may
+ * hold the model; for patches, definitions, chart values and operators; and for models that are not known to be gated.
+ *
+ * ## Sources
+ *
+ * - [Text Generation Inference: gated models](https://huggingface.co/docs/text-generation-inference/basic_tutorials/gated_model_access)
+ * - [Hugging Face: gated models](https://huggingface.co/docs/hub/models-gated)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, { podSet, workload, report }) {
+    const { at, args, command, image } = container;
+    if (container.type !== 'app' || !isListedContainer(at)) return;
+    if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
+    const server = mayBeCompleted(workload) || workload.role !== 'serving' ? undefined : soleServer(container);
+    if (server === undefined || mayHaveToken(container) || isIncomplete(podSet.pod)) return;
+    if (podSet.containers.some(({ type }) => type === 'init') || mayKeepDownloads(container, podSet, server.program))
+      return;
+    const { model } = servedModel(container, workload);
+    if (model === null || !isGated(model.name)) return;
+    const place = [...args, ...command].find(({ value }) => value.includes(model.name)) ?? image;
+    if (place === undefined) return;
+    report({
+      message: `${shorten(model.name, 50)} is gated on Hugging Face, but the container has no HF_TOKEN: the server does not start`,
+      span: spanOf(place.at),
+    });
+  },
+});
+
+/** Whether every repository of that name has required a license since it exists. Gemma 4 is open. */
+function isGated(name: string): boolean {
+  const [owner = '', repository = '', ...more] = name.toLowerCase().split('/');
+  if (more.length > 0) return false;
+  return owner === 'meta-llama' || (owner === 'google' && gatedGemma.some((one) => repository.startsWith(one)));
+}
+
+const gatedGemma = [
+  'gemma-2b',
+  'gemma-7b',
+  'gemma-1.1',
+  'gemma-2-',
+  'gemma-3',
+  'codegemma',
+  'paligemma',
+  'embeddinggemma',
+];
+
+function mayHaveToken({ at, env, command, args, scripts, settingsFiles = [], configEnv = [] }: Container): boolean {
+  if (getIn(at, 'envFrom') !== undefined || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
+  if (scripts.length > 0 || settingsFiles.length > 0) return true;
+  if ([...env, ...configEnv].some(({ name }) => name === '' || bringsToken.test(name))) return true;
+  if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;
+  return [...command, ...args].some(({ at: word, value }) => isTemplated(word) || logsIn.test(value));
+}
+
+/** A token, another hub, or none at all. */
+const bringsToken = /token|hf_(?:endpoint|hub|api|auth)|hugging|offline|modelscope|proxy/i;
+const logsIn = /(?:hf|hub|auth)[-_]token|hugging_?face|--token\b|\bhf\s+(?:auth|download)|\blogin\b|modelscope/i;
