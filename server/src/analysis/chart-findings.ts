@@ -1,28 +1,38 @@
+import type { ProjectConfig } from '../config.ts';
+import { namesDevices } from '../evidence/device-words.ts';
 import { mayRunMore } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { asInstalled } from '../model/installed-names.ts';
 import { lowerDocument } from '../model/lower.ts';
 import { type ChartValues, filledTemplates } from '../model/related-files.ts';
-import type { Finding } from '../rules/rule.ts';
+import type { Finding, Topic } from '../rules/rule.ts';
 import { type RunInput, runRules } from '../rules/run.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { amongObjects } from './chart-objects.ts';
 
-type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads'>;
+type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads' | 'options' | 'crossReferences'> &
+  Required<Pick<RunInput, 'crossReferences'>> & { readonly options: ProjectConfig };
 
 /**
- * The findings of a template, with those that only show when the chart's own values are filled in: the values have the GPUs, and the template
- * has the command or the volumes. A problem that the values alone have is reported in their file.
+ * The findings of a template, with those that only show when the chart's own values are filled in and its objects find each other: the values
+ * have the GPUs, and the template has the command or the volumes. A problem that the values alone have is reported in their file.
  * @param written the findings of the template as it is written
  */
 export function withChartValues(
   template: YamlDocument,
   written: readonly Finding[],
-  chart: ChartValues,
+  values: ChartValues,
+  uri: string,
   settings: Settings,
 ): readonly Finding[] {
   const placeOf = ({ rule, span }: Finding) => `${rule} ${span.start}`;
   const known = new Set(written.map(placeOf));
+  const chart = asInstalled(values);
+  const crossReferences = amongObjects(chart, settings.options, uri, settings.crossReferences);
   const added = filledTemplates(template, chart).flatMap((document) =>
-    runOn(document, settings).filter((one) => isCertain(one) && !known.has(placeOf(one))),
+    runOn(document, { ...settings, crossReferences }).filter(
+      (one) => isCertain(one, template, chart) && !known.has(placeOf(one)),
+    ),
   );
   if (added.length === 0) return written;
   const inValues = new Set(runOn(chart.document, settings).map(({ rule }) => rule));
@@ -33,12 +43,31 @@ export function withChartValues(
   return [...written, ...named].sort((a, b) => a.span.start - b.span.start);
 }
 
-/** Values are what a chart starts with, and people set their own: advice about them would be about a choice that nobody has made yet. */
-function isCertain({ severity, workload, container }: Finding): boolean {
-  if (workload === null || !namesAccelerators(workload)) return false;
+/**
+ * Values are what a chart starts with, and people set their own: advice about them would be about a choice that nobody has made yet. Advice about
+ * what the template itself says applies to everyone.
+ */
+function isCertain(finding: Finding, template: YamlDocument, chart: ChartValues): boolean {
+  const { rule, severity, workload, container, span, topic } = finding;
+  const isLoud = severity === 'error' || severity === 'warning';
+  if (workload === null) return isLoud && ofScalers.has(topic);
+  if (rule === 'gpu-without-request') return !mayRequestOtherwise(template, chart);
+  if (!namesAccelerators(workload)) return false;
   // What a helper adds to the command line may be what is missing.
   const found = workload.podSets.flatMap(({ containers }) => containers).find(({ name }) => name === container);
-  return (severity === 'error' || severity === 'warning') && (found === undefined || !mayRunMore(found));
+  if (found !== undefined && mayRunMore(found)) return false;
+  return isLoud || (severity === 'info' && !template.text.slice(span.start, span.end).includes('{{'));
+}
+
+/** Topics of objects that scale the workloads of other templates. */
+const ofScalers: ReadonlySet<Topic> = new Set(['autoscaling', 'scale-to-zero']);
+
+/** Whether other values may request devices. The runtime, the image and the server's own setting do not. */
+function mayRequestOtherwise(template: YamlDocument, chart: ChartValues): boolean {
+  const plain = `${template.text}\n${chart.document.text}`
+    .split('\n')
+    .filter((line) => !/^[ \t-]*(?:runtimeClassName|image|repository|registry|tag|device):/.test(line));
+  return namesDevices(plain.join('\n'));
 }
 
 function runOn(document: YamlDocument, settings: Settings): readonly Finding[] {

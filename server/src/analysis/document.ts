@@ -153,7 +153,7 @@ export function analyzeDocument(
     const written = concerned() ? runRules({ document: document(), ...lowered(), ...settings }) : noFindings;
     const { chart } = relatedFiles();
     if (chart === undefined || !hasRelatedFiles(rendered, { chart })) return written;
-    return { ...written, findings: withChartValues(document(), written.findings, chart, settings) };
+    return { ...written, findings: withChartValues(document(), written.findings, chart, input.uri, settings) };
   });
   return {
     base,

@@ -25,6 +25,10 @@ export interface ChartValues {
   readonly document: YamlDocument;
   readonly root: YamlNode;
   readonly helpers?: Helpers;
+  /** Its Chart.yaml. */
+  readonly file?: SourceFile;
+  /** All its templates, if there are not too many. */
+  readonly templates?: readonly SourceFile[];
 }
 
 /** The chart that a file of values releases. Like a kustomize overlay, the release counts instead of the chart. */
@@ -94,6 +98,17 @@ export function filledTemplates(document: YamlDocument, chart: ChartValues): rea
     ...document,
     root,
     template: !isSettled(root),
+  }));
+}
+
+/** The documents of the other templates of a chart, with its values filled in. */
+export function filledDocuments(chart: ChartValues) {
+  return (chart.templates ?? []).map((template) => ({
+    uri: template.uri,
+    documents: documentsIn(template).flatMap((document) => {
+      const filled = filledTemplates(document, chart);
+      return filled.length === 0 ? [document] : filled;
+    }),
   }));
 }
 

@@ -83,7 +83,8 @@ import { defineRule } from './rule.ts';
  *
  * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs,
  * and without them if it is a server's and no device is named anywhere in the values. Empty `resources` next to labels of GPU nodes are reported for any
- * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device.
+ * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device. In a chart's template, the program is reported if
+ * neither the template nor the chart's values name a device.
  *
  * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is also reported, as a **warning** if its
  * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.

@@ -1,4 +1,4 @@
-import { chartOf, chartOfRelease } from '../config/chart-places.ts';
+import { type ChartPlace, chartOf, chartOfRelease } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
 import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '../model/kustomize/build.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
@@ -215,7 +215,9 @@ async function relatedFilesOf(
   // Many folders are named `templates`; only a Chart.yaml makes one part of a chart.
   if (place !== undefined && reaches(place.chart) && (await read(place.chart)) !== undefined) {
     const values = await read(place.values);
-    return values === undefined ? noRelatedFiles : chartIn(values)(await read(place.helpers));
+    if (values === undefined) return noRelatedFiles;
+    const related = chartIn(values)(await read(place.helpers));
+    return list === undefined ? related : await wholeChart(related, place, read, list);
   }
   if (isKustomization(uri)) return noRelatedFiles;
   const released = list === undefined ? noRelatedFiles : await relatedToRelease(uri, read, { reaches, list });
@@ -236,6 +238,32 @@ async function relatedToRelease(
         release: { values: await read(place.values), templates, helpers: await read(place.helpers) },
       };
 }
+
+/** Charts with more templates are not those of one application. */
+const maxTemplates = 60;
+
+/** The chart with all its templates, which all of them share. */
+async function wholeChart(
+  related: RelatedFiles,
+  { chart, templates }: ChartPlace,
+  read: Read,
+  list: NonNullable<FileReader['list']>,
+): Promise<RelatedFiles> {
+  const file = related.chart && (await read(chart));
+  const found = file === undefined ? [] : await templatesIn(templates, read, list, maxTemplates);
+  if (related.chart === undefined || file === undefined || found.length === 0) return related;
+  const parts = [file, ...found];
+  const last = lastWhole(related);
+  const isSame = parts.length === last.parts.length && parts.every((part, index) => part === last.parts[index]);
+  if (!isSame) Object.assign(last, { parts, made: { chart: { ...related.chart, file, templates: found } } });
+  return last.made;
+}
+
+/** What was last made of values and helpers. */
+const lastWhole = once((made: RelatedFiles): { parts: readonly SourceFile[]; made: RelatedFiles } => ({
+  parts: [],
+  made,
+}));
 
 /** All templates of a chart have the same values and helpers. */
 const chartIn = once(({ text }: SourceFile) => {

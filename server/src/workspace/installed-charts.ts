@@ -129,15 +129,17 @@ function mapsIn(
 /** More templates than any chart has. */
 const maxTemplates = 1000;
 
-/** The templates in a folder of a chart, sorted. */
+/** The templates in a folder of a chart, sorted; none if there are more than the limit. */
 export async function templatesIn(
   folder: string,
   read: Read,
   list: NonNullable<ChartReader['list']>,
+  limit = maxTemplates,
 ): Promise<readonly SourceFile[]> {
   const within = new Set([normalizeUri(folder)]);
   const isTemplate = (name: string) => /\.ya?ml$/.test(name) && isWithin(normalizeUri(name), within);
   const found = (await list(folder, maxTemplates)).filter(isTemplate).sort();
+  if (found.length > limit) return [];
   const texts = await Promise.all(found.map(read));
   return texts.flatMap((file) => file ?? []);
 }

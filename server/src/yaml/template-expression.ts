@@ -3,13 +3,17 @@ import { apply, type Evaluated, isTrue, lookUp, scalarOf, textOf } from './templ
 
 /** The meaning of `.` and of variables at a place in a template. */
 export interface Scope {
-  /** `.`; 'root' for the template's top-level context, of which only `.Values` is known. */
+  /** `.`; 'root' for the template's top-level context, of which only `.Values` and some names are known. */
   readonly dot: Evaluated | 'root';
   /** The chart's values: `$.Values` everywhere. */
   readonly values: YamlNode;
   readonly variables: ReadonlyMap<string, Evaluated>;
   readonly include?: Include | undefined;
+  readonly names?: BuiltIns | undefined;
 }
+
+/** What the built-in objects of Helm hold, by path: `Release.Name`. */
+export type BuiltIns = ReadonlyMap<string, string>;
 
 /** What a named template of the chart makes in the template's top-level context. */
 export type Include = (name: string) => Evaluated;
@@ -94,7 +98,9 @@ function term(word: string, scope: Scope): Evaluated {
   const steps = keys.split('.').filter((step) => step !== '');
   if (variable !== undefined && variable !== '$') return lookUp(scope.variables.get(variable), steps);
   if (variable === undefined && scope.dot !== 'root') return lookUp(scope.dot, steps);
-  return steps[0] === 'Values' ? lookUp(scope.values, steps.slice(1)) : undefined;
+  if (steps[0] === 'Values') return lookUp(scope.values, steps.slice(1));
+  const name = scope.names?.get(steps.join('.'));
+  return name === undefined ? undefined : textOf(name);
 }
 
 /** Functions whose result can be known although an argument is not. */

@@ -54,6 +54,18 @@ export function apply(name: string, values: readonly Evaluated[]): Evaluated {
       return first?.kind === 'scalar' && /^\d+$/.test(first.source) ? scalarOf(first.source) : undefined;
     case 'printf':
       return printed(values);
+    case 'contains':
+      return first?.kind === 'scalar' && second?.kind === 'scalar'
+        ? truthOf(second.source.includes(first.source))
+        : undefined;
+    case 'lower':
+      return first?.kind === 'scalar' ? textOf(first.source.toLowerCase()) : undefined;
+    case 'replace':
+      return replaced(values);
+    case 'trunc':
+      return second?.kind === 'scalar' && first?.kind === 'scalar' && /^\d+$/.test(first.source)
+        ? textOf(second.source.slice(0, Number(first.source)))
+        : undefined;
     case 'trim':
       return first?.kind === 'scalar' && first.source.trim() === first.source ? first : undefined;
     case 'toYaml':
@@ -121,6 +133,11 @@ function trimmed(name: string, part: string, whole: YamlScalar): YamlScalar {
   const isPart = part !== '' && (name === 'trimSuffix' ? source.endsWith(part) : source.startsWith(part));
   if (!isPart) return whole;
   return textOf(name === 'trimSuffix' ? source.slice(0, -part.length) : source.slice(part.length));
+}
+
+function replaced([from, to, text]: readonly Evaluated[]): Evaluated {
+  if (from?.kind !== 'scalar' || to?.kind !== 'scalar' || text?.kind !== 'scalar') return undefined;
+  return textOf(text.source.replaceAll(from.source, () => to.source));
 }
 
 /** Arithmetic and comparisons of whole numbers. */

@@ -2,7 +2,7 @@ import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
 import { checkLimits, parseYaml } from './parse.ts';
 import { findActions, isControl, outputIndent, type TemplateAction, wordsOf } from './template-action.ts';
-import type { Include } from './template-expression.ts';
+import type { BuiltIns, Include, Scope } from './template-expression.ts';
 import type { Evaluated } from './template-functions.ts';
 import { readTemplate } from './template-reading.ts';
 
@@ -10,6 +10,8 @@ import { readTemplate } from './template-reading.ts';
 export interface Helpers {
   /** Their bodies; null for a name that is defined twice, and for a body that is too long. */
   readonly bodies: ReadonlyMap<string, string | null>;
+  /** What Helm's own objects hold; missing: unknown. */
+  readonly names?: BuiltIns;
   /** What they make with the values of a chart, as far as it was needed. */
   readonly made: WeakMap<YamlNode, Map<string, Evaluated>>;
 }
@@ -50,7 +52,7 @@ export function includeFrom(helpers: Helpers, values: YamlNode): Include {
     made.set(name, undefined);
     const body = helpers.bodies.get(name) ?? undefined;
     depth += 1;
-    const text = body === undefined ? undefined : rendered(body, values, include);
+    const text = body === undefined ? undefined : rendered(body, values, { include, names: helpers.names });
     depth -= 1;
     const value = text === undefined ? undefined : nodeIn(text);
     made.set(name, value);
@@ -60,9 +62,9 @@ export function includeFrom(helpers: Helpers, values: YamlNode): Include {
 }
 
 /** The text that a template makes. */
-function rendered(body: string, values: YamlNode, include: Include): string | undefined {
+function rendered(body: string, values: YamlNode, known: Pick<Scope, 'include' | 'names'>): string | undefined {
   const actions = findActions(body);
-  const { results, dead, loops, isUnsure } = readTemplate(actions, values, '', include);
+  const { results, dead, loops, isUnsure } = readTemplate(actions, values, '', known);
   if (loops.length > 0 || isUnsure) return undefined;
   let text = '';
   let previous: TemplateAction | undefined;
