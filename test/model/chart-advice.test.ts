@@ -65,3 +65,69 @@ test('advice is about what a template says, not about what its values choose', (
     'image: registry.example/scorer:1.4\nenv: [{name: NVIDIA_VISIBLE_DEVICES, value: "{{ .Values.devices }}"}]';
   expect(advice(`${gpu}devices: all\n`, chosen)).toEqual([]);
 });
+
+describe('the card of a chart whose values request no GPU', () => {
+  const template = `apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  containers:
+    - name: chat
+      image: {{ .Values.image }}
+      resources: {limits: {nvidia.com/gpu: 1}}
+`;
+  const candidates = (values: string, chartFile?: string) => {
+    const chart = chartValues('values.yaml', `image: registry.example/chat:1.2\n${values}`);
+    if (chart === undefined) throw new Error('the values have no error');
+    const file = chartFile === undefined ? {} : { file: { uri: 'file:///Chart.yaml', text: chartFile } };
+    const related = { chart: { ...chart, ...file } };
+    const { documents } = new Analysis({ strict: true }).setFile('file:///t.yaml', template, 0, undefined, related);
+    return documents.flatMap(({ costed }) =>
+      costed.flatMap(({ podSets }) => podSets.flatMap(({ accelerators }) => accelerators[0]?.candidates ?? [])),
+    );
+  };
+
+  test('is that of the comments on the values', () => {
+    expect(candidates('# What an L4 has: 22.5 GiB.\nmemory: 22.5\n# The L4 is shared.\nshared: true\n')).toEqual([
+      'l4',
+    ]);
+    expect(candidates('# An L4 here, an A100 there.\nmemory: 22.5\n# The L4 is shared.\nshared: true\n')).toEqual([]);
+  });
+
+  test('or that of the Chart.yaml', () => {
+    expect(candidates('', 'name: chat\ndescription: Chat on one L40S\n')).toEqual(['l40s']);
+    expect(candidates('', 'name: chat\nkeywords: [chat, "gpu-l40s"]\n')).toEqual(['l40s']);
+    expect(candidates('# The L4 is shared.\nshared: true\n', 'description: Chat on one L40S\n')).toEqual(['l4']);
+    expect(candidates('', 'name: chat\ndescription: Chat, for L40S or H100\n')).not.toEqual(['l40s']);
+  });
+});
+
+test('values that prefer several cards leave the template the same choice', () => {
+  const chart = chartValues(
+    'values.yaml',
+    `resources: {limits: {nvidia.com/gpu: 1}}
+affinity:
+  nodeAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 1
+        preference:
+          matchExpressions: [{key: accelerator, operator: In, values: [nvidia-tesla-t4, nvidia-l4]}]
+`,
+  );
+  const template = `apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  affinity:
+    {{- toYaml .Values.affinity | nindent 4 }}
+  containers:
+    - name: chat
+      image: registry.example/chat:1.2
+      resources:
+        {{- toYaml .Values.resources | nindent 8 }}
+`;
+  const related = chart === undefined ? {} : { chart };
+  const { documents } = new Analysis({ strict: true }).setFile('file:///t.yaml', template, 0, undefined, related);
+  const [podSet] = documents.flatMap(({ costed }) => costed.flatMap(({ podSets }) => podSets));
+  expect(podSet?.accelerators[0]?.candidates).toEqual(['t4', 'l4']);
+});

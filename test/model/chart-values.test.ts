@@ -223,6 +223,9 @@ spec:
     expect(pod(`${set}{{ if .Values.trainer }}{{ $gpus := 8 }}{{ end }}`)).toEqual([4]);
     expect(pod(`${set}{{ if .Values.more }}{{ $gpus = 8 }}{{ else }}{{ $gpus = 2 }}{{ end }}`)).toEqual([2]);
     expect(pod(`${set}{{ if .Values.more }}{{ $gpus := 8 }}{{ end }}`)).toEqual([4]);
+    expect(pod('{{- $root := . }}{{- $gpus := $root.Values.trainer.gpus }}')).toEqual([4]);
+    expect(pod('{{- $root := .Values }}{{- $gpus := $root.trainer.gpus }}')).toEqual([4]);
+    expect(pod('{{- $root := . }}{{- $gpus := $root.Release.Revision }}')).toEqual([null]);
     const more = '{{ $gpus = 8 }}'.repeat(400);
     expect(pod(`${set}{{ if .Capabilities }}${more}{{ end }}`)).toEqual([null]);
   });
@@ -252,6 +255,8 @@ describe('what an expression gives', () => {
     ['not .Values.a.zero', 'true'],
     ['required "say it" .Values.a.b', '2'],
     ['include "x" .', 'unknown'],
+    ['empty $', 'unknown'],
+    ['index $ "Values"', 'unknown'],
     ['.Release.Name', 'unknown'],
     ['.Values.a.b | include "x"', 'unknown'],
     ['index .Values.a "b"', '2'],

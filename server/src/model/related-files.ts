@@ -15,7 +15,7 @@ import { patched, withLastPatch } from './kustomize/patches.ts';
 import { lowerDocument } from './lower.ts';
 import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
-import { cardOfValues } from './values-card.ts';
+import { cardInChart } from './values-card.ts';
 import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
@@ -137,7 +137,10 @@ export function withRelatedFiles(
   const references =
     chart === undefined
       ? crossReferences
-      : { ...crossReferences, fileHeader: () => [...crossReferences.fileHeader(), ...cardOfValues(chart.document)] };
+      : {
+          ...crossReferences,
+          fileHeader: () => [...crossReferences.fileHeader(), ...cardInChart(chart.document, chart.file)],
+        };
   let isChanged = relatedFiles.release === undefined;
   const resolved = readings(document, relatedFiles).flatMap((reading) => {
     const { root, readWith, places, identity, unchanged, filled } = reading;

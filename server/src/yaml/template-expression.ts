@@ -12,6 +12,15 @@ export interface Scope {
   readonly names?: BuiltIns | undefined;
 }
 
+/** The template's top-level context as a variable: `$root := .`. Nothing else is known of it as a value. */
+export const topLevel: Evaluated = {
+  kind: 'map',
+  entries: [],
+  flow: false,
+  incomplete: true,
+  span: { start: 0, end: 0 },
+};
+
 /** What the built-in objects of Helm hold, by path: `Release.Name`. */
 export type BuiltIns = ReadonlyMap<string, string>;
 
@@ -74,11 +83,18 @@ function call(words: readonly string[], piped: readonly Evaluated[], scope: Scop
 }
 
 /** Only in the top-level context: in another one, `.Values` is something else. */
-function included([name = '', context, ...others]: readonly string[], { dot, include }: Scope): Evaluated {
-  const isTop = context === '$' || (context === '.' && dot === 'root');
+function included([name = '', context = '', ...others]: readonly string[], scope: Scope): Evaluated {
+  const { include } = scope;
+  const isTop = isVariable.test(context) ? isTopLevel(context, scope) : context === '.' && scope.dot === 'root';
   const made = isTop && others.length === 0 && /^".*"$/.test(name) ? include?.(unescaped(name)) : undefined;
   // To Go it is text, which is true unless it is empty: also "false" and "0".
   return made?.kind === 'scalar' ? { ...made, value: made.source } : made;
+}
+
+const isVariable = /^\$\w*$/;
+
+function isTopLevel(variable: string, { variables }: Scope): boolean {
+  return variable === '$' || variables.get(variable) === topLevel;
 }
 
 const literals: ReadonlyMap<string, string | null> = new Map([
@@ -96,8 +112,9 @@ function term(word: string, scope: Scope): Evaluated {
   if (path === null) return undefined;
   const [, variable, keys = ''] = path;
   const steps = keys.split('.').filter((step) => step !== '');
-  if (variable !== undefined && variable !== '$') return lookUp(scope.variables.get(variable), steps);
+  if (variable !== undefined && !isTopLevel(variable, scope)) return lookUp(scope.variables.get(variable), steps);
   if (variable === undefined && scope.dot !== 'root') return lookUp(scope.dot, steps);
+  if (steps.length === 0) return topLevel;
   if (steps[0] === 'Values') return lookUp(scope.values, steps.slice(1));
   const name = scope.names?.get(steps.join('.'));
   return name === undefined ? undefined : textOf(name);

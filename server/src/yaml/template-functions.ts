@@ -12,8 +12,10 @@ export type Evaluated = YamlNode | null | undefined;
 export function isTrue(value: Evaluated): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === null) return false;
-  if (value.kind === 'map') return value.entries.length > 0;
-  if (value.kind === 'seq') return value.items.length > 0;
+  if (value.kind !== 'scalar') {
+    const { length } = value.kind === 'map' ? value.entries : value.items;
+    return length > 0 ? true : value.incomplete ? undefined : false;
+  }
   return value.templated
     ? undefined
     : !(value.value === null || value.value === '' || value.value === 0 || value.value === false);
