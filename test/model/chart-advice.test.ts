@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { chartValues } from '../../server/src/model/related-files.ts';
+import { readHelpers } from '../../server/src/yaml/template-helpers.ts';
 
 function advice(values: string, container: string, pod = '{}'): readonly string[] {
   const chart = chartValues('values.yaml', values);
@@ -130,4 +131,64 @@ spec:
   const { documents } = new Analysis({ strict: true }).setFile('file:///t.yaml', template, 0, undefined, related);
   const [podSet] = documents.flatMap(({ costed }) => costed.flatMap(({ podSets }) => podSets));
   expect(podSet?.accelerators[0]?.candidates).toEqual(['t4', 'l4']);
+});
+
+describe('a template that Helm cannot render', () => {
+  const found = (values: string, text: string, more: object = {}) => {
+    const chart = chartValues('values.yaml', values);
+    if (chart === undefined) throw new Error('the values have no error');
+    const file = { uri: 'file:///c/Chart.yaml', text: 'name: chat\n' };
+    const helpers = readHelpers(
+      '{{- define "chat.account" -}}{{- if .Values.account.create }}own{{- end }}{{- end -}}{{- define "chat.name" -}}chat{{- end -}}',
+    );
+    const related = { chart: { ...chart, file, helpers, ...more } };
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: chat}\nspec:\n${text}
+  containers:
+    - name: chat
+      image: registry.example/chat:1.2
+      resources: {limits: {nvidia.com/gpu: 1}}\n`;
+    const { documents } = new Analysis({ strict: true }).setFile('file:///t.yaml', pod, 0, undefined, related);
+    return documents.flatMap(({ findings }) =>
+      findings.filter(({ rule }) => rule === 'yaml-syntax').map(({ message }) => message.split(',')[0]),
+    );
+  };
+  const noAccount = ["The chart's values have no account"];
+
+  test('looks up a field of a value that is missing', () => {
+    expect(found('pods: 1\n', '  serviceAccountName: {{ .Values.account.name }}')).toEqual(noAccount);
+    expect(found('account:\n', '  serviceAccountName: {{ .Values.account.name }}')).toEqual(noAccount);
+    expect(found('pods: 1\n', '  serviceAccountName: {{ .Values.account.name | default "a" }}')).toEqual(noAccount);
+    expect(found('pods: 1\n', '  serviceAccountName: {{ include "chat.account" . }}')).toEqual(noAccount);
+    expect(found('pods: {}\n', '  nodeName: {{ .Values.pods.node.name }}')).toEqual([
+      "The chart's values have no pods.node",
+    ]);
+    expect(found('pods: 1\n', '  {{- if .Values.account.create }}\n  nodeName: a\n  {{- end }}')).toEqual(noAccount);
+  });
+
+  test('is not one that looks before', () => {
+    expect(found('account: {}\n', '  serviceAccountName: {{ .Values.account.name }}')).toEqual([]);
+    expect(found('pods: 1\n', '  serviceAccountName: {{ .Values.account }}')).toEqual([]);
+    expect(
+      found('pods: 1\n', '  {{- if .Values.account }}\n  nodeName: {{ .Values.account.node }}\n  {{- end }}'),
+    ).toEqual([]);
+    expect(found('pods: 1\n', '  {{- with .Values.account }}\n  nodeName: {{ .node }}\n  {{- end }}')).toEqual([]);
+    expect(
+      found('pods: 1\n', '  {{- if and .Values.account .Values.account.node }}\n  nodeName: a\n  {{- end }}'),
+    ).toEqual([]);
+    expect(found('pods: 1\n', '  nodeName: {{ (.Values.account).node | default "a" }}')).toEqual([]);
+    expect(found('pods: 1\n', '  nodeName: {{ dig "account" "node" "a" .Values }}')).toEqual([]);
+    expect(found('pods: 1\n', '  serviceAccountName: {{ include "chat.name" . }}')).toEqual([]);
+    expect(
+      found('pods: 1\n', '  {{- if .Capabilities.x }}\n  nodeName: {{ .Values.account.node }}\n  {{- end }}'),
+    ).toEqual([]);
+  });
+
+  test('is unknown if other charts may set the values', () => {
+    const account = '  serviceAccountName: {{ .Values.account.name }}';
+    expect(found('pods: 1\n', '  nodeName: {{ .Values.global.node }}')).toEqual([]);
+    expect(found('pods: 1\n', account, { isPart: true })).toEqual([]);
+    const file = { uri: 'file:///c/Chart.yaml', text: 'name: chat\ndependencies:\n  - name: account\n' };
+    expect(found('pods: 1\n', account, { file })).toEqual([]);
+    expect(found('pods: 1\n', account, { file: undefined })).toEqual([]);
+  });
 });

@@ -7,7 +7,8 @@ import { lowerDocument } from '../model/lower.ts';
 import { type ChartValues, filledTemplates } from '../model/related-files.ts';
 import type { Finding, Topic } from '../rules/rule.ts';
 import { type RunInput, runRules } from '../rules/run.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import { missingValues } from '../yaml/missing-values.ts';
+import type { MissingValue, YamlDocument } from '../yaml/node.ts';
 import { amongObjects } from './chart-objects.ts';
 
 type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads' | 'options' | 'crossReferences'> &
@@ -57,6 +58,15 @@ function isCertain(finding: Finding, template: YamlDocument, chart: ChartValues)
   const found = workload.podSets.flatMap(({ containers }) => containers).find(({ name }) => name === container);
   if (found !== undefined && mayRunMore(found)) return false;
   return isLoud || (severity === 'info' && !template.text.slice(span.start, span.end).includes('{{'));
+}
+
+/** What a template needs and its chart's values lack. Of charts that depend on each other, some values are in the others. */
+export function missingIn(template: YamlDocument, chart: ChartValues): readonly MissingValue[] {
+  const { file, document, root, isPart = false } = chart;
+  if (file === undefined || isPart || document.template || /^dependencies:/m.test(file.text)) return [];
+  const { helpers } = asInstalled(chart);
+  const [first] = helpers === undefined ? [] : missingValues(template, root, helpers);
+  return first === undefined ? [] : [first];
 }
 
 /** Topics of objects that scale the workloads of other templates. */

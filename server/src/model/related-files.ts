@@ -27,6 +27,8 @@ export interface ChartValues {
   readonly helpers?: Helpers;
   /** Its Chart.yaml. */
   readonly file?: SourceFile;
+  /** It is a part of another chart, which may set any of its values. */
+  readonly isPart?: true;
   /** All its templates, if there are not too many. */
   readonly templates?: readonly SourceFile[];
 }

@@ -217,7 +217,7 @@ async function relatedFilesOf(
     const values = await read(place.values);
     if (values === undefined) return noRelatedFiles;
     const related = chartIn(values)(await read(place.helpers));
-    return list === undefined ? related : await wholeChart(related, place, read, list);
+    return list === undefined ? related : await wholeChart(related, place, read, { reaches, list });
   }
   if (isKustomization(uri)) return noRelatedFiles;
   const released = list === undefined ? noRelatedFiles : await relatedToRelease(uri, read, { reaches, list });
@@ -247,15 +247,21 @@ async function wholeChart(
   related: RelatedFiles,
   { chart, templates }: ChartPlace,
   read: Read,
-  list: NonNullable<FileReader['list']>,
+  { reaches, list }: Required<Pick<FileReader, 'reaches' | 'list'>>,
 ): Promise<RelatedFiles> {
   const file = related.chart && (await read(chart));
   const found = file === undefined ? [] : await templatesIn(templates, read, list, maxTemplates);
   if (related.chart === undefined || file === undefined || found.length === 0) return related;
+  const [, above] = /^(.*)\/charts\/[^/]+\/Chart\.yaml$/.exec(chart) ?? [];
+  const isPart = above !== undefined && reaches(above) && (await read(`${above}/Chart.yaml`)) !== undefined;
   const parts = [file, ...found];
   const last = lastWhole(related);
   const isSame = parts.length === last.parts.length && parts.every((part, index) => part === last.parts[index]);
-  if (!isSame) Object.assign(last, { parts, made: { chart: { ...related.chart, file, templates: found } } });
+  if (!isSame)
+    Object.assign(last, {
+      parts,
+      made: { chart: { ...related.chart, file, templates: found, ...(isPart && { isPart }) } },
+    });
   return last.made;
 }
 

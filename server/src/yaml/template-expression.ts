@@ -10,7 +10,11 @@ export interface Scope {
   readonly variables: ReadonlyMap<string, Evaluated>;
   readonly include?: Include | undefined;
   readonly names?: BuiltIns | undefined;
+  /** Called with a path of values that a look-up certainly needs and does not find: `serviceAccount`. */
+  readonly onMissing?: OnMissing | undefined;
 }
+
+export type OnMissing = (path: string) => void;
 
 /** The template's top-level context as a variable: `$root := .`. Nothing else is known of it as a value. */
 export const topLevel: Evaluated = {
@@ -25,7 +29,7 @@ export const topLevel: Evaluated = {
 export type BuiltIns = ReadonlyMap<string, string>;
 
 /** What a named template of the chart makes in the template's top-level context. */
-export type Include = (name: string) => Evaluated;
+export type Include = (name: string, onMissing?: OnMissing) => Evaluated;
 
 /**
  * Evaluates a pipeline without its braces: look-ups of `.Values`, literals, and the functions whose result is certain. Anything else is
@@ -77,16 +81,20 @@ function call(words: readonly string[], piped: readonly Evaluated[], scope: Scop
   const isTerm = /^[.$"`(\d-]/.test(name) || literals.has(name);
   if (isTerm) return rest.length === 0 && piped.length === 0 ? term(name, scope) : undefined;
   if (name === 'include' || name === 'template') return piped.length === 0 ? included(rest, scope) : undefined;
-  const values = [...rest.map((word) => term(word, scope)), ...piped];
+  // Go stops at the first argument that decides.
+  const within = lazyFunctions.has(name) ? { ...scope, onMissing: undefined } : scope;
+  const values = [...rest.map((word) => term(word, within)), ...piped];
   if (acceptsUnknown.has(name)) return either(name, values);
   return values.includes(undefined) ? undefined : apply(name, values);
 }
 
+const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or']);
+
 /** Only in the top-level context: in another one, `.Values` is something else. */
 function included([name = '', context = '', ...others]: readonly string[], scope: Scope): Evaluated {
-  const { include } = scope;
+  const { include, onMissing } = scope;
   const isTop = isVariable.test(context) ? isTopLevel(context, scope) : context === '.' && scope.dot === 'root';
-  const made = isTop && others.length === 0 && /^".*"$/.test(name) ? include?.(unescaped(name)) : undefined;
+  const made = isTop && others.length === 0 && /^".*"$/.test(name) ? include?.(unescaped(name), onMissing) : undefined;
   // To Go it is text, which is true unless it is empty: also "false" and "0".
   return made?.kind === 'scalar' ? { ...made, value: made.source } : made;
 }
@@ -115,7 +123,12 @@ function term(word: string, scope: Scope): Evaluated {
   if (variable !== undefined && !isTopLevel(variable, scope)) return lookUp(scope.variables.get(variable), steps);
   if (variable === undefined && scope.dot !== 'root') return lookUp(scope.dot, steps);
   if (steps.length === 0) return topLevel;
-  if (steps[0] === 'Values') return lookUp(scope.values, steps.slice(1));
+  if (steps[0] === 'Values') {
+    const [, ...path] = steps;
+    // Helm always sets `global`.
+    const onMissing = path[0] === 'global' ? undefined : scope.onMissing;
+    return lookUp(scope.values, path, onMissing && ((count) => onMissing(path.slice(0, count).join('.'))));
+  }
   const name = scope.names?.get(steps.join('.'));
   return name === undefined ? undefined : textOf(name);
 }

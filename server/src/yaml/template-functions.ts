@@ -21,17 +21,24 @@ export function isTrue(value: Evaluated): boolean | undefined {
     : !(value.value === null || value.value === '' || value.value === 0 || value.value === false);
 }
 
-/** What is below a value. */
-export function lookUp(from: Evaluated, steps: readonly string[]): Evaluated {
+/**
+ * What is below a value.
+ * @param onMissing called with the number of steps that lead to nothing if others follow: Go fails on a look-up in nil
+ */
+export function lookUp(from: Evaluated, steps: readonly string[], onMissing?: (steps: number) => void): Evaluated {
   let here: Evaluated = from;
-  for (const step of steps) {
-    if (here === undefined) return undefined;
-    // Go fails on a look-up in nil; a chart that does this gets the value from elsewhere.
-    if (here === null || here.kind !== 'map' || here.incomplete) return undefined;
+  for (const [index, step] of steps.entries()) {
+    // A chart that does this gets the value from elsewhere.
+    if (isNothing(here)) onMissing?.(index);
+    if (here === undefined || here === null || here.kind !== 'map' || here.incomplete) return undefined;
     here = lastOf(here, step);
   }
   if (here?.kind !== 'scalar') return here;
   return here.templated ? undefined : here.value === null ? null : here;
+}
+
+function isNothing(value: Evaluated): boolean {
+  return value === null || (value?.kind === 'scalar' && value.value === null && !value.templated);
 }
 
 /** Of duplicate keys the last value counts. */

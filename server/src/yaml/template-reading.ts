@@ -14,8 +14,15 @@ export interface TemplateReading {
   readonly dead: readonly Span[];
   /** The loops whose number of rounds is known, without those inside of them. */
   readonly loops: readonly Loop[];
+  /** The actions that fail because the values lack something, with the path of what is missing. Those in loops are left out. */
+  readonly failed: readonly Failure[];
   /** Whether a condition or a loop is unknown, so that other parts of the text may be disabled or repeated. */
   readonly isUnsure: boolean;
+}
+
+export interface Failure {
+  readonly action: TemplateAction;
+  readonly path: string;
 }
 
 /** A `range` over known values. */
@@ -88,6 +95,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
   const loops: Loop[] = [];
   const variables = new Map(scope.variables);
   const blocks: Block[] = [];
+  const failed: Failure[] = [];
   let { dot } = scope;
   let isUnsure = false;
   for (let index = from; index < to && template.left > 0; index += 1) {
@@ -95,7 +103,9 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
     if (read === undefined) break;
     template.left -= 1;
     const { action, word, rest, expression } = read;
-    const here: Scope = { ...scope, dot, variables };
+    const isReached = depth === 0 && blocks.every(({ truth }) => truth === true);
+    const onMissing = isReached ? (path: string) => void failed.push({ action, path }) : undefined;
+    const here: Scope = { ...scope, dot, variables, onMissing };
     if (!isControl(action)) {
       const value = evaluate(expression, here);
       if (value !== undefined) results.set(action, value);
@@ -158,7 +168,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
   }
   // A block that a later document closes.
   for (const { truth, from } of blocks) if (truth === false) dead.push({ start: from, end: Number.POSITIVE_INFINITY });
-  return { results, dead: outermost(dead), loops, isUnsure: isUnsure || template.left <= 0 };
+  return { results, dead: outermost(dead), loops, failed, isUnsure: isUnsure || template.left <= 0 };
 }
 
 interface Block {
