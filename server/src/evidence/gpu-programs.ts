@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { meaningOf } from '../command/flag-meaning.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
@@ -79,6 +80,20 @@ export function isPlainCudaBuild(image: string): boolean {
   const { repository, tag = '' } = imageParts(image);
   const isPlain = (tag !== '' || !image.includes('@')) && !otherBuild.test(tag);
   return isPlain && plainCuda.has(repository.split('/').slice(-2).join('/'));
+}
+
+/** The number of layers that a server's command line moves to a GPU: `--n-gpu-layers 40`. */
+export function offloadedLayers(container: Container): { readonly text: string; readonly at: Cursor } | undefined {
+  if (isForCpus(container)) return undefined;
+  const words = [...container.command, ...container.args];
+  for (const [index, { value, at }] of words.entries()) {
+    const [, flag = '', own] = /^(--?[a-z-]{3,20})(?:=(.*))?$/.exec(value) ?? [];
+    const count = own ?? words[index + 1]?.value ?? '';
+    const name = { name: flag.replace(/^-+/, ''), written: flag.replace(/^-+/, '') };
+    if (flag !== '' && /^[1-9]\d*$/.test(count) && meaningOf(name, 'gpu-layers', 'llama-server') !== undefined)
+      return { text: `${flag} ${count}`, at };
+  }
+  return undefined;
 }
 
 /** Builds and settings that run on CPUs, or on devices that are not requested by name. */

@@ -13,6 +13,7 @@ import {
   isPlainCudaBuild,
   isTool,
   nvidiaRuntime,
+  offloadedLayers,
   resourceNameFor,
   toleratesGpuNodes,
 } from '../evidence/gpu-programs.ts';
@@ -93,6 +94,8 @@ import { defineRule } from './rule.ts';
  * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image or an image for AMD's ROCm. Variables that choose AMD GPUs
  * (`HIP_VISIBLE_DEVICES`, `HSA_OVERRIDE_GFX_VERSION`) are reported in any container.
  *
+ * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node.
+ *
  * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
  *
  * An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program.
@@ -147,7 +150,8 @@ export default defineRule({
     if (isOpen || podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')))
       return;
     if (seesDevicesOfNode(podSet)) {
-      if (!managesNode(podSet) && !podSet.containers.some(isTool)) reportRuntimeClass(podSet);
+      if (managesNode(podSet) || podSet.containers.some(isTool)) return;
+      if (!podSet.containers.some(reportAmdOfNode)) reportRuntimeClass(podSet);
       return;
     }
     // A job with data on the nodes may only bring the data there.
@@ -158,7 +162,8 @@ export default defineRule({
       if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
       if (program === undefined) {
-        if (!reportCudaBuild(container) && !reportAmd(container) && !mayBringData) reportImage(container);
+        if (reportCudaBuild(container) || reportAmd(container) || reportOffload(container)) continue;
+        if (!mayBringData) reportImage(container);
         continue;
       }
       // Other values may request the device in a form of their own.
@@ -252,6 +257,30 @@ export default defineRule({
       report({
         message: `${variable?.name ?? 'The image'} is for AMD GPUs, but the container requests none: its program fails or runs on the CPU`,
         span: spanOf(at),
+        fixes: () => [requestOne(container, document)],
+      });
+      return true;
+    }
+
+    /** A privileged container finds the GPUs of its node. */
+    function reportAmdOfNode(container: Container): boolean {
+      const variable = container.type === 'app' && isPrivileged(container) ? amdVariable(container) : undefined;
+      const mayRequest = workload.partial && !hasAllContainers(workload);
+      if (variable === undefined || mayRequest || mayGetAmdGpus(podSet)) return false;
+      report({
+        message: `${variable.name} chooses AMD GPUs of the node, but the privileged container requests none: other pods can get the same GPUs`,
+        span: spanOf(variable.at),
+      });
+      return true;
+    }
+
+    /** Layers that llama.cpp moves to a GPU. Its builds for CPUs accept the flag. */
+    function reportOffload(container: Container): boolean {
+      const flag = container.type === 'app' && !workload.partial ? offloadedLayers(container) : undefined;
+      if (flag === undefined) return false;
+      report({
+        message: `${shorten(flag.text, 40)} moves layers to a GPU, but the container requests none: the server runs on the CPU, or on a GPU of other pods`,
+        span: spanOf(flag.at),
         fixes: () => [requestOne(container, document)],
       });
       return true;
