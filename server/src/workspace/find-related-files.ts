@@ -1,11 +1,11 @@
-import { type ChartPlace, chartOf, chartOfRelease } from '../config/chart-places.ts';
+import { chartOf, chartOfRelease } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
 import { buildObjects, collectFiles, isKustomization, maxFiles, patchIn } from '../model/kustomize/build.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { once } from '../model/once.ts';
 import { chartValues, helpersIn, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
-import { relatedToInstalls, templatesIn } from './installed-charts.ts';
+import { relatedToInstalls, templatesIn, wholeChart } from './installed-charts.ts';
 
 /** How related files are read: the only difference between the editor and the command line. */
 export interface FileReader {
@@ -238,38 +238,6 @@ async function relatedToRelease(
         release: { values: await read(place.values), templates, helpers: await read(place.helpers) },
       };
 }
-
-/** Charts with more templates are not those of one application. */
-const maxTemplates = 60;
-
-/** The chart with all its templates, which all of them share. */
-async function wholeChart(
-  related: RelatedFiles,
-  { chart, templates }: ChartPlace,
-  read: Read,
-  { reaches, list }: Required<Pick<FileReader, 'reaches' | 'list'>>,
-): Promise<RelatedFiles> {
-  const file = related.chart && (await read(chart));
-  const found = file === undefined ? [] : await templatesIn(templates, read, list, maxTemplates);
-  if (related.chart === undefined || file === undefined || found.length === 0) return related;
-  const [, above] = /^(.*)\/charts\/[^/]+\/Chart\.yaml$/.exec(chart) ?? [];
-  const isPart = above !== undefined && reaches(above) && (await read(`${above}/Chart.yaml`)) !== undefined;
-  const parts = [file, ...found];
-  const last = lastWhole(related);
-  const isSame = parts.length === last.parts.length && parts.every((part, index) => part === last.parts[index]);
-  if (!isSame)
-    Object.assign(last, {
-      parts,
-      made: { chart: { ...related.chart, file, templates: found, ...(isPart && { isPart }) } },
-    });
-  return last.made;
-}
-
-/** What was last made of values and helpers. */
-const lastWhole = once((made: RelatedFiles): { parts: readonly SourceFile[]; made: RelatedFiles } => ({
-  parts: [],
-  made,
-}));
 
 /** All templates of a chart have the same values and helpers. */
 const chartIn = once(({ text }: SourceFile) => {
