@@ -1,10 +1,15 @@
 import { imageParts } from '../catalog/images.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { likeKind } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { addLimit } from '../rewrite/accelerator-limit.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { amdVariable } from './amd-use.ts';
@@ -177,4 +182,22 @@ export function dockerGpus({ command, args }: Container): { readonly text: strin
     if (/^--(?:gpus[ =]["']?all["']?|runtime[ =]nvidia)$/.test(text)) return { text, span: spanOf(at) };
   }
   return undefined;
+}
+
+/** NVIDIA's own image of CUDA: it has no program, so what runs in it is added for a GPU. */
+export function isCudaItself({ image }: Container): boolean {
+  return /(?:^|\/)nvidia\/cuda(?:gl)?$/.test(imageParts(image?.value ?? '').repository);
+}
+
+/** Whether pods of the kind keep running: builds end. */
+export function staysUp({ apiVersion, kind }: Workload): boolean {
+  return likeKind(groupOf(apiVersion), kind)?.staysUp === true;
+}
+
+/** A request for one device of the resource that the container's image is built for. */
+export function requestOne(container: Container, document: YamlDocument): Fix | undefined {
+  const resource = resourceNameFor(container);
+  return resource === undefined
+    ? undefined
+    : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
 }

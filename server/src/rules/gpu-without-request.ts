@@ -1,4 +1,3 @@
-import { imageParts } from '../catalog/images.ts';
 import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { mayRequest, namesDevices } from '../evidence/device-words.ts';
@@ -10,11 +9,13 @@ import {
   dockerGpus,
   gpuImage,
   gpuProgram,
+  isCudaItself,
   isPlainCudaBuild,
   isTool,
   nvidiaRuntime,
   offloadedLayers,
-  resourceNameFor,
+  requestOne,
+  staysUp,
   toleratesGpuNodes,
 } from '../evidence/gpu-programs.ts';
 import {
@@ -29,16 +30,11 @@ import {
 import { rankTwin } from '../evidence/rank-twin.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
-import { likeKind } from '../model/kinds/index.ts';
-import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { insertKey } from '../yaml/edit.ts';
-import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -265,8 +261,8 @@ export default defineRule({
     /** A privileged container finds the GPUs of its node. */
     function reportAmdOfNode(container: Container): boolean {
       const variable = container.type === 'app' && isPrivileged(container) ? amdVariable(container) : undefined;
-      const mayRequest = workload.partial && !hasAllContainers(workload);
-      if (variable === undefined || mayRequest || mayGetAmdGpus(podSet)) return false;
+      if (variable === undefined || (workload.partial && !hasAllContainers(workload)) || mayGetAmdGpus(podSet))
+        return false;
       report({
         message: `${variable.name} chooses AMD GPUs of the node, but the privileged container requests none: other pods can get the same GPUs`,
         span: spanOf(variable.at),
@@ -345,30 +341,6 @@ export default defineRule({
   },
 });
 
-/** NVIDIA's own image of CUDA: it has no program, so what runs in it is added for a GPU. */
-function isCudaItself({ image }: Container): boolean {
-  return /(?:^|\/)nvidia\/cuda(?:gl)?$/.test(imageParts(image?.value ?? '').repository);
-}
-
-/** Whether pods of the kind keep running: builds end. */
-function staysUp({ apiVersion, kind }: Workload): boolean {
-  return likeKind(groupOf(apiVersion), kind)?.staysUp === true;
-}
-
 function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
   return isTemplated(at) || isIncomplete(at);
-}
-
-function requestOne(container: Container, document: YamlDocument): Fix | undefined {
-  const resource = resourceNameFor(container);
-  return resource === undefined
-    ? undefined
-    : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
-}
-
-function addLimit({ at, resources }: Container, resource: string, document: YamlDocument): Edits {
-  if (resources === undefined) return insertKey(document, at, 'resources', { limits: { [resource]: 1 } });
-  const limits = getIn(resources, 'limits');
-  if (limits === undefined) return insertKey(document, resources, 'limits', { [resource]: 1 });
-  return insertKey(document, limits, resource, 1);
 }
