@@ -62,7 +62,7 @@ export function gpuProgram(container: Container): { readonly name: string; reado
 }
 
 /** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
-export function resourceNameFor(container: Container): string | undefined {
+function resourceNameFor(container: Container): string | undefined {
   const name = container.image?.value.slice(0, 500) ?? '';
   if (!/@sha256:|:v?\d[\w.-]*$|:[\w.-]+[-_v]\d[\w.-]*$/.test(name) || /:(?:latest|nightly|main|master|dev)/.test(name))
     return undefined;
