@@ -216,11 +216,18 @@ spec:
     };
     const set = '{{- $gpus := .Values.trainer.gpus }}';
     expect(pod(set)).toEqual([4]);
-    expect(pod(`${set}{{ if .Values.more }}{{ $gpus = 8 }}{{ end }}`)).toEqual([null]);
+    expect(pod(`${set}{{ if .Capabilities }}{{ $gpus = 8 }}{{ end }}`)).toEqual([null]);
     expect(pod(`${set}{{ range .Values.more }}{{ if .x }}{{ $gpus = 8 }}{{ end }}{{ end }}`)).toEqual([null]);
+    expect(pod(`${set}{{ if .Values.more }}{{ $gpus = 8 }}{{ end }}`)).toEqual([4]);
+    expect(pod(`${set}{{ if .Values.trainer }}{{ $gpus = 8 }}{{ end }}`)).toEqual([8]);
+    expect(pod(`${set}{{ if .Values.trainer }}{{ $gpus := 8 }}{{ end }}`)).toEqual([4]);
+    expect(pod(`${set}{{ if .Values.more }}{{ $gpus = 8 }}{{ else }}{{ $gpus = 2 }}{{ end }}`)).toEqual([2]);
     expect(pod(`${set}{{ if .Values.more }}{{ $gpus := 8 }}{{ end }}`)).toEqual([4]);
+    expect(pod('{{- $root := . }}{{- $gpus := $root.Values.trainer.gpus }}')).toEqual([4]);
+    expect(pod('{{- $root := .Values }}{{- $gpus := $root.trainer.gpus }}')).toEqual([4]);
+    expect(pod('{{- $root := . }}{{- $gpus := $root.Release.Revision }}')).toEqual([null]);
     const more = '{{ $gpus = 8 }}'.repeat(400);
-    expect(pod(`${set}{{ if .Values.more }}${more}{{ end }}`)).toEqual([null]);
+    expect(pod(`${set}{{ if .Capabilities }}${more}{{ end }}`)).toEqual([null]);
   });
 
   test('is unknown if there are too many rounds', () => {
@@ -248,6 +255,8 @@ describe('what an expression gives', () => {
     ['not .Values.a.zero', 'true'],
     ['required "say it" .Values.a.b', '2'],
     ['include "x" .', 'unknown'],
+    ['empty $', 'unknown'],
+    ['index $ "Values"', 'unknown'],
     ['.Release.Name', 'unknown'],
     ['.Values.a.b | include "x"', 'unknown'],
     ['index .Values.a "b"', '2'],
@@ -272,6 +281,12 @@ describe('what an expression gives', () => {
     ['index .Release "Name"', 'unknown'],
     ['printf "%s-%d" .Values.a.text .Values.a.b', '"x-2"'],
     ['printf "%5.1f" .Values.a.b', 'unknown'],
+    ['contains "x" .Values.a.text', 'true'],
+    ['contains "y" .Values.a.text', 'false'],
+    ['lower "GPU"', '"gpu"'],
+    ['replace "." "-" "v1.2.3"', '"v1-2-3"'],
+    ['trunc 3 "chat-server"', '"cha"'],
+    ['trunc -3 "chat"', 'unknown'],
     ['printf "%s" .Release.Name', 'unknown'],
     ['.Values.a.b )', 'unknown'],
     ['(.Values.a.b', 'unknown'],

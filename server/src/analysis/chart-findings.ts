@@ -1,26 +1,37 @@
+import type { ProjectConfig } from '../config.ts';
+import { namesDevices } from '../evidence/device-words.ts';
 import { mayRunMore } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { asInstalled } from '../model/installed-names.ts';
 import { lowerDocument } from '../model/lower.ts';
 import { type ChartValues, filledTemplates, isSettled } from '../model/related-files.ts';
 import { parameterDefaults, withParameterDefaults } from '../model/workflow-defaults.ts';
-import type { Finding } from '../rules/rule.ts';
+import type { Finding, Topic } from '../rules/rule.ts';
 import { type RunInput, runRules } from '../rules/run.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import { missingValues } from '../yaml/missing-values.ts';
+import type { MissingValue, YamlDocument } from '../yaml/node.ts';
+import { amongObjects } from './chart-objects.ts';
 
-type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads'>;
+type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads' | 'options' | 'crossReferences'> &
+  Required<Pick<RunInput, 'crossReferences'>> & { readonly options: ProjectConfig };
 
 /**
- * The findings of a template, with those that only show when the chart's own values are filled in: the values have the GPUs, and the template
- * has the command or the volumes. A problem that the values alone have is reported in their file.
+ * The findings of a template, with those that only show when the chart's own values are filled in and its objects find each other: the values
+ * have the GPUs, and the template has the command or the volumes. A problem that the values alone have is reported in their file.
  * @param written the findings of the template as it is written
  */
 export function withChartValues(
   template: YamlDocument,
   written: readonly Finding[],
-  chart: ChartValues,
+  values: ChartValues,
+  uri: string,
   settings: Settings,
 ): readonly Finding[] {
-  const added = addedBy(filledTemplates(template, chart), written, settings);
+  const chart = asInstalled(values);
+  const crossReferences = amongObjects(chart, settings.options, uri, settings.crossReferences);
+  const added = addedBy(filledTemplates(template, chart), written, { ...settings, crossReferences }, (one) =>
+    isCertain(one, template, chart),
+  );
   if (added.length === 0) return written;
   const inValues = new Set(runOn(chart.document, settings).map(({ rule }) => rule));
   return withAdded(
@@ -39,14 +50,20 @@ export function withDefaults(
   const root = withParameterDefaults(document);
   if (root === undefined) return written;
   const template = !isSettled(root);
-  return withAdded(written, addedBy([{ ...document, root, template }], written, settings), parameterDefaults);
+  const isShown = (one: Finding) => isLoud(one) && isAboutGpus(one);
+  return withAdded(written, addedBy([{ ...document, root, template }], written, settings, isShown), parameterDefaults);
 }
 
-/** The certain findings of filled documents that are not known without the values. */
-function addedBy(filled: readonly YamlDocument[], written: readonly Finding[], settings: Settings): readonly Finding[] {
+/** The findings of filled documents that are not known without the values. */
+function addedBy(
+  filled: readonly YamlDocument[],
+  written: readonly Finding[],
+  settings: Settings,
+  isShown: (finding: Finding) => boolean,
+): readonly Finding[] {
   const known = new Set(written.map(placeOf));
   return filled.flatMap((document) =>
-    runOn(document, settings).filter((one) => isCertain(one) && !known.has(placeOf(one))),
+    runOn(document, settings).filter((one) => isShown(one) && !known.has(placeOf(one))),
   );
 }
 
@@ -63,12 +80,47 @@ function placeOf({ rule, span }: Finding): string {
   return `${rule} ${span.start}`;
 }
 
-/** Values are what a chart starts with, and people set their own: advice about them would be about a choice that nobody has made yet. */
-function isCertain({ severity, workload, container }: Finding): boolean {
+function isLoud({ severity }: Finding): boolean {
+  return severity === 'error' || severity === 'warning';
+}
+
+/** What a helper adds to a command line may be what is missing. */
+function isAboutGpus({ workload, container }: Finding): boolean {
   if (workload === null || !namesAccelerators(workload)) return false;
-  // What a helper adds to the command line may be what is missing.
   const found = workload.podSets.flatMap(({ containers }) => containers).find(({ name }) => name === container);
-  return (severity === 'error' || severity === 'warning') && (found === undefined || !mayRunMore(found));
+  return found === undefined || !mayRunMore(found);
+}
+
+/**
+ * Values are what a chart starts with, and people set their own: advice about them would be about a choice that nobody has made yet. Advice about
+ * what the template itself says applies to everyone.
+ */
+function isCertain(finding: Finding, template: YamlDocument, chart: ChartValues): boolean {
+  const { rule, severity, workload, span, topic } = finding;
+  if (workload === null) return isLoud(finding) && ofScalers.has(topic);
+  if (rule === 'gpu-without-request') return !mayRequestOtherwise(template, chart);
+  if (!isAboutGpus(finding)) return false;
+  return isLoud(finding) || (severity === 'info' && !template.text.slice(span.start, span.end).includes('{{'));
+}
+
+/** What a template needs and its chart's values lack. Of charts that depend on each other, some values are in the others. */
+export function missingIn(template: YamlDocument, chart: ChartValues): readonly MissingValue[] {
+  const { file, document, root, isPart = false } = chart;
+  if (file === undefined || isPart || document.template || /^dependencies:/m.test(file.text)) return [];
+  const { helpers } = asInstalled(chart);
+  const [first] = helpers === undefined ? [] : missingValues(template, root, helpers);
+  return first === undefined ? [] : [first];
+}
+
+/** Topics of objects that scale the workloads of other templates. */
+const ofScalers: ReadonlySet<Topic> = new Set(['autoscaling', 'scale-to-zero']);
+
+/** Whether other values may request devices. The runtime, the image and the server's own setting do not. */
+function mayRequestOtherwise(template: YamlDocument, chart: ChartValues): boolean {
+  const plain = `${template.text}\n${chart.document.text}`
+    .split('\n')
+    .filter((line) => !/^[ \t-]*(?:runtimeClassName|image|repository|registry|tag|device):/.test(line));
+  return namesDevices(plain.join('\n'));
 }
 
 function runOn(document: YamlDocument, settings: Settings): readonly Finding[] {

@@ -22,7 +22,7 @@ import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 import { partialDocument } from '../yaml/partial.ts';
-import { withChartValues, withDefaults } from './chart-findings.ts';
+import { missingIn, withChartValues, withDefaults } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
@@ -151,12 +151,14 @@ export function analyzeDocument(
   const judged = lazy(() => {
     const { rules, ruleOptions } = config;
     const settings = { options: config, crossReferences, rules, ruleOptions, costOf, strict: input.strict };
-    const written = concerned() ? runRules({ document: document(), ...lowered(), ...settings }) : noFindings;
     const { chart } = relatedFiles();
+    const missing = concerned() && chart !== undefined ? missingIn(document(), chart) : [];
+    const whole = missing.length === 0 ? document() : { ...document(), missing };
+    const written = concerned() ? runRules({ document: whole, ...lowered(), ...settings }) : noFindings;
     if (chart === undefined && usesParameters(text))
       return { ...written, findings: withDefaults(document(), written.findings, settings) };
     if (chart === undefined || !hasRelatedFiles(rendered, { chart })) return written;
-    return { ...written, findings: withChartValues(document(), written.findings, chart, settings) };
+    return { ...written, findings: withChartValues(document(), written.findings, chart, input.uri, settings) };
   });
   return {
     base,

@@ -5,6 +5,8 @@ export interface ChartPlace {
   readonly values: string;
   /** Where charts have their named templates. */
   readonly helpers: string;
+  /** The folder of its templates. */
+  readonly templates: string;
 }
 
 /** The chart of a template, which is a file below `templates/` in the chart's folder. Charts can contain charts: the innermost one applies. */
@@ -16,10 +18,10 @@ export function chartOf(uri: string): ChartPlace | undefined {
 }
 
 /** The chart that a file of values next to its `values.yaml` releases: `values-prod.yaml`, `prod.values.yaml`. */
-export function chartOfRelease(uri: string): (ChartPlace & { readonly templates: string }) | undefined {
+export function chartOfRelease(uri: string): ChartPlace | undefined {
   const [, folder, file = ''] = /^(.*)\/([^/]*)\.ya?ml$/.exec(uri) ?? [];
   if (folder === undefined || file === 'values' || !/(?:^|[-._])values(?:[-._]|$)/.test(file)) return undefined;
-  return { ...placeOf(folder), templates: `${folder}/templates` };
+  return placeOf(folder);
 }
 
 function placeOf(folder: string): ChartPlace {
@@ -27,5 +29,6 @@ function placeOf(folder: string): ChartPlace {
     chart: `${folder}/Chart.yaml`,
     values: `${folder}/values.yaml`,
     helpers: `${folder}/templates/_helpers.tpl`,
+    templates: `${folder}/templates`,
   };
 }

@@ -7,9 +7,9 @@ export function mayRequest(key: string): boolean {
   return mentionsDevices(key) || resourceWords.some((one) => words.includes(`-${one}-`));
 }
 
-/** Whether values name devices anywhere but in comments and in the server's part of their memory, or a device that is the CPU. */
+/** Whether values name devices anywhere but in comments and in the server's part of their memory or its layers, or a device that is the CPU. */
 export function namesDevices(text: string): boolean {
-  const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?mem\w*/gi, '');
+  const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?(?:mem\w*|layers)/gi, '');
   return (
     /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/i.test(
       plain,

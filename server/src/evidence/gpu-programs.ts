@@ -1,9 +1,15 @@
 import { imageParts } from '../catalog/images.ts';
+import { meaningOf } from '../command/flag-meaning.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { likeKind } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { addLimit } from '../rewrite/accelerator-limit.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { amdVariable } from './amd-use.ts';
@@ -56,7 +62,7 @@ export function gpuProgram(container: Container): { readonly name: string; reado
 }
 
 /** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
-export function resourceNameFor(container: Container): string | undefined {
+function resourceNameFor(container: Container): string | undefined {
   const name = container.image?.value.slice(0, 500) ?? '';
   if (!/@sha256:|:v?\d[\w.-]*$|:[\w.-]+[-_v]\d[\w.-]*$/.test(name) || /:(?:latest|nightly|main|master|dev)/.test(name))
     return undefined;
@@ -79,6 +85,20 @@ export function isPlainCudaBuild(image: string): boolean {
   const { repository, tag = '' } = imageParts(image);
   const isPlain = (tag !== '' || !image.includes('@')) && !otherBuild.test(tag);
   return isPlain && plainCuda.has(repository.split('/').slice(-2).join('/'));
+}
+
+/** The number of layers that a server's command line moves to a GPU: `--n-gpu-layers 40`. */
+export function offloadedLayers(container: Container): { readonly text: string; readonly at: Cursor } | undefined {
+  if (isForCpus(container)) return undefined;
+  const words = [...container.command, ...container.args];
+  for (const [index, { value, at }] of words.entries()) {
+    const [, flag = '', own] = /^(--?[a-z-]{3,20})(?:=(.*))?$/.exec(value) ?? [];
+    const count = own ?? words[index + 1]?.value ?? '';
+    const name = { name: flag.replace(/^-+/, ''), written: flag.replace(/^-+/, '') };
+    if (flag !== '' && /^[1-9]\d*$/.test(count) && meaningOf(name, 'gpu-layers', 'llama-server') !== undefined)
+      return { text: `${flag} ${count}`, at };
+  }
+  return undefined;
 }
 
 /** Builds and settings that run on CPUs, or on devices that are not requested by name. */
@@ -162,4 +182,22 @@ export function dockerGpus({ command, args }: Container): { readonly text: strin
     if (/^--(?:gpus[ =]["']?all["']?|runtime[ =]nvidia)$/.test(text)) return { text, span: spanOf(at) };
   }
   return undefined;
+}
+
+/** NVIDIA's own image of CUDA: it has no program, so what runs in it is added for a GPU. */
+export function isCudaItself({ image }: Container): boolean {
+  return /(?:^|\/)nvidia\/cuda(?:gl)?$/.test(imageParts(image?.value ?? '').repository);
+}
+
+/** Whether pods of the kind keep running: builds end. */
+export function staysUp({ apiVersion, kind }: Workload): boolean {
+  return likeKind(groupOf(apiVersion), kind)?.staysUp === true;
+}
+
+/** A request for one device of the resource that the container's image is built for. */
+export function requestOne(container: Container, document: YamlDocument): Fix | undefined {
+  const resource = resourceNameFor(container);
+  return resource === undefined
+    ? undefined
+    : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
 }

@@ -15,7 +15,7 @@ import { patched, withLastPatch } from './kustomize/patches.ts';
 import { lowerDocument } from './lower.ts';
 import { once } from './once.ts';
 import type { ModelOptions } from './options.ts';
-import { cardOfValues } from './values-card.ts';
+import { cardInChart } from './values-card.ts';
 import { parameterDefaults, usesParameters, withParameterDefaults } from './workflow-defaults.ts';
 import type { Workload } from './workload.ts';
 
@@ -26,6 +26,12 @@ export interface ChartValues {
   readonly document: YamlDocument;
   readonly root: YamlNode;
   readonly helpers?: Helpers;
+  /** Its Chart.yaml. */
+  readonly file?: SourceFile;
+  /** It is a part of another chart, which may set any of its values. */
+  readonly isPart?: true;
+  /** All its templates, if there are not too many. */
+  readonly templates?: readonly SourceFile[];
 }
 
 /** The chart that a file of values releases. Like a kustomize overlay, the release counts instead of the chart. */
@@ -99,6 +105,17 @@ export function filledTemplates(document: YamlDocument, chart: ChartValues): rea
   }));
 }
 
+/** The documents of the other templates of a chart, with its values filled in. */
+export function filledDocuments(chart: ChartValues) {
+  return (chart.templates ?? []).map((template) => ({
+    uri: template.uri,
+    documents: documentsIn(template).flatMap((document) => {
+      const filled = filledTemplates(document, chart);
+      return filled.length === 0 ? [document] : filled;
+    }),
+  }));
+}
+
 /** Whether the values determine everything but names and labels, which helpers of charts make. */
 export function isSettled(node: YamlNode): boolean {
   if (node.kind === 'scalar') return !node.templated;
@@ -124,7 +141,10 @@ export function withRelatedFiles(
   const references =
     chart === undefined
       ? crossReferences
-      : { ...crossReferences, fileHeader: () => [...crossReferences.fileHeader(), ...cardOfValues(chart.document)] };
+      : {
+          ...crossReferences,
+          fileHeader: () => [...crossReferences.fileHeader(), ...cardInChart(chart.document, chart.file)],
+        };
   let isChanged = relatedFiles.release === undefined;
   const resolved = readings(document, relatedFiles).flatMap((reading) => {
     const { root, readWith, places, identity, unchanged, filled } = reading;

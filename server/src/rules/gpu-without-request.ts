@@ -1,4 +1,3 @@
-import { imageParts } from '../catalog/images.ts';
 import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { mayRequest, namesDevices } from '../evidence/device-words.ts';
@@ -10,10 +9,13 @@ import {
   dockerGpus,
   gpuImage,
   gpuProgram,
+  isCudaItself,
   isPlainCudaBuild,
   isTool,
   nvidiaRuntime,
-  resourceNameFor,
+  offloadedLayers,
+  requestOne,
+  staysUp,
   toleratesGpuNodes,
 } from '../evidence/gpu-programs.ts';
 import {
@@ -28,16 +30,11 @@ import {
 import { rankTwin } from '../evidence/rank-twin.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
-import { likeKind } from '../model/kinds/index.ts';
-import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { insertKey } from '../yaml/edit.ts';
-import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -83,7 +80,8 @@ import { defineRule } from './rule.ts';
  *
  * In a chart's values, `resources` without a GPU next to labels or tolerations of GPU nodes is reported if the image next to it is for GPUs,
  * and without them if it is a server's and no device is named anywhere in the values. Empty `resources` next to labels of GPU nodes are reported for any
- * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device.
+ * component with an image and replicas, and NVIDIA's runtime class if nothing else names a device. In a chart's template, the program is reported if
+ * neither the template nor the chart's values name a device.
  *
  * A launcher that starts several processes on GPUs (`torchrun --nproc_per_node=8` with NCCL) is also reported, as a **warning** if its
  * container is privileged: it can then use all GPUs of its node, which the scheduler also gives to other pods.
@@ -91,6 +89,8 @@ import { defineRule } from './rule.ts';
  * Also reported are mounts of a GPU's device files (`/dev/dri`, `/dev/kfd`, `/dev/nvidia0`) from the node, which only privileged containers
  * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image or an image for AMD's ROCm. Variables that choose AMD GPUs
  * (`HIP_VISIBLE_DEVICES`, `HSA_OVERRIDE_GFX_VERSION`) are reported in any container.
+ *
+ * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node.
  *
  * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
  *
@@ -146,7 +146,8 @@ export default defineRule({
     if (isOpen || podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')))
       return;
     if (seesDevicesOfNode(podSet)) {
-      if (!managesNode(podSet) && !podSet.containers.some(isTool)) reportRuntimeClass(podSet);
+      if (managesNode(podSet) || podSet.containers.some(isTool)) return;
+      if (!podSet.containers.some(reportAmdOfNode)) reportRuntimeClass(podSet);
       return;
     }
     // A job with data on the nodes may only bring the data there.
@@ -157,7 +158,8 @@ export default defineRule({
       if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
       if (program === undefined) {
-        if (!reportCudaBuild(container) && !reportAmd(container) && !mayBringData) reportImage(container);
+        if (reportCudaBuild(container) || reportAmd(container) || reportOffload(container)) continue;
+        if (!mayBringData) reportImage(container);
         continue;
       }
       // Other values may request the device in a form of their own.
@@ -256,6 +258,30 @@ export default defineRule({
       return true;
     }
 
+    /** A privileged container finds the GPUs of its node. */
+    function reportAmdOfNode(container: Container): boolean {
+      const variable = container.type === 'app' && isPrivileged(container) ? amdVariable(container) : undefined;
+      if (variable === undefined || (workload.partial && !hasAllContainers(workload)) || mayGetAmdGpus(podSet))
+        return false;
+      report({
+        message: `${variable.name} chooses AMD GPUs of the node, but the privileged container requests none: other pods can get the same GPUs`,
+        span: spanOf(variable.at),
+      });
+      return true;
+    }
+
+    /** Layers that llama.cpp moves to a GPU. Its builds for CPUs accept the flag. */
+    function reportOffload(container: Container): boolean {
+      const flag = container.type === 'app' && !workload.partial ? offloadedLayers(container) : undefined;
+      if (flag === undefined) return false;
+      report({
+        message: `${shorten(flag.text, 40)} moves layers to a GPU, but the container requests none: the server runs on the CPU, or on a GPU of other pods`,
+        span: spanOf(flag.at),
+        fixes: () => [requestOne(container, document)],
+      });
+      return true;
+    }
+
     function reportImage(container: Container): void {
       const tolerates = toleratesGpuNodes(podSet);
       const isLikely = container.type === 'app' && (tolerates || (isCudaItself(container) && staysUp(workload)));
@@ -315,30 +341,6 @@ export default defineRule({
   },
 });
 
-/** NVIDIA's own image of CUDA: it has no program, so what runs in it is added for a GPU. */
-function isCudaItself({ image }: Container): boolean {
-  return /(?:^|\/)nvidia\/cuda(?:gl)?$/.test(imageParts(image?.value ?? '').repository);
-}
-
-/** Whether pods of the kind keep running: builds end. */
-function staysUp({ apiVersion, kind }: Workload): boolean {
-  return likeKind(groupOf(apiVersion), kind)?.staysUp === true;
-}
-
 function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
   return isTemplated(at) || isIncomplete(at);
-}
-
-function requestOne(container: Container, document: YamlDocument): Fix | undefined {
-  const resource = resourceNameFor(container);
-  return resource === undefined
-    ? undefined
-    : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
-}
-
-function addLimit({ at, resources }: Container, resource: string, document: YamlDocument): Edits {
-  if (resources === undefined) return insertKey(document, at, 'resources', { limits: { [resource]: 1 } });
-  const limits = getIn(resources, 'limits');
-  if (limits === undefined) return insertKey(document, resources, 'limits', { [resource]: 1 });
-  return insertKey(document, limits, resource, 1);
 }

@@ -19,8 +19,11 @@ import { defineRule } from './rule.ts';
  * Control characters, such as a form feed from a copied page, make the parser reject the document, though editors do not show them. U+2028
  * and similar characters end a line, and with it a comment.
  *
+ * A template of a chart that looks up `.Values.a.b` fails to render if the chart's values have no `a`. It is a **warning**, because a release
+ * may set it.
+ *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
- * their expressions masked and get no findings from this rule, except for the markers of a merge conflict; neither do documents that have
+ * their expressions masked and get no other findings from this rule, except for the markers of a merge conflict; neither do documents that have
  * nothing to do with accelerators.
  *
  * ```yaml invalid
@@ -65,6 +68,13 @@ export default defineRule({
   topic: 'syntax',
   severity: 'error',
   document(document, context) {
+    for (const { span, path } of document.missing ?? []) {
+      context.report({
+        severity: 'warning',
+        message: `The chart's values have no ${shorten(path, 50)}, of which the template reads a field: Helm fails unless a release sets it`,
+        span,
+      });
+    }
     if (!manifestWords.test(document.text)) return;
     const isObject = document.root?.kind !== 'map' || document.root.entries.some(({ key }) => key === 'apiVersion');
     for (const { message, span, readable } of document.problems) {

@@ -5,7 +5,7 @@ import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { once } from '../model/once.ts';
 import { chartValues, helpersIn, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
-import { relatedToInstalls, templatesIn } from './installed-charts.ts';
+import { relatedToInstalls, templatesIn, wholeChart } from './installed-charts.ts';
 
 /** How related files are read: the only difference between the editor and the command line. */
 export interface FileReader {
@@ -215,7 +215,9 @@ async function relatedFilesOf(
   // Many folders are named `templates`; only a Chart.yaml makes one part of a chart.
   if (place !== undefined && reaches(place.chart) && (await read(place.chart)) !== undefined) {
     const values = await read(place.values);
-    return values === undefined ? noRelatedFiles : chartIn(values)(await read(place.helpers));
+    if (values === undefined) return noRelatedFiles;
+    const related = chartIn(values)(await read(place.helpers));
+    return list === undefined ? related : await wholeChart(related, place, read, { reaches, list });
   }
   if (isKustomization(uri)) return noRelatedFiles;
   const released = list === undefined ? noRelatedFiles : await relatedToRelease(uri, read, { reaches, list });

@@ -1,7 +1,9 @@
+import type { ChartPlace } from '../config/chart-places.ts';
 import { foldersAbove, isWithin, normalizeUri } from '../config/places.ts';
 import { type ChartInstall, chartInstalls, installKey, type MapLayer } from '../model/chart-installs.ts';
 import type { SourceFile } from '../model/kustomize/built-object.ts';
 import { resolvePath } from '../model/kustomize/paths.ts';
+import { once } from '../model/once.ts';
 import { type InstalledChart, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { asText, type Cursor, getIn, isTemplated, items, rootCursor } from '../yaml/cursor.ts';
 import { checkLimits, parseYaml } from '../yaml/parse.ts';
@@ -129,15 +131,52 @@ function mapsIn(
 /** More templates than any chart has. */
 const maxTemplates = 1000;
 
-/** The templates in a folder of a chart, sorted. */
+/** The templates in a folder of a chart, sorted; none if there are more than the limit. */
 export async function templatesIn(
   folder: string,
   read: Read,
   list: NonNullable<ChartReader['list']>,
+  limit = maxTemplates,
 ): Promise<readonly SourceFile[]> {
   const within = new Set([normalizeUri(folder)]);
   const isTemplate = (name: string) => /\.ya?ml$/.test(name) && isWithin(normalizeUri(name), within);
   const found = (await list(folder, maxTemplates)).filter(isTemplate).sort();
+  if (found.length > limit) return [];
   const texts = await Promise.all(found.map(read));
   return texts.flatMap((file) => file ?? []);
 }
+
+/** Charts with more templates are not those of one application. */
+const maxOfOne = 60;
+
+/**
+ * The chart of a template with all its templates, which all of them share.
+ * @param related the chart's values and helpers
+ */
+export async function wholeChart(
+  related: RelatedFiles,
+  { chart, templates }: ChartPlace,
+  read: Read,
+  { reaches, list }: Required<ChartReader>,
+): Promise<RelatedFiles> {
+  const file = related.chart && (await read(chart));
+  const found = file === undefined ? [] : await templatesIn(templates, read, list, maxOfOne);
+  if (related.chart === undefined || file === undefined || found.length === 0) return related;
+  const [, above] = /^(.*)\/charts\/[^/]+\/Chart\.yaml$/.exec(chart) ?? [];
+  const parent = above !== undefined && reaches(above) ? await read(`${above}/Chart.yaml`) : undefined;
+  const isPart = parent !== undefined;
+  const parts = [file, parent, ...found];
+  const last = lastWhole(related);
+  if (parts.length === last.parts.length && parts.every((part, index) => part === last.parts[index])) return last.made;
+  last.parts = parts;
+  last.made = { chart: { ...related.chart, file, templates: found, ...(isPart && { isPart }) } };
+  return last.made;
+}
+
+interface Whole {
+  parts: readonly (SourceFile | undefined)[];
+  made: RelatedFiles;
+}
+
+/** What was last made of values and helpers. */
+const lastWhole = once((made: RelatedFiles): Whole => ({ parts: [], made }));

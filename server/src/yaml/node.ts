@@ -61,6 +61,12 @@ export interface YamlComment {
   readonly ownLine: boolean;
 }
 
+/** A place of a template that needs values which the chart does not set, by their path. */
+export interface MissingValue {
+  readonly span: Span;
+  readonly path: string;
+}
+
 /** Something that prevents a text from being read as YAML. */
 export interface YamlProblem {
   /** One short sentence without jargon or a full stop: what is wrong and, where that is clear, how to correct it. */
@@ -87,6 +93,8 @@ export interface YamlDocument {
   readonly item?: true;
   /** The template actions of earlier documents that apply in this one: blocks that they leave open, and variables. */
   readonly opened?: string;
+  /** What a template needs and the values of its chart lack. */
+  readonly missing?: readonly MissingValue[];
 }
 
 /** A text read as a stream of YAML documents (JSON is a subset of YAML). */

@@ -3,16 +3,33 @@ import { apply, type Evaluated, isTrue, lookUp, scalarOf, textOf } from './templ
 
 /** The meaning of `.` and of variables at a place in a template. */
 export interface Scope {
-  /** `.`; 'root' for the template's top-level context, of which only `.Values` is known. */
+  /** `.`; 'root' for the template's top-level context, of which only `.Values` and some names are known. */
   readonly dot: Evaluated | 'root';
   /** The chart's values: `$.Values` everywhere. */
   readonly values: YamlNode;
   readonly variables: ReadonlyMap<string, Evaluated>;
   readonly include?: Include | undefined;
+  readonly names?: BuiltIns | undefined;
+  /** Called with a path of values that a look-up certainly needs and does not find: `serviceAccount`. */
+  readonly onMissing?: OnMissing | undefined;
 }
 
+export type OnMissing = (path: string) => void;
+
+/** The template's top-level context as a variable: `$root := .`. Nothing else is known of it as a value. */
+export const topLevel: Evaluated = {
+  kind: 'map',
+  entries: [],
+  flow: false,
+  incomplete: true,
+  span: { start: 0, end: 0 },
+};
+
+/** What the built-in objects of Helm hold, by path: `Release.Name`. */
+export type BuiltIns = ReadonlyMap<string, string>;
+
 /** What a named template of the chart makes in the template's top-level context. */
-export type Include = (name: string) => Evaluated;
+export type Include = (name: string, onMissing?: OnMissing) => Evaluated;
 
 /**
  * Evaluates a pipeline without its braces: look-ups of `.Values`, literals, and the functions whose result is certain. Anything else is
@@ -64,17 +81,28 @@ function call(words: readonly string[], piped: readonly Evaluated[], scope: Scop
   const isTerm = /^[.$"`(\d-]/.test(name) || literals.has(name);
   if (isTerm) return rest.length === 0 && piped.length === 0 ? term(name, scope) : undefined;
   if (name === 'include' || name === 'template') return piped.length === 0 ? included(rest, scope) : undefined;
-  const values = [...rest.map((word) => term(word, scope)), ...piped];
+  // Go stops at the first argument that decides.
+  const within = lazyFunctions.has(name) ? { ...scope, onMissing: undefined } : scope;
+  const values = [...rest.map((word) => term(word, within)), ...piped];
   if (acceptsUnknown.has(name)) return either(name, values);
   return values.includes(undefined) ? undefined : apply(name, values);
 }
 
+const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or']);
+
 /** Only in the top-level context: in another one, `.Values` is something else. */
-function included([name = '', context, ...others]: readonly string[], { dot, include }: Scope): Evaluated {
-  const isTop = context === '$' || (context === '.' && dot === 'root');
-  const made = isTop && others.length === 0 && /^".*"$/.test(name) ? include?.(unescaped(name)) : undefined;
+function included([name = '', context = '', ...others]: readonly string[], scope: Scope): Evaluated {
+  const { include, onMissing } = scope;
+  const isTop = isVariable.test(context) ? isTopLevel(context, scope) : context === '.' && scope.dot === 'root';
+  const made = isTop && others.length === 0 && /^".*"$/.test(name) ? include?.(unescaped(name), onMissing) : undefined;
   // To Go it is text, which is true unless it is empty: also "false" and "0".
   return made?.kind === 'scalar' ? { ...made, value: made.source } : made;
+}
+
+const isVariable = /^\$\w*$/;
+
+function isTopLevel(variable: string, { variables }: Scope): boolean {
+  return variable === '$' || variables.get(variable) === topLevel;
 }
 
 const literals: ReadonlyMap<string, string | null> = new Map([
@@ -92,9 +120,17 @@ function term(word: string, scope: Scope): Evaluated {
   if (path === null) return undefined;
   const [, variable, keys = ''] = path;
   const steps = keys.split('.').filter((step) => step !== '');
-  if (variable !== undefined && variable !== '$') return lookUp(scope.variables.get(variable), steps);
+  if (variable !== undefined && !isTopLevel(variable, scope)) return lookUp(scope.variables.get(variable), steps);
   if (variable === undefined && scope.dot !== 'root') return lookUp(scope.dot, steps);
-  return steps[0] === 'Values' ? lookUp(scope.values, steps.slice(1)) : undefined;
+  if (steps.length === 0) return topLevel;
+  if (steps[0] === 'Values') {
+    const [, ...path] = steps;
+    // Helm always sets `global`.
+    const onMissing = path[0] === 'global' ? undefined : scope.onMissing;
+    return lookUp(scope.values, path, onMissing && ((count) => onMissing(path.slice(0, count).join('.'))));
+  }
+  const name = scope.names?.get(steps.join('.'));
+  return name === undefined ? undefined : textOf(name);
 }
 
 /** Functions whose result can be known although an argument is not. */

@@ -12,24 +12,33 @@ export type Evaluated = YamlNode | null | undefined;
 export function isTrue(value: Evaluated): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === null) return false;
-  if (value.kind === 'map') return value.entries.length > 0;
-  if (value.kind === 'seq') return value.items.length > 0;
+  if (value.kind !== 'scalar') {
+    const { length } = value.kind === 'map' ? value.entries : value.items;
+    return length > 0 ? true : value.incomplete ? undefined : false;
+  }
   return value.templated
     ? undefined
     : !(value.value === null || value.value === '' || value.value === 0 || value.value === false);
 }
 
-/** What is below a value. */
-export function lookUp(from: Evaluated, steps: readonly string[]): Evaluated {
+/**
+ * What is below a value.
+ * @param onMissing called with the number of steps that lead to nothing if others follow: Go fails on a look-up in nil
+ */
+export function lookUp(from: Evaluated, steps: readonly string[], onMissing?: (steps: number) => void): Evaluated {
   let here: Evaluated = from;
-  for (const step of steps) {
-    if (here === undefined) return undefined;
-    // Go fails on a look-up in nil; a chart that does this gets the value from elsewhere.
-    if (here === null || here.kind !== 'map' || here.incomplete) return undefined;
+  for (const [index, step] of steps.entries()) {
+    // A chart that does this gets the value from elsewhere.
+    if (isNothing(here)) onMissing?.(index);
+    if (here === undefined || here === null || here.kind !== 'map' || here.incomplete) return undefined;
     here = lastOf(here, step);
   }
   if (here?.kind !== 'scalar') return here;
   return here.templated ? undefined : here.value === null ? null : here;
+}
+
+function isNothing(value: Evaluated): boolean {
+  return value === null || (value?.kind === 'scalar' && value.value === null && !value.templated);
 }
 
 /** Of duplicate keys the last value counts. */
@@ -54,6 +63,18 @@ export function apply(name: string, values: readonly Evaluated[]): Evaluated {
       return first?.kind === 'scalar' && /^\d+$/.test(first.source) ? scalarOf(first.source) : undefined;
     case 'printf':
       return printed(values);
+    case 'contains':
+      return first?.kind === 'scalar' && second?.kind === 'scalar'
+        ? truthOf(second.source.includes(first.source))
+        : undefined;
+    case 'lower':
+      return first?.kind === 'scalar' ? textOf(first.source.toLowerCase()) : undefined;
+    case 'replace':
+      return replaced(values);
+    case 'trunc':
+      return second?.kind === 'scalar' && first?.kind === 'scalar' && /^\d+$/.test(first.source)
+        ? textOf(second.source.slice(0, Number(first.source)))
+        : undefined;
     case 'trim':
       return first?.kind === 'scalar' && first.source.trim() === first.source ? first : undefined;
     case 'toYaml':
@@ -121,6 +142,11 @@ function trimmed(name: string, part: string, whole: YamlScalar): YamlScalar {
   const isPart = part !== '' && (name === 'trimSuffix' ? source.endsWith(part) : source.startsWith(part));
   if (!isPart) return whole;
   return textOf(name === 'trimSuffix' ? source.slice(0, -part.length) : source.slice(part.length));
+}
+
+function replaced([from, to, text]: readonly Evaluated[]): Evaluated {
+  if (from?.kind !== 'scalar' || to?.kind !== 'scalar' || text?.kind !== 'scalar') return undefined;
+  return textOf(text.source.replaceAll(from.source, () => to.source));
 }
 
 /** Arithmetic and comparisons of whole numbers. */

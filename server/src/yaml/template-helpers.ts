@@ -2,7 +2,7 @@ import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
 import { checkLimits, parseYaml } from './parse.ts';
 import { findActions, isControl, outputIndent, type TemplateAction, wordsOf } from './template-action.ts';
-import type { Include } from './template-expression.ts';
+import type { BuiltIns, Include, Scope } from './template-expression.ts';
 import type { Evaluated } from './template-functions.ts';
 import { readTemplate } from './template-reading.ts';
 
@@ -10,8 +10,10 @@ import { readTemplate } from './template-reading.ts';
 export interface Helpers {
   /** Their bodies; null for a name that is defined twice, and for a body that is too long. */
   readonly bodies: ReadonlyMap<string, string | null>;
+  /** What Helm's own objects hold; missing: unknown. */
+  readonly names?: BuiltIns;
   /** What they make with the values of a chart, as far as it was needed. */
-  readonly made: WeakMap<YamlNode, Map<string, Evaluated>>;
+  readonly made: WeakMap<YamlNode, Map<string, Made>>;
 }
 
 /** Reads the `define` blocks of a file of helpers. */
@@ -41,29 +43,46 @@ const maxDepth = 30;
 
 /** Includes helpers with the values of their chart, in the context of the whole chart. The result is unknown if it depends on anything else. */
 export function includeFrom(helpers: Helpers, values: YamlNode): Include {
-  const made = helpers.made.get(values) ?? new Map<string, Evaluated>();
+  const made = helpers.made.get(values) ?? new Map<string, Made>();
   helpers.made.set(values, made);
   let depth = 0;
-  const include: Include = (name) => {
-    if (made.has(name) || depth >= maxDepth) return made.get(name);
-    // What includes itself is unknown.
-    made.set(name, undefined);
+  const make = (name: string): Made => {
     const body = helpers.bodies.get(name) ?? undefined;
+    if (body === undefined) return unknown;
     depth += 1;
-    const text = body === undefined ? undefined : rendered(body, values, include);
+    const { text, missing } = rendered(body, values, { include, names: helpers.names });
     depth -= 1;
-    const value = text === undefined ? undefined : nodeIn(text);
-    made.set(name, value);
+    return { value: text === undefined ? undefined : nodeIn(text), missing };
+  };
+  const include: Include = (name, onMissing) => {
+    if (!made.has(name) && depth < maxDepth) {
+      // What includes itself is unknown.
+      made.set(name, unknown);
+      made.set(name, make(name));
+    }
+    const { value, missing } = made.get(name) ?? unknown;
+    if (missing !== undefined) onMissing?.(missing);
     return value;
   };
   return include;
 }
 
+/** What a named template makes. */
+interface Made {
+  readonly value: Evaluated;
+  /** The path of values without which it fails. */
+  readonly missing: string | undefined;
+}
+
+const unknown: Made = { value: undefined, missing: undefined };
+
 /** The text that a template makes. */
-function rendered(body: string, values: YamlNode, include: Include): string | undefined {
+function rendered(body: string, values: YamlNode, known: Pick<Scope, 'include' | 'names'>): Rendered {
   const actions = findActions(body);
-  const { results, dead, loops, isUnsure } = readTemplate(actions, values, '', include);
-  if (loops.length > 0 || isUnsure) return undefined;
+  const { results, dead, loops, failed, isUnsure } = readTemplate(actions, values, '', known);
+  const missing = failed[0]?.path;
+  const none: Rendered = { text: undefined, missing };
+  if (loops.length > 0 || isUnsure) return none;
   let text = '';
   let previous: TemplateAction | undefined;
   for (const action of [...actions, undefined]) {
@@ -78,10 +97,14 @@ function rendered(body: string, values: YamlNode, include: Include): string | un
     if (action === undefined || isControl(action)) continue;
     if (dead.some(({ start, end }) => start <= action.span.start && action.span.end <= end)) continue;
     const output = outputOf(action, results.get(action));
-    if (output === undefined || text.length + output.length > maxLength) return undefined;
+    if (output === undefined || text.length + output.length > maxLength) return none;
     text += output;
   }
-  return text;
+  return { text, missing };
+}
+
+interface Rendered extends Pick<Made, 'missing'> {
+  readonly text: string | undefined;
 }
 
 function trimsAfter({ text }: TemplateAction): boolean {

@@ -3,7 +3,7 @@ import { emptyScalar } from './draft.ts';
 import type { YamlNode } from './node.ts';
 import type { Span } from './span.ts';
 import { findActions, isControl, type TemplateAction, wordsOf } from './template-action.ts';
-import { evaluate, type Include, type Scope } from './template-expression.ts';
+import { evaluate, type Scope } from './template-expression.ts';
 import { type Evaluated, isTrue } from './template-functions.ts';
 
 /** What a chart's values make of the actions of a template. */
@@ -14,8 +14,15 @@ export interface TemplateReading {
   readonly dead: readonly Span[];
   /** The loops whose number of rounds is known, without those inside of them. */
   readonly loops: readonly Loop[];
+  /** The actions that fail because the values lack something, with the path of what is missing. Those in loops are left out. */
+  readonly failed: readonly Failure[];
   /** Whether a condition or a loop is unknown, so that other parts of the text may be disabled or repeated. */
   readonly isUnsure: boolean;
+}
+
+export interface Failure {
+  readonly action: TemplateAction;
+  readonly path: string;
 }
 
 /** A `range` over known values. */
@@ -29,13 +36,13 @@ export interface Loop {
 /**
  * Reads the actions of a template, in order, with the values of its chart.
  * @param opened the actions of earlier documents that apply in this one
- * @param include includes the chart's named templates
+ * @param known the chart's named templates, and what Helm's own objects hold
  */
 export function readTemplate(
   actions: readonly TemplateAction[],
   values: YamlNode,
   opened = '',
-  include?: Include,
+  known: Pick<Scope, 'include' | 'names'> = {},
 ): TemplateReading {
   const before = findActions(opened).map(({ text }): TemplateAction => ({ text, span: { start: 0, end: 0 } }));
   const read = [...before, ...actions].map((action) => ({ action, ...wordsOf(action) }));
@@ -47,7 +54,7 @@ export function readTemplate(
   return readPart(
     template,
     { from: 0, to: read.length, depth: 0 },
-    { dot: 'root', values, variables: new Map(), include },
+    { dot: 'root', values, variables: new Map(), ...known },
   );
 }
 
@@ -88,6 +95,7 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
   const loops: Loop[] = [];
   const variables = new Map(scope.variables);
   const blocks: Block[] = [];
+  const failed: Failure[] = [];
   let { dot } = scope;
   let isUnsure = false;
   for (let index = from; index < to && template.left > 0; index += 1) {
@@ -95,7 +103,9 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
     if (read === undefined) break;
     template.left -= 1;
     const { action, word, rest, expression } = read;
-    const here: Scope = { ...scope, dot, variables };
+    const isReached = depth === 0 && blocks.every(({ truth }) => truth === true);
+    const onMissing = isReached ? (path: string) => void failed.push({ action, path }) : undefined;
+    const here: Scope = { ...scope, dot, variables, onMissing };
     if (!isControl(action)) {
       const value = evaluate(expression, here);
       if (value !== undefined) results.set(action, value);
@@ -105,12 +115,15 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
     const block = blocks.at(-1);
     if (assigned?.[1] !== undefined) {
       // An assignment in a branch holds only if that runs.
-      variables.set(assigned[1], blocks.length === 0 ? evaluate(assigned[2] ?? '', here) : undefined);
+      if (blocks.some(({ truth }) => truth === false)) continue;
+      const isSure = blocks.every(({ truth }) => truth === true);
+      if (assigned[2] === ':') block?.declared.push([assigned[1], variables.get(assigned[1])]);
+      variables.set(assigned[1], isSure ? evaluate(assigned[3] ?? '', here) : undefined);
     } else if (word === 'if' || word === 'with') {
       const value = evaluate(rest, here);
       const truth = isTrue(value);
       isUnsure ||= truth === undefined;
-      blocks.push({ before: dot, truth, from: action.span.end });
+      blocks.push({ before: dot, truth, from: action.span.end, declared: [] });
       if (word === 'with') dot = value;
     } else if (word === 'range' || word === 'define' || word === 'block') {
       const end = depth < maxDepth ? template.ends.get(index) : undefined;
@@ -130,11 +143,12 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
         index = end;
         continue;
       }
-      blocks.push({ before: dot, truth: undefined, from: action.span.end });
+      blocks.push({ before: dot, truth: undefined, from: action.span.end, declared: [] });
       isUnsure = true;
       dot = undefined;
     } else if (word === 'else' && block !== undefined) {
       if (block.truth === false) dead.push({ start: block.from, end: action.span.start });
+      leave(block, variables);
       dot = block.before;
       // In a chain, the first branch that is taken disables the others.
       const next = rest === '' ? true : rest.startsWith('if ') ? isTrue(evaluate(rest.slice(3), here)) : undefined;
@@ -147,13 +161,14 @@ function readPart(template: Template, { from, to, depth }: Part, scope: Scope): 
       block.from = action.span.end;
     } else if (word === 'end' && block !== undefined) {
       if (block.truth === false) dead.push({ start: block.from, end: action.span.start });
+      leave(block, variables);
       dot = block.before;
       blocks.pop();
     }
   }
   // A block that a later document closes.
   for (const { truth, from } of blocks) if (truth === false) dead.push({ start: from, end: Number.POSITIVE_INFINITY });
-  return { results, dead: outermost(dead), loops, isUnsure: isUnsure || template.left <= 0 };
+  return { results, dead: outermost(dead), loops, failed, isUnsure: isUnsure || template.left <= 0 };
 }
 
 interface Block {
@@ -161,12 +176,19 @@ interface Block {
   /** Whether the branch is taken. */
   truth: boolean | undefined;
   from: number;
+  /** The variables that the branch declares, with those of the same names around it. */
+  readonly declared: [name: string, around: Evaluated][];
   /** An earlier branch is certainly taken (`taken`) or may be (`unsure`). */
   taken?: boolean;
   unsure?: boolean;
 }
 
-const assignment = /^(\$\w+)\s*:?=\s*([\s\S]*)$/;
+/** Ends a branch: what it declares is unknown after it. */
+function leave({ declared }: Block, variables: Map<string, Evaluated>): void {
+  for (const [name, around] of declared.splice(0).reverse()) variables.set(name, around);
+}
+
+const assignment = /^(\$\w+)\s*(:?)=\s*([\s\S]*)$/;
 
 /** The number of actions for a loop that goes on in the next document; nothing for one with an `else`, or whose rounds can end early. */
 function endsOfLoops(actions: readonly ReadAction[]): ReadonlyMap<number, number> {

@@ -26,8 +26,8 @@ export function fillFromValues(document: YamlDocument, values: YamlNode, helpers
   const { root, template, text } = document;
   const mask = template && root !== null ? maskTemplates(text) : undefined;
   if (root === null || mask === undefined) return [];
-  const include = helpers && includeFrom(helpers, values);
-  const reading = readTemplate(mask.actions, values, document.opened, include);
+  const known = helpers && { include: includeFrom(helpers, values), names: helpers.names };
+  const reading = readTemplate(mask.actions, values, document.opened, known);
   if (reading.results.size === 0 && reading.dead.length === 0 && reading.loops.length === 0) return [];
   const hidden = new Map<YamlNode, Hidden[]>();
   const hide = (node: YamlNode, one: Hidden) => {

@@ -1,0 +1,43 @@
+import type { ProjectConfig } from '../config.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
+import { once } from '../model/once.ts';
+import { type ChartValues, filledDocuments, noRelatedFiles } from '../model/related-files.ts';
+import { lookupsOf } from '../workspace/lookups.ts';
+import { joinSummaries, summarizeDocument } from '../workspace/summary.ts';
+import { Workspace } from '../workspace/workspace.ts';
+
+/** What the objects of a chart say about each other if a release installs it. Everything else is as without the release. */
+export function amongObjects(
+  chart: ChartValues,
+  config: ProjectConfig,
+  uri: string,
+  outside: CrossReferences,
+): CrossReferences {
+  if (chart.templates === undefined) return outside;
+  const context = { config, relatedFiles: noRelatedFiles };
+  const { crossReferences: inside } = lookupsOf(workspaceOf(chart)(config), uri, () => context);
+  return {
+    ...outside,
+    budgetsOf: inside.budgetsOf,
+    configMap: inside.configMap,
+    scalersOf: inside.scalersOf,
+    service: inside.service,
+    servicesOf: inside.servicesOf,
+    volumeClaim: inside.volumeClaim,
+    workload: inside.workload,
+  };
+}
+
+const workspaceOf = once((chart: ChartValues) =>
+  once((config: ProjectConfig) => {
+    const workspace = new Workspace();
+    for (const { uri, documents } of filledDocuments(chart)) {
+      const parts = documents.map((document) => ({
+        base: document.base,
+        summary: summarizeDocument(document.text, () => document, config),
+      }));
+      workspace.set(uri, joinSummaries(parts), 'disk');
+    }
+    return workspace;
+  }),
+);
