@@ -222,7 +222,7 @@ function touchesSorted(sorted: readonly TextEdit[], { span }: TextEdit): boolean
  * False if the parser had to recover from errors, including duplicate keys, and for line endings that Kubernetes' parser counts differently:
  * YAML 1.1 has more of them.
  */
-function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
+export function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
   return document.skipped === null && document.problems.length === 0 && !/\r(?!\n)|[\u0085\u2028\u2029]/.test(text);
 }
 
