@@ -21,8 +21,12 @@ const files: Readonly<Record<string, { readonly bytes: Buffer; readonly reason: 
   'utf16le-marked.yaml': { bytes: Buffer.from(`\ufeff${text}`, 'utf16le'), reason: 'UTF-16 text; save it as UTF-8' },
   'utf16be-marked.yaml': { bytes: bigEndian(`\ufeff${text}`), reason: 'UTF-16 text; save it as UTF-8' },
   'utf32.yaml': { bytes: Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), reason: 'UTF-32 text; save it as UTF-8' },
-  'nul.yaml': { bytes: Buffer.from(`${text}# \0\n`), reason: 'a binary file' },
-  'late-nul.yaml': { bytes: Buffer.from(`${text}${'# x\n'.repeat(30_000)}\0`), reason: 'a binary file' },
+  'nul.yaml': { bytes: Buffer.from(`# \0\n${text}`), reason: 'line 1 has a NUL character; remove it' },
+  'late-nul.yaml': {
+    bytes: Buffer.from(`${'# x\n'.repeat(30_000)}\0`),
+    reason: 'line 30001 has a NUL character; remove it',
+  },
+  'nuls.yaml': { bytes: Buffer.from(`# \0\x01\n${text}`), reason: 'a binary file' },
 };
 
 test.each(Object.entries(files))('%s is skipped', (_, { bytes, reason }) => {

@@ -1,10 +1,10 @@
 // The only gate before every fix: a rule's edits are applied to a copy, and the copy is parsed.
 import { describe, expect, test } from 'vitest';
-import { Analysis } from '../../server/src/analysis.ts';
+import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { applySafeFixes } from '../../server/src/cli/apply-fixes.ts';
 import { codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { type Change, disjoint, largestGood, type Place, prove } from '../../server/src/features/actions/proof.ts';
-import { fixesOfRule, safeFixes } from '../../server/src/features/actions/safe-fixes.ts';
+import { fixesOfRule, reportedFixes, safeFixes } from '../../server/src/features/actions/safe-fixes.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse, findingsOf } from '../support/analyse.ts';
 import { fixProblems } from '../support/check-fixes.ts';
@@ -35,6 +35,28 @@ function offered(text: string): readonly string[] {
     ...applySafeFixes(analysis, file).applied.map(({ title }) => title),
   ];
 }
+
+test('one broken document of many does not cost the others a copy of the file each', () => {
+  const deployment = (name: string) =>
+    `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}}\nspec:\n  replicas: "2"\n  selector: {matchLabels: {a: b}}\n` +
+    `  template:\n    metadata: {labels: {a: b}}\n    spec:\n      containers:\n        - {name: main, image: "registry.example/a:1", ` +
+    'resources: {limits: {nvidia.com/gpu: 1}}}\n';
+  const many = Array.from({ length: 60 }, (_, index) => deployment(`d${index}`));
+  const broken = pod('broken').replace('busybox:1.36', '"busybox:1.36');
+  const file = new Analysis().setFile('file:///fixture.yaml', [broken, ...many].join('---\n'));
+  let copies = 0;
+  const counted: FileAnalysis = Object.create(file, {
+    withText: {
+      value: (text: string) => {
+        copies += 1;
+        return file.withText(text);
+      },
+    },
+  });
+  expect(safeFixes(counted)).toHaveLength(many.length);
+  expect(reportedFixes(counted).size).toBeGreaterThanOrEqual(many.length);
+  expect(copies).toBe(2);
+});
 
 describe('nothing is offered for', () => {
   const limits = '        limits:\n          nvidia.com/gpu: "2"\n';

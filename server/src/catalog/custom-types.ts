@@ -45,7 +45,7 @@ export const customKinds = table<string>({
 
 const object = (spec: string) => `apiVersion kind metadata:ObjectMeta spec:${spec} status:*`;
 const framework = (specs: string) =>
-  `elasticPolicy:ElasticPolicy nprocPerNode:* runPolicy:RunPolicy successPolicy:* enableDynamicWorker:b ${specs}!:{ReplicaSpec`;
+  `elasticPolicy:ElasticPolicy nprocPerNode runPolicy:RunPolicy successPolicy:* enableDynamicWorker:b ${specs}!:{ReplicaSpec`;
 
 /** The fields of each type. */
 export const customTypes = table<string>({

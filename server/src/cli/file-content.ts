@@ -106,7 +106,19 @@ function foreignEncoding(bytes: Uint8Array): string | undefined {
   const [even = 0, odd = 0] = counts;
   // Most of a manifest is ASCII, whereas a binary file has NULs at even and odd offsets.
   const isUtf16 = bytes.length % 2 === 0 && Math.max(even, odd) * 4 > start.length && Math.min(even, odd) === 0;
-  return isUtf16 ? utf16 : 'a binary file';
+  return isUtf16 ? utf16 : (strayNul(bytes) ?? 'a binary file');
+}
+
+/** Where a text has one of few NULs; undefined if the bytes are no text in the main. */
+function strayNul(bytes: Uint8Array): string | undefined {
+  let nuls = 0;
+  for (const byte of bytes) {
+    if (byte === 0) nuls += 1;
+    else if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return undefined;
+  }
+  if (nuls * 100 > bytes.length) return undefined;
+  const line = new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0))).split(/\r\n|\n|\r/).length;
+  return `line ${line} has a NUL character; remove it`;
 }
 
 const utf16 = 'UTF-16 text; save it as UTF-8';

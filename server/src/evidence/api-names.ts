@@ -32,6 +32,8 @@ export function isCertain({ holder }: ApiProblem, meant: MeantField | undefined)
 
 /** The field that an unknown one certainly or likely stands for: here under another name, or elsewhere under the same name. */
 export function meantField({ at, holder, field }: ApiProblem): MeantField | undefined {
+  const inner = innerField(holder, field);
+  if (inner !== undefined) return { as: 'below', path: inner };
   const free = [...apiFields(holder.type).values()].filter(({ name }) => getIn(holder.at, name) === undefined);
   const certain =
     free.find(({ name }) => isSameName(field, name)) ??
@@ -53,6 +55,8 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   if (twin !== undefined && apiFields(twin.type).has(field)) return { as: 'elsewhere', words: twin.words };
   const path = pathBelow(holder, field);
   if (path !== undefined) return { as: 'below', path };
+  const sibling = siblingWith(holder, field);
+  if (sibling !== undefined) return { as: 'elsewhere', words: sibling };
   // Short names are near too many others.
   const long = free.map((one) => one.name).filter((one) => one.length > 5);
   const name = missingName(field, free) ?? nearest(field, long)[0];
@@ -80,6 +84,7 @@ const composeFields = table({
 const sameFields = table({
   DaemonSetSpec: table({ strategy: 'updateStrategy' }),
   DeploymentSpec: table({ updateStrategy: 'strategy' }),
+  Predictor: table({ replicas: 'minReplicas' }),
   SecretVolumeSource: table({ name: 'secretName' }),
   StatefulSetSpec: table({ strategy: 'updateStrategy' }),
 });
@@ -141,12 +146,48 @@ function holderAbove(holder: ApiHolder, field: string): ApiHolder | undefined {
 
 const commonFields: ReadonlySet<string> = new Set(['name', 'namespace', 'type', 'metadata', 'spec', 'key', 'value']);
 
+/** Entries of mappings with free keys, which are not fields of a type. */
+const innerFields = table({
+  PersistentVolumeClaimSpec: table({ storage: ['resources', 'requests'] }),
+  VolumeResourceRequirements: table({ storage: ['requests'] }),
+});
+
+/** The path to a mapping directly below that is written next to the field, and has a field of exactly this name. */
+function innerField({ at, type }: ApiHolder, field: string): readonly string[] | undefined {
+  const path = innerFields[type]?.[field];
+  if (path !== undefined || commonFields.has(field) || apiFields('ObjectMeta').has(field)) return path;
+  const written = [...apiFields(type).values()].filter(
+    ({ name, type: inner }) =>
+      inner.form === 'object' &&
+      name !== 'metadata' &&
+      getIn(at, name) !== undefined &&
+      apiFields(inner.name).has(field),
+  );
+  return onlyOne(written.map(({ name }) => [name]));
+}
+
+/** A mapping next to the holder that has the field: `spec` for a field in `metadata`. Custom resources may have it in both. */
+function siblingWith({ at, type, above }: ApiHolder, field: string): string | undefined {
+  if (above === undefined || isCustomType(type) || commonFields.has(field)) return undefined;
+  const written = [...apiFields(above.type).values()].filter(
+    ({ name, type: inner }) =>
+      inner.form === 'object' &&
+      name !== keyOf(at) &&
+      getIn(above.at, name) !== undefined &&
+      apiFields(inner.name).has(field),
+  );
+  return onlyOne(written.map(({ name }) => name));
+}
+
 const maxDepth = 4;
 
 /** The shortest path of fields to a mapping with the field; undefined if there are several. */
 function pathBelow({ at, type, above }: ApiHolder, field: string): readonly string[] | undefined {
   if (above === undefined && apiFields('ObjectMeta').has(field)) return ['metadata'];
   if (commonFields.has(field)) return undefined;
+  const strays = entries(at)
+    .map(keyOf)
+    .filter((name) => !apiFields(type).has(name));
   let level: readonly { readonly type: string; readonly path: readonly string[] }[] = [{ type, path: [] }];
   for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
     level = level.flatMap((here) =>
@@ -156,7 +197,9 @@ function pathBelow({ at, type, above }: ApiHolder, field: string): readonly stri
     );
     const found = level.filter((here) => apiFields(here.type).has(field));
     const written = found.filter(({ path }) => getIn(at, ...path) !== undefined);
-    const [only, ...others] = written.length > 0 ? written : found;
+    // Fields that are misplaced together belong together: `path` and `port` of a probe.
+    const together = found.filter((here) => strays.every((name) => apiFields(here.type).has(name)));
+    const [only, ...others] = [written, together].find((some) => some.length > 0) ?? found;
     if (only !== undefined) return others.length === 0 ? only.path : undefined;
   }
   return undefined;

@@ -163,6 +163,12 @@ const replicated: readonly Range[] = [
   ['spec.revisionHistoryLimit', 0],
 ];
 
+/** The ports of an allowed direction. */
+const policyPorts = (direction: string): readonly Range[] => [
+  [`spec.${direction}.*.ports.*.port`, 1, 65_535],
+  [`spec.${direction}.*.ports.*.endPort`, 1, 65_535],
+];
+
 const rangesOf = table<readonly Range[]>({
   'apps/Deployment': [...replicated, ['spec.progressDeadlineSeconds', 0]],
   'apps/StatefulSet': [...replicated, ['spec.updateStrategy.rollingUpdate.partition', 0], ['spec.ordinals.start', 0]],
@@ -205,6 +211,8 @@ const rangesOf = table<readonly Range[]>({
     ['spec.ports.*.targetPort', 1, 65_535],
     ['spec.sessionAffinityConfig.clientIP.timeoutSeconds', 1, 86_400],
   ],
+  'networking.k8s.io/NetworkPolicy': [...policyPorts('ingress'), ...policyPorts('egress')],
+  'networking.k8s.io/Ingress': [['spec.rules.*.http.paths.*.backend.service.port.number', 1, 65_535]],
   'scheduling.k8s.io/PriorityClass': [['value', -(2 ** 31), 1_000_000_000]],
 });
 

@@ -5,7 +5,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { removeKey } from '../yaml/edit.ts';
+import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -15,7 +15,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A pod has at least one container. `dnsPolicy: None` needs a name server in `dnsConfig`, and a pod with its own user namespace (`hostUsers: false`)
- * cannot use the namespaces of the host. The pods of a Deployment or a StatefulSet run until they are replaced, so they have no
+ * cannot use the namespaces of the host. A container whose pod is never restarted cannot have a `resizePolicy` that restarts it. The pods of a Deployment or a StatefulSet run until they are replaced, so they have no
  * `activeDeadlineSeconds`; that of a Job belongs to the Job. The API server rejects the object otherwise.
  *
  * ```yaml invalid
@@ -76,8 +76,24 @@ export default defineRule({
     checkDebuggers(podSet, context);
     checkAliases(podSet, context);
     checkGates(podSet, context);
+    checkResize(podSet, context);
   },
 });
+
+/** A pod that is never restarted has no container to restart when its resources change. */
+function checkResize({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  if (writtenText(getIn(pod, 'restartPolicy')) !== 'Never') return;
+  for (const list of ['containers', 'initContainers']) {
+    for (const policy of placesAt(pod, `${list}.*.resizePolicy.*.restartPolicy`)) {
+      if (writtenText(policy) !== 'RestartContainer') continue;
+      report({
+        message: `resizePolicy RestartContainer contradicts restartPolicy Never: ${rejectionOf(workload)}`,
+        span: spanOf(policy),
+        fixes: () => [fix('Change to NotRequired', 'unsafe', replaceScalar(document, policy, 'NotRequired'))],
+      });
+    }
+  }
+}
 
 /** A gate keeps the scheduler from choosing the node that is already chosen. */
 function checkGates({ pod }: PodSet, { report, document, workload }: PodSetContext): void {

@@ -20,7 +20,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * Ports of a pod or a Service that the API server rejects, or that two parts of Ray's head share.
+ * Ports of a pod, a Service or a NetworkPolicy that the API server rejects, or that two parts of Ray's head share.
  *
  * ## Why
  *
@@ -85,6 +85,7 @@ export default defineRule({
   manifest({ root, kind, apiVersion }, context) {
     if (kind === 'Service' && apiVersion === 'v1' && !context.document.template)
       checkService(getIn(root, 'spec'), context);
+    if (kind === 'NetworkPolicy') for (const range of policyRanges(root)) checkRange(range, context);
   },
   podSet(podSet, context) {
     if (isPodSpec(podSet, context.workload)) checkHostPorts(podSet, context);
@@ -93,6 +94,20 @@ export default defineRule({
       checkRayHead(getIn(template.parent, 'rayStartParams'), context);
   },
 });
+
+function policyRanges(root: Cursor): readonly Cursor[] {
+  return ['ingress.*.from', 'egress.*.to'].flatMap((rule) => placesAt(root, `spec.${rule}.*.ipBlock.cidr`));
+}
+
+/** An address without the length of its prefix. */
+function checkRange(range: Cursor, { report }: RuleContext): void {
+  const text = writtenText(range);
+  if (text === undefined || text.includes('/') || !/^[\d.]+$|^[\da-f:]+$/i.test(text)) return;
+  report({
+    message: `cidr needs the length of its prefix, as in ${shorten(text, 40)}/${text.includes(':') ? 64 : 16}: the API server rejects the NetworkPolicy`,
+    span: spanOf(range),
+  });
+}
 
 /** The ports that `ray start --head` opens if a parameter does not change them; KubeRay sets the last two. */
 const rayPorts = Object.entries({

@@ -158,7 +158,10 @@ function checkHard(entry: Cursor, { report, document }: RuleContext): void {
   const text = asText(entry);
   const value = text === undefined || isUnknown(entry) ? null : parseQuantity(text);
   if (value === null) return;
-  const counted = name.includes('/') || /^(?:pods|services|secrets|configmaps|persistentvolumeclaims)/.test(name);
+  // The server takes `requests.` for a resource of containers, and rounds no fraction.
+  const counted =
+    (name.includes('/') && !name.startsWith('requests.')) ||
+    /^(?:pods|services|secrets|configmaps|persistentvolumeclaims)/.test(name);
   if (value >= 0 && (!counted || Number.isInteger(value))) return;
   report({
     message: `${shorten(name, 50)} must be ${counted ? 'a whole number' : 'at least 0'}, not ${text}: ${ofQuota}`,

@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { podResourceProblems } from '../evidence/pod-resources.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
@@ -19,7 +20,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A container requests cpu, memory, ephemeral-storage, huge pages, and resources with a domain, such as `rdma/hca`. The request must not be above the
- * limit. Huge pages and resources with a domain cannot be overcommitted: they need a limit, and the request must be equal to it. The API server
+ * limit. If the pod has its own `resources`, they must cover those of its containers. Huge pages and resources with a domain cannot be overcommitted: they need a limit, and the request must be equal to it. The API server
  * rejects everything else, and the GPU next to it never starts.
  *
  * ```yaml invalid
@@ -73,6 +74,11 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
   judgesWords: true,
+  podSet(podSet, { workload, report }) {
+    if (!isPodSpec(podSet, workload)) return;
+    for (const { message, span } of podResourceProblems(podSet))
+      report({ message: `${message}: ${rejectionOf(workload)}`, span });
+  },
   container(container, context) {
     if (!isPodSpec(context.podSet, context.workload)) return;
     const limits = getIn(container.resources, 'limits');

@@ -129,7 +129,8 @@ function keepsPromises(before: DocumentAnalysis, after: DocumentAnalysis, change
 }
 
 /**
- * The proven fixes of these findings: each alone while half of the budget lasts, then together.
+ * The proven fixes of these findings: each alone while half of the budget lasts, then together. If half of it is not enough for all, those that
+ * work together come first.
  * @param known fixes that are already proven
  */
 export function provenFixes(
@@ -154,6 +155,15 @@ export function provenFixes(
       if (budget.fileCharacters === fileCharacters) verdicts.set(change.fix, kept.has(change));
     }
   };
+  if (undecided.length * place.document.text.length > reserve) {
+    const { fileCharacters } = budget;
+    const kept = new Set(provenTogether(place, disjoint(undecided), budget));
+    for (const { fix } of kept) {
+      proven.add(fix);
+      if (budget.fileCharacters === fileCharacters) verdicts.set(fix, true);
+    }
+    undecided = undecided.filter((change) => !kept.has(change));
+  }
   while (undecided.length > 0 && budget.characters > reserve) {
     decide(undecided.slice(0, 1));
     undecided = undecided.slice(1);
@@ -222,7 +232,7 @@ function touchesSorted(sorted: readonly TextEdit[], { span }: TextEdit): boolean
  * False if the parser had to recover from errors, including duplicate keys, and for line endings that Kubernetes' parser counts differently:
  * YAML 1.1 has more of them.
  */
-function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
+export function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
   return document.skipped === null && document.problems.length === 0 && !/\r(?!\n)|[\u0085\u2028\u2029]/.test(text);
 }
 

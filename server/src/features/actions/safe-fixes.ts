@@ -2,7 +2,16 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../yaml/span.ts';
-import { disjoint, type Place, type ProofBudget, proveInFile, provenFixes, provenTogether } from './proof.ts';
+import {
+  disjoint,
+  isFullyParsed,
+  largestGood,
+  type Place,
+  type ProofBudget,
+  proveInFile,
+  provenFixes,
+  provenTogether,
+} from './proof.ts';
 
 /** A fix with offsets of the file. */
 export interface FileFix {
@@ -35,13 +44,11 @@ type Choose = (finding: Finding) => Fix | undefined;
 function chooseFixes(file: FileAnalysis, characters: number, choice: string, choose: Choose): readonly FileFix[] {
   const budget = { characters, fileCharacters: 2 * characters };
   const all = file.documents.map((document) => chosenIn(document, choose));
-  // For changes in many documents, one copy of the file usually proves them all.
-  const many = file.documents.length > 1 && all.filter((chosen) => chosen.length > 0).length > fewDocuments;
-  const together = many && proveInFile(file, all, budget);
+  const together = provenDocuments(file, all, budget);
   return file.documents.flatMap((document, index) => {
     const candidates = all[index] ?? [];
     budget.characters = characters;
-    const chosen = together ? candidates : provenIn({ file, document }, candidates, budget, choice);
+    const chosen = together.has(index) ? candidates : provenIn({ file, document }, candidates, budget, choice);
     return chosen.map(({ finding: { rule }, fix: { title, safe, edits } }) => ({
       rule,
       title,
@@ -58,15 +65,40 @@ const fewDocuments = 20;
 export function reportedFixes(file: FileAnalysis): ReadonlySet<Fix> {
   const budget = { characters: 0, fileCharacters: 20 * editorBudget };
   const first = file.documents.map((document) => chosenIn(document, ({ fixes }) => fixes[0]));
-  const many = first.filter((chosen) => chosen.length > 0).length > fewDocuments;
-  const together = many && proveInFile(file, first, budget) ? first.flatMap((some) => some.map(({ fix }) => fix)) : [];
-  const proven = new Set(together);
+  const together = provenDocuments(file, first, budget);
+  const proven = new Set(first.flatMap((some, index) => (together.has(index) ? some.map(({ fix }) => fix) : [])));
   for (const document of file.documents) {
     budget.characters = 2 * editorBudget;
     for (const fix of provenFixes({ file, document }, document.findings, budget, proven)) proven.add(fix);
   }
   return proven;
 }
+
+/**
+ * The documents, of many with changes, whose changes are proven together: one copy of the file usually proves them all. A bad one is found by
+ * halves, so that it does not cost the others a copy each.
+ */
+function provenDocuments(
+  file: FileAnalysis,
+  chosen: readonly (readonly Chosen[])[],
+  budget: ProofBudget,
+): ReadonlySet<number> {
+  const changed = file.documents.flatMap((document, index) =>
+    (chosen[index] ?? []).length > 0 && isFullyParsed(document) ? [index] : [],
+  );
+  if (changed.length <= fewDocuments) return new Set();
+  let tries = 0;
+  const good = largestGood(changed, (some) => {
+    const part = new Set(some);
+    const changes = chosen.map((own, index) => (part.has(index) ? own : []));
+    tries += 1;
+    return (tries === 1 || (tries < maxCopies && budget.fileCharacters > 0)) && proveInFile(file, changes, budget);
+  });
+  return new Set(good);
+}
+
+/** Enough to find a few bad documents among thousands. */
+const maxCopies = 40;
 
 interface Chosen {
   readonly finding: Finding;
