@@ -67,6 +67,13 @@ test('advice is about what a template says, not about what its values choose', (
   expect(advice(`${gpu}devices: all\n`, chosen)).toEqual([]);
 });
 
+test('a moving tag of the values is that of everyone who sets none', () => {
+  const container = 'image: "registry.example/scorer:{{ .Values.software.tag }}"';
+  const gpu = 'resources: {limits: {nvidia.com/gpu: 1}}\n';
+  expect(advice(`${gpu}software: {tag: latest}\n`, container)).toEqual(['info image-not-pinned']);
+  expect(advice(`${gpu}software: {tag: v1.4.2}\n`, container)).toEqual([]);
+});
+
 describe('the card of a chart whose values request no GPU', () => {
   const template = `apiVersion: v1
 kind: Pod

@@ -100,7 +100,9 @@ function isCertain(finding: Finding, template: YamlDocument, chart: ChartValues)
   if (workload === null) return isLoud(finding) && ofScalers.has(topic);
   if (rule === 'gpu-without-request') return !mayRequestOtherwise(template, chart);
   if (!isAboutGpus(finding)) return false;
-  return isLoud(finding) || (severity === 'info' && !template.text.slice(span.start, span.end).includes('{{'));
+  // A chart's tag is what everyone gets who sets none.
+  const isOwn = rule === 'image-not-pinned' || !template.text.slice(span.start, span.end).includes('{{');
+  return isLoud(finding) || (severity === 'info' && isOwn);
 }
 
 /** What a template needs and its chart's values lack. Of charts that depend on each other, some values are in the others. */
