@@ -40,7 +40,7 @@ test.skipIf(missing)(
     const seen = JSON.parse(readFileSync(seenFile, 'utf8')) as Referenced;
     expect(seen.failed).toBeUndefined();
     expect(seen.diagnostics).toContainEqual({
-      line: 14,
+      line: 15,
       text: expect.stringMatching(/nvidia\.com\/gpu has a request \(1\) but no limit/),
     });
     expect(seen.offered).toEqual(expect.arrayContaining([expect.stringMatching(/limit of nvidia/)]));

@@ -36,6 +36,7 @@ kind: Pod
 metadata:
   name: trainer
 spec:
+  restartPolicy: Never
   nodeSelector:
     nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB
   containers:

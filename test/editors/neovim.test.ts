@@ -39,7 +39,7 @@ test.skipIf(missing)(
     const seen = JSON.parse(readFileSync(seenFile, 'utf8')) as Referenced;
     expect(seen.failed).toBeUndefined();
     expect(seen.diagnostics).toContainEqual(
-      expect.objectContaining({ source: 'gpulint', code: 'gpu-limits-required', line: 13 }),
+      expect.objectContaining({ source: 'gpulint', code: 'gpu-limits-required', line: 14 }),
     );
     expect(seen.offered).toEqual(expect.arrayContaining([expect.stringMatching(/limit of nvidia/)]));
     expect(seen.text).toContain('        limits:');

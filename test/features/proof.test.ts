@@ -171,7 +171,7 @@ spec:
       containers:
         - name: worker
           image: vllm/vllm-openai:v0.8.0
-          args: [--model=meta-llama/Llama-3-8B]
+          args: [--model=Qwen/Qwen3-8B]
           resources: {limits: {nvidia.com/gpus: 1}}
 `;
   const scaler = `apiVersion: autoscaling/v2

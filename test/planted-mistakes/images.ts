@@ -34,8 +34,12 @@ function cpuDevice(analysis: DocumentAnalysis): readonly Mistake[] {
   return judged(analysis).flatMap(({ path, resource, container, podSet }): readonly Mistake[] => {
     const words = [...container.command, ...container.args].map(({ value }) => value);
     const isOpen = getIn(container.at, 'env') === undefined && container.type === 'app' && podSet.pods.max !== 0;
-    // A script may run several programs.
-    if (!/^(?:nvidia|amd)\.com\//.test(resource) || !isOpen || words.some((word) => /\s|^(?:ba)?sh$/.test(word)))
+    // A script may run several programs, and other words may name a device or be unknown.
+    if (
+      !/^(?:nvidia|amd)\.com\//.test(resource) ||
+      !isOpen ||
+      words.some((word) => /[\s<{$]|^(?:ba)?sh$|gpu|cuda/i.test(word))
+    )
       return [];
     return ['DEVICE', 'TORCH_DEVICE'].map((name) => ({
       name: `${name}=cpu`,

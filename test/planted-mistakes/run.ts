@@ -114,15 +114,20 @@ function judge({ name, before, index, document, rule, mistake, score, options }:
 /**
  * Whether a mistake can bring another one that is just as true: a wrong card, count or model's name can put a model where it does not fit,
  * another machine can be too small, a container with little memory can be made to train, another tag, or a device on another pod, can leave the GPU with an image for CPUs, or its pods with two versions, and another server or probe
- * can use another port.
+ * can use another port or path.
  */
 function follows(other: string, planted: string): boolean {
   if (other === 'cpu-image-with-gpu') return planted === 'image-not-pinned' || planted === 'ray-head-gpu';
-  if (other === 'mixed-versions') return planted === 'cuda-too-old';
+  if (other === 'mixed-versions') return planted === 'cuda-too-old' || planted === 'server-too-old';
   if (other === 'requests-exceed-node') return planted === 'selector-conflict';
   if (other === 'host-memory-too-small') return planted === 'idle-gpu-container' || planted === 'exit-status-hidden';
-  return other === 'model-does-not-fit' || other === 'kv-cache-too-small' || other === 'server-port';
+  return followsServer.has(other);
 }
+
+/** What another model or server can bring. */
+const followsServer: ReadonlySet<string> = new Set([
+  ...['model-does-not-fit', 'kv-cache-too-small', 'server-port', 'probe-invalid'],
+]);
 
 /** Findings that were not there before, by rule and holder: positions have moved. */
 function news(before: readonly Finding[], after: readonly Finding[]): readonly Finding[] {

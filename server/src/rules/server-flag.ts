@@ -77,6 +77,7 @@ export default defineRule({
     if (reportCommandInArgs(container, context)) return;
     const server = soleServer(container);
     if (server?.command === undefined) return;
+    const program = titles.get(server.program) ?? server.program;
     for (const { flag, meant, mustBe } of wrongFlags(server.program, readFlags(server.command.words))) {
       const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
       if (span === undefined) continue;
@@ -84,8 +85,8 @@ export default defineRule({
       report({
         message:
           meant === undefined
-            ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${server.program} exits at the start`
-            : `${server.program} has no flag ${name} and exits at the start; did you mean --${meant}?`,
+            ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${program} does not start`
+            : `${program} has no flag ${name} and does not start; did you mean --${meant}?`,
         span,
         fixes: () => {
           if (meant === undefined) return [];
@@ -97,6 +98,11 @@ export default defineRule({
   },
 });
 
+const titles: ReadonlyMap<string, string> = new Map([
+  ['vllm', 'vLLM'],
+  ['sglang', 'SGLang'],
+]);
+
 /** The entrypoint of vLLM's image is the server: words of its command line become arguments that it does not know. */
 function reportCommandInArgs({ command, args, image }: Container, { document, report }: PodSetContext): boolean {
   const [first] = args;
@@ -107,7 +113,7 @@ function reportCommandInArgs({ command, args, image }: Container, { document, re
   const isCommand = first.value === 'serve' || rest[1]?.value === 'serve';
   if (!isCommand || typeof first.at.step !== 'number') return false;
   report({
-    message: `The image already runs the server, so "${rest.map(({ value }) => value).join(' ')}" is passed to it as arguments: vLLM does not know them and exits`,
+    message: `The image already runs the server, so "${rest.map(({ value }) => value).join(' ')}" is passed to it as arguments: it does not know them and does not start`,
     span: spanOf(first.at),
     fixes: () => [fix('Remove it', 'unsafe', ...rest.map(({ at }) => removeItem(document, at)))],
   });
