@@ -90,6 +90,7 @@ export function leanLibraries({ protocol } = {}) {
       );
       leaveOutVersionCheck(build);
       leaveOutGlobs(build);
+      leaveOutModuleSearch(build);
       leaveOutYaml(build);
       leaveOut(build, 'vscode-languageclient', leftOutOfClient, (name) =>
         name === 'NotebookDocumentSyncFeature' ? 'NoNotebooks' : 'LeftOut',
@@ -138,6 +139,15 @@ function leaveOutVersionCheck(build) {
 function leaveOutGlobs(build) {
   const filter = /[\\/]vscode-languageclient[\\/]lib[\\/]common[\\/]utils[\\/]globPattern\.js$/;
   build.onLoad({ filter }, () => ({ contents: 'exports.matchGlobPattern = () => false;' }));
+}
+
+/**
+ * The server's library finds modules of other projects by running npm and yarn, for servers that load them.
+ * @param {import('esbuild').PluginBuild} build
+ */
+function leaveOutModuleSearch(build) {
+  const filter = /[\\/]vscode-languageserver[\\/]lib[\\/]node[\\/]files\.js$/;
+  build.onLoad({ filter }, () => ({ contents: '' }));
 }
 
 /** @param {import('esbuild').PluginBuild} build */

@@ -58,6 +58,20 @@ describe.each([
   });
 });
 
+it('the server lets no library search for modules of other projects', () => {
+  const folder = path.join(root, 'server/src/lsp');
+  const using = fs
+    .readdirSync(folder)
+    .filter((name) => /\bFiles\b.*from 'vscode-languageserver/s.test(fs.readFileSync(path.join(folder, name), 'utf8')));
+  expect(using).toEqual([]);
+  const library = path.join(root, 'node_modules/vscode-languageserver/lib');
+  const importing = fs
+    .readdirSync(library, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .filter((name) => /require\("\.\/files"\)/.test(fs.readFileSync(path.join(library, name), 'utf8')));
+  expect(importing).toEqual([path.join('node', 'main.js')]);
+});
+
 it("the client's library needs no newer VS Code than the extension, so nothing has to check that", () => {
   const source = fs.readFileSync(path.join(root, 'node_modules/vscode-languageclient/lib/node/main.js'), 'utf8');
   const { engines } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
