@@ -37,8 +37,11 @@ export function bundlesOf({ dev }) {
   const browser = { ...shared, platform: 'browser', mainFields: ['browser', 'module', 'main'] };
   // On the desktop the client and the server are two programs of one machine, which take the protocol from one file.
   const withProtocol = { ...node, plugins: [dataPacked, leanLibraries({ protocol: './protocol.js' })] };
+  const withCatalog = { './data.ts': './catalog.js' };
   return [
     { ...node, entryPoints: ['vscode-languageserver-protocol/node'], outfile: 'dist/protocol.js' },
+    // The catalog's data, of which all other bundles for Node share one copy.
+    { ...node, entryPoints: ['server/src/catalog/data.ts'], outfile: 'dist/catalog.js' },
     {
       ...withProtocol,
       entryPoints: ['client/src/node.ts'],
@@ -60,13 +63,14 @@ export function bundlesOf({ dev }) {
       entryPoints: ['server/src/lsp/program.ts'],
       outfile: 'dist/language-server.js',
       supported: { 'dynamic-import': false },
+      plugins: [...withProtocol.plugins, apart(withCatalog)],
     },
     {
       ...withProtocol,
       entryPoints: ['server/src/cli/program.ts'],
       outfile: 'dist/commands.js',
       supported: { 'dynamic-import': false },
-      plugins: [...withProtocol.plugins, apart({ '../../price-sources/refresh.ts': './prices.js' })],
+      plugins: [...withProtocol.plugins, apart({ ...withCatalog, '../../price-sources/refresh.ts': './prices.js' })],
     },
     // All code that connects to the internet. Nothing loads it but `gpulint prices refresh`.
     { ...node, entryPoints: ['server/src/price-sources/refresh.ts'], outfile: 'dist/prices.js' },
@@ -79,7 +83,7 @@ export function bundlesOf({ dev }) {
       outfile: 'dist/cluster.js',
       // Node's own URL needs no tables of Unicode.
       alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly, 'whatwg-url': 'node:url' },
-      plugins: [...node.plugins, withoutModels],
+      plugins: [...node.plugins, withoutModels, apart(withCatalog)],
     },
     {
       ...node,

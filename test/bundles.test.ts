@@ -91,14 +91,14 @@ it('the client leaves globs to others: the extension decides about diagnostics o
   );
 });
 
-it('the client, the server and the protocol are at most 1.8 MiB together', () => {
-  const sizes = ['client', 'server', 'language-server', 'protocol'].map(
+it('the client, the server, the catalog and the protocol are at most 1.8 MiB together', () => {
+  const sizes = ['client', 'server', 'language-server', 'catalog', 'protocol'].map(
     (name) => fs.statSync(path.join(root, `dist/${name}.js`)).size,
   );
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1.8 * 2 ** 20);
 });
 
-it.each(['client', 'server', 'language-server', 'protocol', 'commands'])(
+it.each(['client', 'server', 'language-server', 'catalog', 'protocol', 'commands'])(
   'the bundle %s is ASCII: one other letter, and V8 keeps all of its source at twice the size',
   (name) => {
     const text = fs.readFileSync(path.join(root, `dist/${name}.js`), 'utf8');
@@ -118,6 +118,14 @@ it('only the bundles that refresh prices and follow a cluster can connect, and o
   // The thread is started by name.
   expect(having(/"cluster\.js"/)).toEqual(['commands.js', 'language-server.js']);
   expect(having(/require\("(?:\.\/)?cluster\.js"\)/)).toEqual([]);
+});
+
+it('the bundles for Node share one copy of the catalog', () => {
+  const names = fs.readdirSync(path.join(root, 'dist')).filter((name) => name.endsWith('.js'));
+  const having = (text: string) =>
+    names.filter((name) => fs.readFileSync(path.join(root, 'dist', name), 'utf8').includes(text));
+  expect(having('brotliDecompressSync')).toEqual(['catalog.js']);
+  expect(having('require("./catalog.js")')).toEqual(['cluster.js', 'commands.js', 'language-server.js']);
 });
 
 it('only the bundle that follows a cluster can read a kubeconfig, and it brings no API clients along', () => {

@@ -4,7 +4,7 @@
  */
 
 import { own, table } from '../yaml/table.ts';
-import apiJson from './data/api.json' with { type: 'json' };
+import { apiJson } from './data.ts';
 
 /** What a field holds. */
 export type ApiType =
