@@ -153,9 +153,9 @@ it.each(fs.readdirSync(data))(
         write: false,
         plugins: [plugin],
       });
-      const bundled = { exports: {} };
+      const bundled = { exports: { default: undefined } };
       new Function('module', 'require', outputFiles[0]?.text ?? '')(bundled, createRequire(import.meta.url));
-      expect(bundled.exports).toEqual(readData(file));
+      expect(bundled.exports.default).toEqual(readData(file));
     }
   },
 );
