@@ -41,7 +41,7 @@ export function bundlesOf({ dev }) {
   const withCatalog = { './data.ts': './catalog.js' };
   return [
     { ...node, entryPoints: ['vscode-languageserver-protocol/node'], outfile: 'dist/protocol.js' },
-    // The catalog's data, of which all other bundles for Node share one copy.
+    // The catalog's data, which the bundles that read it share.
     { ...node, entryPoints: ['server/src/catalog/data.ts'], outfile: 'dist/catalog.js' },
     {
       ...withProtocol,
