@@ -5,6 +5,7 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { inColumns } from './catalog-columns.mjs';
 import { leanLibraries } from './lean-libraries.mjs';
 
 /**
@@ -37,8 +38,11 @@ export function bundlesOf({ dev }) {
   const browser = { ...shared, platform: 'browser', mainFields: ['browser', 'module', 'main'] };
   // On the desktop the client and the server are two programs of one machine, which take the protocol from one file.
   const withProtocol = { ...node, plugins: [dataPacked, leanLibraries({ protocol: './protocol.js' })] };
+  const withCatalog = { './data.ts': './catalog.js' };
   return [
     { ...node, entryPoints: ['vscode-languageserver-protocol/node'], outfile: 'dist/protocol.js' },
+    // The catalog's data, which the bundles that read it share.
+    { ...node, entryPoints: ['server/src/catalog/data.ts'], outfile: 'dist/catalog.js' },
     {
       ...withProtocol,
       entryPoints: ['client/src/node.ts'],
@@ -60,13 +64,14 @@ export function bundlesOf({ dev }) {
       entryPoints: ['server/src/lsp/program.ts'],
       outfile: 'dist/language-server.js',
       supported: { 'dynamic-import': false },
+      plugins: [...withProtocol.plugins, apart(withCatalog)],
     },
     {
       ...withProtocol,
       entryPoints: ['server/src/cli/program.ts'],
       outfile: 'dist/commands.js',
       supported: { 'dynamic-import': false },
-      plugins: [...withProtocol.plugins, apart({ '../../price-sources/refresh.ts': './prices.js' })],
+      plugins: [...withProtocol.plugins, apart({ ...withCatalog, '../../price-sources/refresh.ts': './prices.js' })],
     },
     // All code that connects to the internet. Nothing loads it but `gpulint prices refresh`.
     { ...node, entryPoints: ['server/src/price-sources/refresh.ts'], outfile: 'dist/prices.js' },
@@ -79,7 +84,7 @@ export function bundlesOf({ dev }) {
       outfile: 'dist/cluster.js',
       // Node's own URL needs no tables of Unicode.
       alias: { ...node.alias, '@kubernetes/client-node': kubeconfigOnly, 'whatwg-url': 'node:url' },
-      plugins: [...node.plugins, withoutModels],
+      plugins: [...node.plugins, withoutModels, apart(withCatalog)],
     },
     {
       ...node,
@@ -127,34 +132,22 @@ export const dataPacked = dataPlugin((text) => {
 });
 
 /**
- * The catalogue as `JSON.parse('…')`: at every start the engine reads a text of JSON several times as fast as the same as code. Of a table of
- * records the keys are written once, and so is a value that repeats the one above it: that is more than half of such a table.
+ * The catalogue as `JSON.parse('…')`: at every start the engine reads a text of JSON several times as fast as the same as code.
  * @param {(text: string) => string} toCode an expression whose value is the text
  * @returns {import('esbuild').Plugin}
  */
 function dataPlugin(toCode) {
-  /** @param {import('esbuild').PluginBuild} build */
-  const setup = (build) => {
-    build.onLoad({ filter: /[\\/]catalog[\\/]data[\\/][a-z]+\.json$/ }, ({ path }) => {
-      const data = readData(path);
-      const tables = Object.keys(data).filter((name) => isTable(data[name]));
-      const lists = Object.keys(data).filter((name) => isListOfTuples(data[name]));
-      for (const name of tables) data[name] = toColumns(data[name]);
-      for (const name of lists) data[name] = transposed(data[name]).map((column) => column.map(shortened));
-      return {
-        contents: `${filled}${toRecords}
-          const data = JSON.parse(${toCode(JSON.stringify(data))});
-          for (const name of ${JSON.stringify(tables)}) data[name] = toRecords(data[name]);
-          for (const name of ${JSON.stringify(lists)}) {
-            const columns = data[name].map(filled);
-            data[name] = columns[0].map((_, index) => columns.map((column) => column[index]));
-          }
-          module.exports = data;`,
+  const columns = fileURLToPath(new URL('./catalog-columns.mjs', import.meta.url));
+  return {
+    name: 'catalog-data',
+    setup(build) {
+      build.onLoad({ filter: /[\\/]catalog[\\/]data[\\/][a-z]+\.json$/ }, ({ path }) => ({
+        contents: `import { fromColumns } from ${JSON.stringify(columns)};
+          export default /* @__PURE__ */ fromColumns(JSON.parse(${toCode(JSON.stringify(inColumns(readData(path))))}));`,
         loader: 'js',
-      };
-    });
+      }));
+    },
   };
-  return { name: 'catalog-data', setup };
 }
 
 /** A file of the catalog as the bundles have it. @param {string} path @returns {Record<string, any>} */
@@ -166,58 +159,6 @@ export function readData(path) {
 /** The files that are written by hand. Tests check where their records come from; nothing reads it at run time. */
 const curated = /[\\/](?:programs|images|flags)\.json$/;
 const provenance = new Set(['source', 'date', 'unsourced', 'spellings']);
-
-/** Stands in a column where the record has no such key. */
-const absent = '~';
-/** Stands in a column for the value above. */
-const asAbove = '^';
-
-/** @param {unknown} value @returns {value is readonly Record<string, unknown>[]} */
-function isTable(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => one?.constructor === Object);
-}
-
-/** @param {unknown} value @returns {value is readonly (readonly unknown[])[]} */
-function isListOfTuples(value) {
-  return (
-    Array.isArray(value) &&
-    value.length > 1 &&
-    value.every((one) => Array.isArray(one) && one.length === value[0].length)
-  );
-}
-
-/** @param {readonly (readonly unknown[])[]} rows */
-function transposed(rows) {
-  return (rows[0] ?? []).map((_, index) => rows.map((row) => row[index]));
-}
-
-/**
- * The keys of all records, and then the values of each key: a column, or where all are records in turn, such a table in braces.
- * @param {readonly Record<string, unknown>[]} records
- * @returns {unknown[]}
- */
-function toColumns(records) {
-  const keys = [...new Set(records.flatMap((record) => Object.keys(record)))];
-  const columns = keys.map((key) => records.map((record) => (key in record ? record[key] : absent)));
-  return [keys, ...columns.map((column) => (isTable(column) ? { of: toColumns(column) } : column.map(shortened)))];
-}
-
-/** @param {unknown} value @param {number} index @param {readonly unknown[]} column */
-function shortened(value, index, column) {
-  if (value === asAbove) throw new Error(`a record has the value ${asAbove}`);
-  return index > 0 && JSON.stringify(value) === JSON.stringify(column[index - 1]) ? asAbove : value;
-}
-
-const filled = `function filled(column) {
-  let above;
-  return column.map((value) => (above = value === '${asAbove}' ? above : value));
-}`;
-
-const toRecords = `function toRecords([keys, ...columns]) {
-  const values = columns.map((column) => (column.of ? toRecords(column.of) : filled(column)));
-  return values[0].map((_, index) =>
-    Object.fromEntries(keys.map((key, at) => [key, values[at][index]]).filter(([, value]) => value !== '${absent}')));
-}`;
 
 /**
  * What is a bundle of its own, by how it is imported.

@@ -1,6 +1,7 @@
 // @ts-check
-// Which features of Microsoft's language server libraries are bundled. The libraries speak all of the protocol, half of which gpulint
-// neither requests nor answers, and no bundler can tell; a start reads every byte of it.
+// Which parts of the libraries are bundled. Microsoft's language server libraries speak all of the protocol, half of which gpulint
+// neither requests nor answers, and the library for YAML also writes it; no bundler can tell, and a start reads every byte of it.
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** @typedef {import('esbuild').Plugin} Plugin */
@@ -58,6 +59,18 @@ export const leftOutOfServer = {
 };
 
 /**
+ * What is left out of the library for YAML: what writes YAML, what makes nodes of values, and all schemas but the failsafe one, by which
+ * every text is read (server/src/yaml/parse.ts). test/bundled-yaml.test.ts compares what is read with and without it.
+ */
+const leftOutOfYaml = [
+  'stringify/\\w+',
+  'parse/cst-(?:stringify|visit)',
+  'doc/(?:applyReviver|createNode)',
+  'visit',
+  'schema/(?:core|json|yaml-1\\.1)/\\w+',
+];
+
+/**
  * Where a request of the server's side is answered by nobody, `leftOutOfClient` holds the client's side of it.
  * @param {{ protocol?: string }} options `protocol`: where the bundle of the protocol lies that others take it from
  * @returns {Plugin}
@@ -77,6 +90,8 @@ export function leanLibraries({ protocol } = {}) {
       );
       leaveOutVersionCheck(build);
       leaveOutGlobs(build);
+      leaveOutModuleSearch(build);
+      leaveOutYaml(build);
       leaveOut(build, 'vscode-languageclient', leftOutOfClient, (name) =>
         name === 'NotebookDocumentSyncFeature' ? 'NoNotebooks' : 'LeftOut',
       );
@@ -124,6 +139,27 @@ function leaveOutVersionCheck(build) {
 function leaveOutGlobs(build) {
   const filter = /[\\/]vscode-languageclient[\\/]lib[\\/]common[\\/]utils[\\/]globPattern\.js$/;
   build.onLoad({ filter }, () => ({ contents: 'exports.matchGlobPattern = () => false;' }));
+}
+
+/**
+ * The server's library finds modules of other projects by running npm and yarn, for servers that load them.
+ * @param {import('esbuild').PluginBuild} build
+ */
+function leaveOutModuleSearch(build) {
+  const filter = /[\\/]vscode-languageserver[\\/]lib[\\/]node[\\/]files\.js$/;
+  build.onLoad({ filter }, () => ({ contents: '' }));
+}
+
+/** @param {import('esbuild').PluginBuild} build */
+function leaveOutYaml(build) {
+  const files = leftOutOfYaml.join('|').replaceAll('/', '[\\\\/]');
+  build.onLoad(
+    { filter: new RegExp(`[\\\\/]yaml[\\\\/]browser[\\\\/]dist[\\\\/](?:${files})\\.js$`) },
+    ({ path: file }) => {
+      const [, names = ''] = /^export \{ (.+) \};$/m.exec(readFileSync(file, 'utf8')) ?? [];
+      return { contents: `export const ${names.split(', ').join(' = undefined, ')} = undefined;` };
+    },
+  );
 }
 
 /** A feature that says nothing of itself and registers nothing. The pull of diagnostics subscribes to notebooks, of which there are none. */

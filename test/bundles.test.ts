@@ -58,6 +58,20 @@ describe.each([
   });
 });
 
+it('the server lets no library search for modules of other projects', () => {
+  const folder = path.join(root, 'server/src/lsp');
+  const using = fs
+    .readdirSync(folder)
+    .filter((name) => /\bFiles\b.*from 'vscode-languageserver/s.test(fs.readFileSync(path.join(folder, name), 'utf8')));
+  expect(using).toEqual([]);
+  const library = path.join(root, 'node_modules/vscode-languageserver/lib');
+  const importing = fs
+    .readdirSync(library, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .filter((name) => /require\("\.\/files"\)/.test(fs.readFileSync(path.join(library, name), 'utf8')));
+  expect(importing).toEqual([path.join('node', 'main.js')]);
+});
+
 it("the client's library needs no newer VS Code than the extension, so nothing has to check that", () => {
   const source = fs.readFileSync(path.join(root, 'node_modules/vscode-languageclient/lib/node/main.js'), 'utf8');
   const { engines } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
@@ -77,14 +91,14 @@ it('the client leaves globs to others: the extension decides about diagnostics o
   );
 });
 
-it('the client, the server and the protocol are at most 1.8 MiB together', () => {
-  const sizes = ['client', 'server', 'language-server', 'protocol'].map(
+it('the client, the server, the catalog and the protocol are at most 1.8 MiB together', () => {
+  const sizes = ['client', 'server', 'language-server', 'catalog', 'protocol'].map(
     (name) => fs.statSync(path.join(root, `dist/${name}.js`)).size,
   );
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1.8 * 2 ** 20);
 });
 
-it.each(['client', 'server', 'language-server', 'protocol', 'commands'])(
+it.each(['client', 'server', 'language-server', 'catalog', 'protocol', 'commands'])(
   'the bundle %s is ASCII: one other letter, and V8 keeps all of its source at twice the size',
   (name) => {
     const text = fs.readFileSync(path.join(root, `dist/${name}.js`), 'utf8');
@@ -104,6 +118,14 @@ it('only the bundles that refresh prices and follow a cluster can connect, and o
   // The thread is started by name.
   expect(having(/"cluster\.js"/)).toEqual(['commands.js', 'language-server.js']);
   expect(having(/require\("(?:\.\/)?cluster\.js"\)/)).toEqual([]);
+});
+
+it('the bundles for Node share one copy of the catalog', () => {
+  const names = fs.readdirSync(path.join(root, 'dist')).filter((name) => name.endsWith('.js'));
+  const having = (text: string) =>
+    names.filter((name) => fs.readFileSync(path.join(root, 'dist', name), 'utf8').includes(text));
+  expect(having('brotliDecompressSync')).toEqual(['catalog.js']);
+  expect(having('require("./catalog.js")')).toEqual(['cluster.js', 'commands.js', 'language-server.js']);
 });
 
 it('only the bundle that follows a cluster can read a kubeconfig, and it brings no API clients along', () => {
@@ -131,9 +153,9 @@ it.each(fs.readdirSync(data))(
         write: false,
         plugins: [plugin],
       });
-      const bundled = { exports: {} };
+      const bundled = { exports: { default: undefined } };
       new Function('module', 'require', outputFiles[0]?.text ?? '')(bundled, createRequire(import.meta.url));
-      expect(bundled.exports).toEqual(readData(file));
+      expect(bundled.exports.default).toEqual(readData(file));
     }
   },
 );

@@ -23,7 +23,7 @@ const interruptions = read('interruptions', schema.interruptionsFile);
 const platforms = read('platforms', schema.platformsFile);
 /** Written by hand; test/command/program-data.test.ts and test/model-shapes.test.ts check them. */
 const curated = ['flags.json', 'images.json', 'models.json', 'programs.json'];
-/** Of one source; test/rules/generated.test.ts compares it with that. */
+/** Generated from the sources in scripts/api; test/rules/generated.test.ts compares it with them. */
 const ofTypes = 'api.json';
 const generated = readdirSync(data).filter((name) => !curated.includes(name) && name !== ofTypes);
 const gpuIds = new Set(gpus.gpus.map((gpu) => gpu.id));

@@ -8,9 +8,17 @@ import { root } from '../scripts/vscode/lab.mjs';
 
 const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
 const needed = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_NOTICES'];
-const bundles = ['client', 'server', 'protocol', 'cli', 'commands', 'client.browser', 'server.browser'].map(
-  (name) => `dist/${name}.js`,
-);
+const bundles = [
+  'client',
+  'server',
+  'language-server',
+  'catalog',
+  'protocol',
+  'cli',
+  'commands',
+  'client.browser',
+  'server.browser',
+].map((name) => `dist/${name}.js`);
 const allowed =
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|THIRD_PARTY_NOTICES|(dist|schemas|snippets|syntaxes|images|walkthrough)\/[^/]+|docs\/rules\/[\w-]+\.md)$/;
 const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'gpulint-package-'));

@@ -1,8 +1,9 @@
 // The table of the API's types: fields, their types, what is required, enums. Made from the models of @kubernetes/client-node, which carry the
-// schema of Kubernetes, and from corrections.ts.
+// schema of Kubernetes, from corrections.ts and, for custom resources, from custom-types.ts.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enums, kinds, laterFields, models, notRequired, opaque, quantities, required } from './corrections.ts';
+import { customKinds, customTypes } from './custom-types.ts';
 
 const packageFolder = join(import.meta.dirname, '../../node_modules/@kubernetes/client-node');
 const modelsFolder = join(packageFolder, 'dist/gen/models');
@@ -25,6 +26,8 @@ export function renderApiTypes(): string {
     sources: [sourceOf()],
     kinds: Object.fromEntries(served.sort(byName)),
     types: Object.fromEntries([...types].sort(byName)),
+    customKinds,
+    customTypes,
   };
   return `${JSON.stringify(table, undefined, 1)}\n`;
 }

@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   symlinkSync(path.join(root, 'docs'), path.join(folder, 'docs'));
   const build = async () => {
     const wanted = bundlesOf({ dev: false }).filter(({ outfile }) =>
-      /\/(protocol|language-server|server|commands|cli|prices|reader|cluster)\.js$/.test(outfile),
+      /\/(protocol|catalog|language-server|server|commands|cli|prices|reader|cluster)\.js$/.test(outfile),
     );
     await Promise.all(
       wanted.map(({ plugins, outfile, ...bundle }) =>

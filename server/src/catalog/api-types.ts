@@ -4,8 +4,7 @@
  */
 
 import { own, table } from '../yaml/table.ts';
-import { customKinds, customTypes } from './custom-types.ts';
-import apiJson from './data/api.json' with { type: 'json' };
+import { apiJson } from './data.ts';
 
 /** What a field holds. */
 export type ApiType =
@@ -23,8 +22,9 @@ export interface ApiField {
 
 /** The name of the type of an object; undefined if the table does not have its kind in that version. */
 export function apiKind(apiVersion: string, kind: string): string | undefined {
-  const name = own(apiJson.kinds, `${apiVersion}/${kind}`);
-  return typeof name === 'string' ? name : customKinds[`${apiVersion}/${kind}`];
+  const written = `${apiVersion}/${kind}`;
+  const name = own(apiJson.kinds, written) ?? own(apiJson.customKinds, written);
+  return typeof name === 'string' ? name : undefined;
 }
 
 /**
@@ -32,7 +32,7 @@ export function apiKind(apiVersion: string, kind: string): string | undefined {
  * resources are Kubernetes' own.
  */
 export function isCustomType(type: string): boolean {
-  return customTypes[type] !== undefined;
+  return own(apiJson.customTypes, type) !== undefined;
 }
 
 /** The apiVersions that serve a kind, oldest groups first. */
@@ -69,7 +69,7 @@ const requiredByType = new Map<string, readonly ApiField[]>();
 const fieldsByType = new Map<string, ReadonlyMap<string, ApiField>>();
 
 function readFields(type: string): ReadonlyMap<string, ApiField> {
-  const written = customTypes[type] ?? own(apiJson.types, type);
+  const written = own(apiJson.customTypes, type) ?? own(apiJson.types, type);
   const parts = typeof written === 'string' && written !== '' ? written.split(' ') : [];
   const fields = parts.flatMap((part) =>
     part.startsWith('+') ? [...apiFields(part.slice(1)).values()].map(optional) : [readField(part)],

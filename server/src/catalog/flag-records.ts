@@ -1,5 +1,5 @@
 import { lazy } from '../yaml/lazy.ts';
-import flagsJson from './data/flags.json' with { type: 'json' };
+import { flagsJson } from './data.ts';
 
 /** What a flag sets. Rules and estimates look for meanings; the spellings of each program are data. */
 export type FlagMeaning =

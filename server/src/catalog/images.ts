@@ -1,5 +1,5 @@
 import { lazy, oncePerName } from '../yaml/lazy.ts';
-import imagesJson from './data/images.json' with { type: 'json' };
+import { imagesJson } from './data.ts';
 import type { Use } from './program-records.ts';
 
 /** An image whose entrypoint is a known program. It is identified by the end of its repository, since registries and builds vary. */

@@ -1,5 +1,5 @@
 import { lazy } from '../yaml/lazy.ts';
-import programsJson from './data/programs.json' with { type: 'json' };
+import { programsJson } from './data.ts';
 
 /** What a container is for. */
 export type Use = 'serving' | 'training' | 'batch' | 'interactive';

@@ -2,13 +2,7 @@
  * The catalog's JSON files as stored, before lookups are built on them. Each file stores the parts of its sources once; a record refers to
  * them by index. test/catalog.test.ts checks every record against these types.
  */
-import gpusJson from './data/gpus.json' with { type: 'json' };
-import instancesJson from './data/instances.json' with { type: 'json' };
-import interruptionsJson from './data/interruptions.json' with { type: 'json' };
-import migJson from './data/mig.json' with { type: 'json' };
-import modelsJson from './data/models.json' with { type: 'json' };
-import platformsJson from './data/platforms.json' with { type: 'json' };
-import pricesJson from './data/prices.json' with { type: 'json' };
+import { gpusJson, instancesJson, interruptionsJson, migJson, modelsJson, platformsJson, pricesJson } from './data.ts';
 import type { ModelKind } from './model-shape.ts';
 import type { GpuModel, InstanceType, MigProfile, MigTable, PlatformFacts, Provider } from './types.ts';
 import type { FormatId } from './weight-formats.ts';

@@ -1,6 +1,4 @@
-import { table } from '../yaml/table.ts';
-
-// Types of custom resources, in the form of `data/api.json`. `+Type` stands for all fields of that type, none of them required. Fields that
+// Types of custom resources, in the form of server/src/catalog/data/api.json. `+Type` stands for all fields of that type, none of them required. Fields that
 // differ between versions are `*`, or in neither list of required fields.
 //
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
@@ -9,7 +7,7 @@ import { table } from '../yaml/table.ts';
 // 2026-11-28: knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1).
 
 /** The type of an object by apiVersion and kind. */
-export const customKinds = table<string>({
+export const customKinds: Readonly<Record<string, string>> = {
   'batch.volcano.sh/v1alpha1/Job': 'VolcanoJob',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
@@ -41,14 +39,14 @@ export const customKinds = table<string>({
   'serving.kserve.io/v1alpha1/ServingRuntime': 'ServingRuntime',
   'serving.kserve.io/v1beta1/InferenceService': 'InferenceService',
   'trainer.kubeflow.org/v1alpha1/TrainJob': 'TrainJob',
-});
+};
 
 const object = (spec: string) => `apiVersion kind metadata:ObjectMeta spec:${spec} status:*`;
 const framework = (specs: string) =>
   `elasticPolicy:ElasticPolicy nprocPerNode runPolicy:RunPolicy successPolicy:* enableDynamicWorker:b ${specs}!:{ReplicaSpec`;
 
 /** The fields of each type. */
-export const customTypes = table<string>({
+export const customTypes: Readonly<Record<string, string>> = {
   // KServe
   InferenceService: object('InferenceServiceSpec'),
   InferenceServiceSpec: 'predictor!:Predictor transformer:Component explainer:*',
@@ -170,4 +168,4 @@ export const customTypes = table<string>({
   RayService: object('RayServiceSpec'),
   RayServiceSpec:
     'serveConfigV2 rayClusterConfig:RayClusterSpec serviceUnhealthySecondThreshold:i deploymentUnhealthySecondThreshold:i rayClusterDeletionDelaySeconds:i serveService:* upgradeStrategy:* excludeHeadPodFromServeSvc:b suspend:b managedBy',
-});
+};
