@@ -125,7 +125,7 @@ interface ClaimedGpus {
 
 /** The GPUs in the container's claims. A claim for all devices of a node leaves none to other pods. */
 function claimedGpus(container: Container, { podSet }: PodSetContext): readonly ClaimedGpus[] {
-  return claimedDevices(container, podSet).flatMap(({ requested, perPod, between }) => {
+  return claimedDevices(container, podSet).flatMap(({ requested, perPod, between }): readonly ClaimedGpus[] => {
     if (requested.kind === 'claim')
       return gpuName.test(requested.name) ? [{ name: requested.name, isDefined: false, count: 0 }] : [];
     const count = perPod ?? between?.max ?? 0;
