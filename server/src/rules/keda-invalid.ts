@@ -16,7 +16,7 @@ import {
   keySpanOf,
 } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { tableOf } from '../yaml/table.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
@@ -60,7 +60,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, targets without accelerators, and other triggers than prometheus. If the ownership of the autoscaler is transferred, or if it is in a
+ * For templates, targets without accelerators, other triggers than prometheus, and those without an address. If the ownership of the autoscaler is transferred, or if it is in a
  * sibling folder, which may be another variant. An autoscaler that keeps a target from zero is reported by scale-to-zero-ineffective. The severity is
  * warning for an autoscaler, because an annotation can turn the check off.
  *
@@ -83,16 +83,21 @@ export default defineRule({
 });
 
 /** The settings that a trigger must have in its metadata, without a default. */
-const required = tableOf<readonly string[]>([['prometheus', ['serverAddress', 'query', 'threshold']]]);
+const required = table<{ readonly address: string; readonly settings: readonly string[] }>({
+  prometheus: { address: 'serverAddress', settings: ['query', 'threshold'] },
+});
 
 function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
   const metadata = getIn(trigger, 'metadata');
   const type = asString(getIn(trigger, 'type')) ?? '';
   if (metadata?.node.kind !== 'map' || isIncomplete(trigger) || isIncomplete(metadata)) return;
-  const fields = entries(metadata);
-  for (const setting of required[type] ?? []) {
-    // Other cases and environments may have it under another name.
-    if (fields.some((field) => keyOf(field).toLowerCase().startsWith(setting.toLowerCase()))) continue;
+  const fields = entries(metadata).map((field) => keyOf(field).toLowerCase());
+  const { address = '', settings = [] } = required[type] ?? {};
+  // A sketch leaves the address out.
+  if (!fields.some((field) => field.startsWith(address.toLowerCase()))) return;
+  for (const setting of settings) {
+    // KEDA reads some settings from the environment, under a longer name.
+    if (fields.some((field) => field.startsWith(setting.toLowerCase()))) continue;
     report({
       message: `The ${type} trigger has no ${setting}, which is required: KEDA rejects the trigger and scales nothing`,
       span: keySpanOf(metadata),

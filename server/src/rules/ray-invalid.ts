@@ -44,10 +44,12 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templated fields, and for patches, which do not repeat what the object has.
+ * For templated fields, and for patches, which do not repeat what the object has. The severity is warning for `ttlSecondsAfterFinished`, which releases
+ * before June 2025 ignore.
  *
  * ## Sources
  *
+ * - [ray-project/kuberay#3653](https://github.com/ray-project/kuberay/pull/3653)
  * - [KubeRay: validation](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/validation.go)
  */
 export default defineRule({
@@ -81,8 +83,10 @@ function checkShutdown(spec: Cursor, { report, document }: RuleContext): void {
     (field) => isSet(field) && ((writtenNumber(field) ?? 0) > 0 || asBoolean(field) === true),
   );
   for (const field of fields.filter(isSet)) {
+    const isNew = keyOf(field) === 'ttlSecondsAfterFinished';
     report({
-      message: `${keyOf(field)} requires shutdownAfterJobFinishes: true: KubeRay rejects the RayJob and does not run it`,
+      severity: isNew ? 'warning' : 'error',
+      message: `${keyOf(field)} requires shutdownAfterJobFinishes: true: KubeRay rejects the RayJob${isNew ? '; older releases ignore the field' : ' and does not run it'}`,
       span: keySpanOf(field),
       fixes: () => [
         fix(
