@@ -144,7 +144,7 @@ describe('rules use what the cluster has', () => {
     ]);
     const other = `      nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n${tolerating}`;
     expect(messages(open(deployment({ pod: other })), 'selector-value')).toEqual([
-      'info: No node is labeled gpu.product NVIDIA-H100-80GB-HBM3 (cluster prod, as of 14:02); it has NVIDIA-A100-SXM4-40GB. The pod stays Pending',
+      'info: No node is labeled nvidia.com/gpu.product NVIDIA-H100-80GB-HBM3 (cluster prod, as of 14:02); it has NVIDIA-A100-SXM4-40GB. The pod stays Pending',
     ]);
   });
 

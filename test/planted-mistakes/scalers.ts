@@ -1,14 +1,16 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { getIn } from '../../server/src/yaml/cursor.ts';
+import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, manifestsOf, podSites } from './sites.ts';
 import { add, appendUnder, drop, type Mistake, type Planters, pathOf, put, rename } from './steps.ts';
 
 export const planters: Planters = {
   'keda-field-name': kedaFieldName,
+  'keda-invalid': triggerWithoutThreshold,
   'keda-trigger-zero': kedaTriggerZero,
   'hpa-min-zero': hpaMinZero,
   'rollout-surge': rolloutSurge,
   'ray-head-gpu': rayHeadGpu,
+  'ray-invalid': rayWithoutShutdown,
   'launcher-gpu': launcherGpu,
 };
 
@@ -27,6 +29,35 @@ function kedaFieldName(analysis: DocumentAnalysis): readonly Mistake[] {
         }),
       ),
   );
+}
+
+function triggerWithoutThreshold(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'ScaledObject').flatMap(({ root, path }) => {
+    const triggers = getIn(root, ...path, 'spec', 'triggers');
+    return items(triggers).flatMap((trigger, index): readonly Mistake[] => {
+      const metadata = [...path, 'spec', 'triggers', index, 'metadata'];
+      if (asText(getIn(trigger, 'type')) !== 'prometheus' || getIn(root, ...metadata, 'threshold') === undefined)
+        return [];
+      return [
+        {
+          name: 'no threshold',
+          steps: [drop([...metadata, 'threshold'])],
+          place: { path: metadata, part: 'key' },
+        },
+      ];
+    });
+  });
+}
+
+function rayWithoutShutdown(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'RayJob').map(({ path }) => ({
+    name: 'a time to live of a cluster that stays',
+    steps: [
+      ...put([...path, 'spec'], 'shutdownAfterJobFinishes', false),
+      ...put([...path, 'spec'], 'ttlSecondsAfterFinished', 600),
+    ],
+    place: { path: [...path, 'spec', 'ttlSecondsAfterFinished'], part: 'key' },
+  }));
 }
 
 function kedaTriggerZero(analysis: DocumentAnalysis): readonly Mistake[] {

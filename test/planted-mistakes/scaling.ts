@@ -188,9 +188,11 @@ function rayJobLeftRunning(analysis: DocumentAnalysis): readonly Mistake[] {
     const whole = analysis.workloads.some((one) => one.manifest === manifest && isWhole(one));
     const holds = containerSites(analysis).some(({ workload }) => workload.manifest === manifest);
     if (!whole || !holds || getIn(root, ...spec, key) === undefined) return [];
+    // ray-invalid reports a time to live of such a cluster.
+    const stays = put(spec, 'ttlSecondsAfterFinished', 0);
     return [
-      { name: 'false', steps: [set([...spec, key], false)], place: { path: [...spec, key], part: 'value' } },
-      { name: 'not set', steps: [drop([...spec, key])], place: { path: spec, part: 'key' } },
+      { name: 'false', steps: [...stays, set([...spec, key], false)], place: { path: [...spec, key], part: 'value' } },
+      { name: 'not set', steps: [...stays, drop([...spec, key])], place: { path: spec, part: 'key' } },
     ];
   });
 }

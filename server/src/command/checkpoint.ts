@@ -74,8 +74,23 @@ function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   if (meaningOf(flag, 'store') !== undefined) return isOff(value) ? [] : [{ kind: 'store', text: name }];
   // A trainer's settings may be in a file that is not available here.
   if (isSettingsFile(flag)) return [{ kind: 'unknown', text: name }];
-  if (!isPlaceName(words)) return [];
-  return value === undefined && !dynamic ? [] : [placeSign(value, dynamic, { kind: 'unknown', text: name })];
+  if (!isPlaceName(words) && !savesTo(words, value)) return [];
+  if (value === undefined && !dynamic) return [];
+  return [
+    placeSign(value, dynamic, isFolder(words, value) ? { kind: 'path', text: value } : { kind: 'unknown', text: name }),
+  ];
+}
+
+/** A flag for the place itself: `--output-dir ckpt` is the same as `--output-dir ./ckpt`. Other flags may name a format or a run. */
+function isFolder(words: readonly string[], value: string | undefined): value is string {
+  return words.some((word) => folderWords.has(word)) && /^[A-Za-z0-9][\w.-]*$/.test(value ?? '') && !isOff(value);
+}
+
+/** `--save-checkpoint /ckpt`, unlike a switch or a number of steps. */
+function savesTo(words: readonly string[], value: string | undefined): boolean {
+  const [verb, noun, ...rest] = words;
+  const isNamed = verb === 'save' && rest.length === 0 && checkpointWords.has(noun ?? '');
+  return isNamed && /^[./~]|\//.test(value ?? '');
 }
 
 /** Whether a flag names a file of settings. Other flags have "config" in their names: `--dataset_config_name=en`. */
@@ -167,6 +182,8 @@ const placeWords: ReadonlySet<string> = new Set([
     'destination',
   ],
 ]);
+const folderWords: ReadonlySet<string> = new Set(['dir', 'directory', 'folder']);
+const checkpointWords: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'ckpt', 'ckpts']);
 const notOutputWords: ReadonlySet<string> = new Set([
   ...[
     'load',

@@ -30,7 +30,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Each item of `command` is one word of the command line, and no shell splits it. With `["python train.py"]` the runtime looks for a file
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
- * In the same way, `["--port 8000"]` is one word, which no program knows as a flag. `command` replaces the entrypoint of the image, so its first
+ * In the same way, `["--port 8000"]` is one word, which no program knows as a flag; the severity is warning if the program is unknown. `command` replaces the entrypoint of the image, so its first
  * item is the program: flags for the entrypoint belong in `args`, and `while` or `source` work only in a script for a shell.
  *
  * ```yaml invalid
@@ -74,7 +74,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the item may be a file name (it does not start with a known program), and for templates, chart values (except those of app-template), unknown
+ * If the item may be a file name (it does not start with a known program). For arguments that a shell or a script may split. For templates, chart values (except those of app-template), unknown
  * kinds, and pods without accelerators.
  *
  * ## Sources
@@ -142,17 +142,33 @@ function reportFlags(container: Container, context: PodSetContext): void {
   const list = container.at.parent;
   if (list === undefined || keyOf(list) !== 'containers') return;
   const lines = [...command, ...args];
-  const isRead =
+  const isKnown =
     command.length === 0 ? readsWords.has(serverOfImage(container) ?? '') : !isShell(baseName(command[0]?.value ?? ''));
-  const joined = lines.filter(({ value, at }) => /^--?[A-Za-z][\w.-]* +[^\s=]+$/.test(value) && !isTemplated(at));
+  const isRead =
+    isKnown || (command.length === 0 && lines.every(({ at }) => !isTemplated(at)) && listsFlags(container));
+  const joined = lines.filter(
+    ({ value, at }) => (isKnown ? flagAndValue : longFlagAndValue).test(value) && !isTemplated(at),
+  );
   const [first] = joined;
-  if (!isRead || first === undefined || lines.some(({ value }) => /[\n|;]|&&/.test(value))) return;
+  if (!isRead || first === undefined || lines.some(({ value }) => mayBeSplit.test(value))) return;
   const more = joined.length > 1 ? ` (and ${joined.length - 1} more)` : '';
   context.report({
-    message: `"${shorten(first.value, 40)}"${more} is one argument: the program does not know this flag and does not start`,
+    severity: isKnown ? 'error' : 'warning',
+    message: `"${shorten(first.value, 40)}"${more} is one argument: ${isKnown ? 'the program does not know this flag and does not start' : 'unless the image splits it, its program does not know this flag'}`,
     span: spanOf(first.at),
     fixes: () => [fix('Join flags and values with =', 'safe', ...joined.map((one) => withEquals(document, one)))],
   });
+}
+
+const flagAndValue = /^--?[A-Za-z][\w.-]* +[^\s=]+$/;
+const longFlagAndValue = /^--[A-Za-z][\w.-]* +[^\s="'`$]+$/;
+/** Scripts, and what makes one of its arguments. */
+const mayBeSplit = /[\n|;]|&&|\$[@*]|\.sh$/;
+
+/** Whether the arguments of an unknown program are a list of words, one of them a flag of its own, and none a shell. */
+function listsFlags({ image, args, accelerators }: Container): boolean {
+  if (image === undefined || accelerators.length === 0 || isShell(baseName(args[0]?.value ?? ''))) return false;
+  return args.some(({ value }) => /^--[A-Za-z][\w.-]*(?:=\S*)?$/.test(value));
 }
 
 /** Servers whose images pass their arguments on as they are. */

@@ -22,6 +22,7 @@ import {
   rootCursor,
   spanOf,
 } from '../yaml/cursor.ts';
+import { isPlaceholder as isBlank } from '../yaml/placeholder.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
@@ -187,7 +188,7 @@ function imageParts(image: string): ImageParts | undefined {
   return { name, tag, digest: atSign >= 0 };
 }
 
-/** Where a template inserts only the registry: `${REGISTRY}/trainer:latest`. */
+/** Where a chart inserts only the registry: `{{ .Values.registry }}/trainer:latest`. */
 function withLiteralTag(text: string, { at }: Located<string>): ImageParts | undefined {
   const { start, end } = spanOf(at);
   const written = text.slice(start, end).replace(/["']$/, '');
@@ -195,9 +196,14 @@ function withLiteralTag(text: string, { at }: Located<string>): ImageParts | und
   return tag === undefined || isPlaceholder(written) ? undefined : { name, tag, digest: false };
 }
 
-/** Whether a name is a placeholder in plain words. */
+/** Whether a part of a name is a blank for the reader: `your`, `<account>`, `ACCOUNT_ID`, `${REGION}`. Names have no words in capitals. */
 function isPlaceholder(image: string): boolean {
-  return /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
+  const name = image.slice(0, image.lastIndexOf(':') > image.lastIndexOf('/') ? image.lastIndexOf(':') : undefined);
+  return (
+    isBlank(image) ||
+    /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/i.test(image) ||
+    name.split(/[/.:-]/).some((part) => /^[A-Z][A-Z0-9_]*[A-Z]$/.test(part))
+  );
 }
 
 /** Names of branches and channels, which follow their newest build. */

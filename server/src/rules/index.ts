@@ -59,6 +59,7 @@ import instanceWithoutGpu from './instance-without-gpu.ts';
 import jobInvalid from './job-invalid.ts';
 import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
+import kedaInvalid from './keda-invalid.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import kubernetesVersion from './kubernetes-version.ts';
 import kvCacheTooSmall from './kv-cache-too-small.ts';
@@ -108,6 +109,7 @@ import rankWithoutDns from './rank-without-dns.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayGpusMissing from './ray-gpus-missing.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
+import rayInvalid from './ray-invalid.ts';
 import rayLimits from './ray-limits.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
 import rdmaMemlock from './rdma-memlock.ts';
@@ -227,6 +229,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['job-invalid', jobInvalid],
   ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
+  ['keda-invalid', kedaInvalid],
   ['keda-trigger-zero', kedaTriggerZero],
   ['kubernetes-version', kubernetesVersion],
   ['kv-cache-too-small', kvCacheTooSmall],
@@ -276,6 +279,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['ray-gpus-missing', rayGpusMissing],
   ['ray-head-gpu', rayHeadGpu],
+  ['ray-invalid', rayInvalid],
   ['ray-limits', rayLimits],
   ['rayjob-left-running', rayjobLeftRunning],
   ['rdma-memlock', rdmaMemlock],

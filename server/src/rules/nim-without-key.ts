@@ -1,8 +1,9 @@
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -55,10 +56,23 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [NVIDIA NIM for LLMs: configuration](https://docs.nvidia.com/nim/large-language-models/latest/configuration.html)
+ * - [NVIDIA: managing NIM services](https://docs.nvidia.com/nim-operator/2.0.1/service.html)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
+  manifest({ root, kind, apiVersion, isPatch }, { report }) {
+    if (kind !== 'NIMService' || groupOf(apiVersion) !== 'apps.nvidia.com' || isPatch === true) return;
+    const spec = getIn(root, 'spec');
+    // Without an image it is a patch, and a source has its own secret.
+    if (spec === undefined || isIncomplete(spec) || getIn(spec, 'image') === undefined) return;
+    if (getIn(spec, 'authSecret') !== undefined || getIn(spec, 'source') !== undefined) return;
+    report({
+      message:
+        'spec has no authSecret, which the NIMService requires for NGC_API_KEY: the API server rejects the object',
+      span: keySpanOf(spec),
+    });
+  },
   container(container, { podSet, workload, report }) {
     const { image, at } = container;
     if (workload.partial || image === undefined || container.type !== 'app' || !isListedContainer(at)) return;

@@ -4,8 +4,10 @@ import { largestNode } from '../evidence/largest-node.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
+import { vendorOfClass } from '../model/claims.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, asText, type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -54,7 +56,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
  * of the selected instance type. The severity is info if the pod uses RDMA devices or mounts other devices of the host; and, unless the selected
  * instance type has more GPUs, if the container requests eight, which is a whole node of most types, if it trains on two or more, which are often
- * a whole node, and with the host network, where `privileged` is common.
+ * a whole node, and with the host network, where `privileged` is common. Also for a claim that no file defines.
  *
  * ## Sources
  *
@@ -70,7 +72,7 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) =>
       /^(?:nvidia\.com|amd\.com|gpu\.intel\.com)\//.test(resource),
     );
-    const claimed = requests.length === 0 ? claimedClasses(container, context) : [];
+    const claimed = requests.length === 0 ? claimedGpus(container, context) : [];
     if (requests.length + claimed.length === 0) return;
     const part = shareOfNode(context);
     if (part === 'whole') return;
@@ -83,16 +85,27 @@ export default defineRule({
     const single = [...requests.map(({ resource }) => resource), ...claimed.map(({ name }) => name)].every((name) =>
       /^gpu\.intel\.com\b/.test(name),
     );
+    // A claim that no file defines can be for the whole node.
+    const isUnknown = requests.length === 0 && !claimed.some(({ isDefined }) => isDefined);
     context.report({
       severity:
-        (whole && part !== 'part') || single || usesRdma(context, part) || mountsDevices(container, context)
+        (whole && part !== 'part') ||
+        single ||
+        usesRdma(context, part) ||
+        mountsDevices(container, context) ||
+        isUnknown
           ? 'info'
           : 'warning',
-      message: `privileged: true exposes every GPU of the node to the container, not only the ${requests.length > 0 ? `${partOfNode(requests)} it requests` : `${claimed[0]?.name} of its claim`}`,
+      message: `privileged: true exposes every GPU of the node to the container, not only ${requests.length > 0 ? `the ${partOfNode(requests)} it requests` : ofClaim(claimed[0])}`,
       span: keySpanOf(privileged),
     });
   },
 });
+
+function ofClaim(claimed: ClaimedGpus | undefined): string {
+  const name = shorten(claimed?.name ?? '', 40);
+  return claimed?.isDefined === true ? `the ${name} of its claim` : `those of claim ${name}`;
+}
 
 /** `one`, `4`, or the `part` of a GPU. */
 function partOfNode(requests: Container['accelerators']): string {
@@ -102,16 +115,30 @@ function partOfNode(requests: Container['accelerators']): string {
   return count === 1 ? 'one' : formatNumber(count);
 }
 
-/** The classes of the GPUs in the container's claims, and how many. A claim for all devices of a node leaves none to other pods. */
-function claimedClasses(
-  container: Container,
-  { podSet }: PodSetContext,
-): readonly { readonly name: string; readonly count: number }[] {
-  return claimedDevices(container, podSet).flatMap(({ requested, perPod }) => {
-    if (requested.kind !== 'deviceClass' || perPod === null || perPod === 0) return [];
-    const isGpu = /^(?:gpu|mig)\.(?:nvidia|amd|intel)\.com$/.test(requested.name);
-    return isGpu ? [{ name: requested.name, count: perPod }] : [];
+interface ClaimedGpus {
+  /** The device class, or the claim that no file defines. */
+  readonly name: string;
+  readonly isDefined: boolean;
+  /** 0 if it is unknown. */
+  readonly count: number;
+}
+
+/** The GPUs in the container's claims. A claim for all devices of a node leaves none to other pods. */
+function claimedGpus(container: Container, { podSet }: PodSetContext): readonly ClaimedGpus[] {
+  return claimedDevices(container, podSet).flatMap(({ requested, perPod, between }): readonly ClaimedGpus[] => {
+    if (requested.kind === 'claim')
+      return gpuName.test(requested.name) ? [{ name: requested.name, isDefined: false, count: 0 }] : [];
+    const count = perPod ?? between?.max ?? 0;
+    if (requested.kind !== 'deviceClass' || count === 0 || !isGpuClass(requested.name)) return [];
+    return [{ name: requested.name, isDefined: true, count }];
   });
+}
+
+const gpuName = /(?:^|[^a-z])(?:gpus?|mig)(?:[^a-z]|$)/i;
+
+function isGpuClass(name: string): boolean {
+  const vendor = vendorOfClass(name);
+  return vendor === 'nvidia' || vendor === 'amd' || vendor === 'intel' || gpuName.test(name);
 }
 
 /** In the container's mapping, or where a chart has it. */

@@ -1,6 +1,7 @@
 import { probesOf } from '../evidence/probes.ts';
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isForeignHealthPath, type ServerPaths, serverPaths } from '../evidence/server-paths.ts';
+import { isAlone, soleServer } from '../evidence/sole-server.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
@@ -230,7 +231,6 @@ function checkTriton(probe: Cursor, container: Container, { report, document }: 
   const other = otherTritonPorts.get(port ?? 0);
   if (other === undefined) return;
   report({
-    severity: 'warning',
     message: `${keyOf(probe)} checks Triton's health on port ${port}, which serves only ${other}: it never succeeds`,
     span: spanOf(place),
     fixes: () => [fix('Use port 8000', 'unsafe', replaceScalar(document, place, 8000))],
@@ -238,7 +238,8 @@ function checkTriton(probe: Cursor, container: Container, { report, document }: 
 }
 
 /** A probe of a path that the server does not have, which `helm create` and other servers use. */
-function checkPaths(server: ServerPaths, container: Container, { report, document, workload }: PodSetContext): void {
+function checkPaths(server: ServerPaths, container: Container, context: PodSetContext): void {
+  const { report, document, podSet, workload } = context;
   // Charts may take the probes of other containers from values without an image.
   if (isValues(workload) && getIn(container.at, 'image') === undefined) return;
   for (const [type, probe] of Object.entries(probesOf(container, workload))) {
@@ -250,7 +251,11 @@ function checkPaths(server: ServerPaths, container: Container, { report, documen
     if (!isApiPort(getIn(request, 'port'), server, container, workload)) continue;
     const effect = type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
     report({
-      severity: 'warning',
+      // A script or another container may answer, and a chart may use the probe elsewhere.
+      severity:
+        !isValues(workload) && soleServer(container) !== undefined && isAlone(container, podSet, workload)
+          ? 'error'
+          : 'warning',
       message: `The ${type} probe requests ${text} from ${server.name}, which answers 404: ${effect}`,
       span: spanOf(path ?? request),
       fixes: () => [

@@ -79,6 +79,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group. A missing rank
  * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets and StatefulSets.
+ * The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
+ * gets an empty rank.
  *
  * ## Sources
  *
@@ -100,7 +102,8 @@ export default defineRule({
     const index = missingIndex(container, context);
     if (index !== undefined) {
       context.report({
-        message: `${index.text} is empty without completionMode Indexed: all ${pods} pods have the same index`,
+        severity: index.isRank ? 'error' : 'warning',
+        message: `${index.text} is ${index.text === indexVariable ? 'not set' : 'empty'} without completionMode Indexed: ${index.isRank ? 'the launch stops, because its rank is not a number' : 'programs stop when they read it as a number'}`,
         span: index.span,
         fixes: () => [indexedFix(index.job, context)],
       });
@@ -109,6 +112,8 @@ export default defineRule({
     const rank = fixedRank(container, context);
     if (rank !== undefined) {
       context.report({
+        // A script may set the variable again.
+        severity: rank.isFlag ? 'error' : 'warning',
         message: `${shorten(rank.text, 40)} is the same in all ${pods} pods: each needs its own rank, so the job never starts`,
         span: rank.span,
       });
@@ -117,6 +122,7 @@ export default defineRule({
     const nodes = missingRank(container, context);
     if (nodes === undefined) return;
     context.report({
+      severity: 'error',
       message: `torchrun ${shorten(nodes.text, 30)} has no node rank and no rendezvous: each of the ${pods} pods waits for the others at its own localhost`,
       span: nodes.span,
     });
@@ -145,7 +151,11 @@ interface Rank {
   readonly span: Span;
 }
 
-function fixedRank(container: Container, { document, workload }: PodSetContext): Rank | undefined {
+interface FixedRank extends Rank {
+  readonly isFlag: boolean;
+}
+
+function fixedRank(container: Container, { document, workload }: PodSetContext): FixedRank | undefined {
   const { command, args, env } = processInput(container);
   const commands = allCommands(readCommandLine(command, args, env).statements);
   const flags = commands.flatMap(({ words }) => readFlags(words));
@@ -163,12 +173,13 @@ function fixedRank(container: Container, { document, workload }: PodSetContext):
     const last = flag.valueWord ?? flag.word;
     const span = /^\d{1,5}$/.test(flag.value ?? '') ? spanOfWords(document, lines, [flag.word, last]) : undefined;
     if (span !== undefined)
-      return { text: last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`, span };
+      return { text: last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`, span, isFlag: true };
   }
   // These controllers set the variables of each pod themselves.
   if (/^(?:trainer\.)?kubeflow\.org\/|^batch\.volcano\.sh\//.test(workload.apiVersion)) return undefined;
   const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
-  return variable?.value && { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at) };
+  if (variable?.value === undefined) return undefined;
+  return { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at), isFlag: false };
 }
 
 /** The number of nodes of a launch by torchrun whose pods are all node 0. */
@@ -198,6 +209,8 @@ function isRankName(name: string): boolean {
 
 interface MissingIndex extends Rank {
   readonly job: Cursor;
+  /** A program certainly reads it as the rank of a process or node. */
+  readonly isRank: boolean;
 }
 
 /** Where the container reads the completion index of a Job that gives its pods none. */
@@ -206,16 +219,42 @@ function missingIndex(container: Container, { document, workload }: PodSetContex
   if (job === undefined) return undefined;
   for (const { name, at } of container.env) {
     const path = getIn(at, 'valueFrom', 'fieldRef', 'fieldPath');
-    if (path !== undefined && indexPath.test(asText(path) ?? '')) return { text: name, span: spanOf(path), job };
+    if (path === undefined || !indexPath.test(asText(path) ?? '')) continue;
+    return { text: name, span: spanOf(path), job, isRank: isReadAsRank(name, container) };
   }
   if (container.env.some(({ name }) => name === indexVariable)) return undefined;
   for (const line of [...container.command, ...container.args]) {
     const found = indexUse.exec(line.value);
     if (found === null) continue;
     const part = { start: found.index, end: found.index + found[0].length };
-    return { text: indexVariable, span: spanInScalar(document, line, part), job };
+    const isRank = isReadAsRank(indexVariable, container);
+    return { text: indexVariable, span: spanInScalar(document, line, part), job, isRank };
   }
   return undefined;
+}
+
+/**
+ * Whether the variable is the value of a flag for the rank, or the rank that PyTorch reads from the environment of a program that no launcher
+ * starts. A script may replace an empty one.
+ */
+function isReadAsRank(variable: string, container: Container): boolean {
+  const { command, args, env } = processInput(container);
+  const commands = allCommands(readCommandLine(command, args, env).statements);
+  const uses = new Set([`$${variable}`, `\${${variable}}`, `$(${variable})`]);
+  // Assignments and defaults.
+  if ([...command, ...args].some((line) => line.includes(`${variable}=`) || line.includes(`${variable}:`)))
+    return false;
+  const isFlag = (flag: Flag) => uses.has(flag.value ?? '') && meaningOf(flag, 'node-rank') !== undefined;
+  if (commands.some(({ words }) => readFlags(words).some(isFlag))) return true;
+  const [only, ...others] = commands;
+  const isPython =
+    /^(?:\S*\/)?python[\d.]*$/.test(only?.words[0]?.text ?? '') && !/^-/.test(only?.words[1]?.text ?? '-');
+  return (
+    variable === 'RANK' &&
+    isPython &&
+    others.length === 0 &&
+    env.some(({ name }) => name === 'WORLD_SIZE' || name === 'MASTER_ADDR')
+  );
 }
 
 /** The spec of a Job whose pods have no index. The controllers of other objects set the mode themselves. */

@@ -3,7 +3,17 @@ import { allCommands, readScript } from '../command/shell.ts';
 import { formatHourly } from '../cost/money.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, getIn, isIncomplete, isNull, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asNumber,
+  asText,
+  getIn,
+  isIncomplete,
+  isNull,
+  isTemplated,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { setKey } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -79,6 +89,8 @@ export default defineRule({
     if (spec === undefined || isIncomplete(spec) || getIn(spec, 'clusterSelector') !== undefined) return;
     if (getIn(spec, 'deletionStrategy') !== undefined || getIn(spec, 'deletionPolicy') !== undefined) return;
     const shutdown = getIn(spec, 'shutdownAfterJobFinishes');
+    // KubeRay rejects such a job, which ray-invalid reports.
+    if ((asNumber(getIn(spec, 'ttlSecondsAfterFinished')) ?? 0) > 0) return;
     if (isTemplated(shutdown) || asBoolean(shutdown) === true) return;
     if (shutdown !== undefined && !isNull(shutdown) && asBoolean(shutdown) !== false) return;
     // Groups that the autoscaler scales to zero cost nothing when they are idle.

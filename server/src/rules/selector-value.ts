@@ -67,8 +67,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe if only one known value fits: no node has the written one. If several GPUs fit, each is offered as an unsafe fix. Another label is unsafe:
- * someone may have added the written one to the nodes. In `NotIn`, every fix is unsafe: the pod may run on the excluded nodes now.
+ * Safe if the only known value that fits differs in nothing but case and separators: no node has the written one. Another value is unsafe: the pod
+ * starts, and its GPUs cost money. So is another label: someone may have added the written one to the nodes. In `NotIn`, every fix is unsafe: the pod may run on the excluded nodes now.
  *
  * ## When it is silent
  *
@@ -131,16 +131,25 @@ function checkValue(
   }
   const shown = candidates.slice(0, value.length > 40 ? 1 : 2).join(' or ');
   const consequence = consequences[use];
+  const rest = `${value}; did you mean ${shown}? ${consequence}`;
   context.report({
-    message: `No node is labeled ${key.slice(key.indexOf('/') + 1)} ${value}; did you mean ${shown}? ${consequence}`,
+    message: unlabeled(key, rest),
     span: spanOf(at),
     fixes: () =>
       candidates.slice(0, 3).map((candidate) => {
         const edits = replaceScalar(context.document, at, candidate);
         if (use === 'excludes') return fix(`Exclude ${candidate}`, 'unsafe', edits);
-        return fix(`Select ${candidate}`, candidates.length === 1 && use === 'selects' ? 'safe' : 'unsafe', edits);
+        // Another name can start a pod that nobody pays for while it is Pending.
+        const isSafe = candidates.length === 1 && use === 'selects' && isSameWord(value, candidate);
+        return fix(`Select ${candidate}`, isSafe ? 'safe' : 'unsafe', edits);
       }),
   });
+}
+
+/** Names the whole label, unless the message would be too long. */
+function unlabeled(key: string, rest: string): string {
+  const message = `No node is labeled ${key} ${rest}`;
+  return message.length <= 160 ? message : `No node is labeled ${key.slice(key.indexOf('/') + 1)} ${rest}`;
 }
 
 /** Reports a GPU that the cloud of the label does not have. */
@@ -148,9 +157,9 @@ function checkOffer(key: string, { value, at }: Located<string>, context: RuleCo
   const provider = providerOfLabel(key);
   const named = provider === null || gpusByLabel(key, value).length > 0 ? [] : gpusNamed(value, true);
   if (provider === null || !hasNone(provider, named)) return;
-  const label = `${key.slice(key.indexOf('/') + 1)} ${shorten(value, 30)}`;
+  const rest = `${shorten(value, 30)}: ${providerName(provider)} has no ${named[0]?.name ?? ''}. The pod stays Pending`;
   context.report({
-    message: `No node is labeled ${label}: ${providerName(provider)} has no ${named[0]?.name ?? ''}. The pod stays Pending`,
+    message: unlabeled(key, rest),
     span: spanOf(at),
   });
 }
@@ -206,11 +215,11 @@ function checkLive({ key, values }: Selector, context: RuleContext): boolean {
   const [shown = ''] = meant.length > 0 ? meant : live.values;
   const more = meant.length > 0 || live.values.length === 1 ? '' : ` and ${live.values.length - 1} more`;
   const hint = meant.length > 0 ? `did you mean ${shorten(shown, 30)}?` : `it has ${shorten(shown, 30)}${more}.`;
-  const label = `${key.slice(key.indexOf('/') + 1)} ${shorten(first.value, 30)}`;
+  const rest = `${shorten(first.value, 30)} (${clusterWords(live.cluster, live.asOf)}); ${hint} The pod stays Pending`;
   context.report({
     // A pool may have no nodes at the moment.
     severity: meant.length > 0 ? 'warning' : 'info',
-    message: `No node is labeled ${label} (${clusterWords(live.cluster, live.asOf)}); ${hint} The pod stays Pending`,
+    message: unlabeled(key, rest),
     span: spanOf(first.at),
     fixes: () =>
       meant

@@ -65,6 +65,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If a variable, a config file, a template or another image may set the port, if the command line mentions the other port as well, if another
  * container of the pod may listen there, on the network of the node, and for Services with another port that is right.
+ * The severity is error for probes of servers with a single port and without code of the user, which can never succeed.
  *
  * ## Sources
  *
@@ -97,6 +98,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const effect =
         type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
       report({
+        severity: servesOnePort.has(server.program) ? 'error' : 'warning',
         message: `The ${type} probe uses port ${port}, but ${server.program} listens on ${server.port}: ${effect}`,
         span: spanOf(place),
         fixes: () =>
@@ -107,6 +109,9 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
     }
   }
 }
+
+/** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
+const servesOnePort: ReadonlySet<string> = new Set(['vllm', 'sglang', 'llama-server', 'ollama', 'trtllm-serve']);
 
 function checkServices(server: ListeningPort, container: Container, context: PodSetContext): void {
   const { podSet, workload, crossReferences, report } = context;

@@ -1,0 +1,131 @@
+import { targetOf } from '../evidence/scaler-target.ts';
+import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import { groupOf } from '../model/manifest.ts';
+import { targetGroup } from '../model/scaled.ts';
+import type { Manifest } from '../model/workload.ts';
+import {
+  asNumber,
+  asString,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  items,
+  keyOf,
+  keySpanOf,
+} from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule, type RuleContext } from './rule.ts';
+
+/**
+ * A ScaledObject or ScaledJob that KEDA rejects.
+ *
+ * ## Why
+ *
+ * KEDA reads the metadata of a trigger when it starts to scale. Without a required setting, it reports an error and scales nothing: the target
+ * keeps its GPUs, or never gets one. Its webhook rejects a ScaledObject for a target that a HorizontalPodAutoscaler already scales.
+ *
+ * ```yaml invalid
+ * apiVersion: keda.sh/v1alpha1
+ * kind: ScaledObject
+ * metadata:
+ *   name: gpu-server
+ * spec:
+ *   scaleTargetRef:
+ *     name: gpu-server
+ *   triggers:
+ *     - type: prometheus
+ *       metadata:
+ *         serverAddress: http://prometheus.example:9090
+ *         query: sum(vllm:num_requests_waiting)
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: keda.sh/v1alpha1
+ * kind: ScaledObject
+ * metadata:
+ *   name: gpu-server
+ * spec:
+ *   scaleTargetRef:
+ *     name: gpu-server
+ *   triggers:
+ *     - type: prometheus
+ *       metadata:
+ *         serverAddress: http://prometheus.example:9090
+ *         query: sum(vllm:num_requests_waiting)
+ *         threshold: "5"
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For templates, targets without accelerators, other triggers than prometheus, and those without an address. If the ownership of the autoscaler is transferred, or if it is in a
+ * sibling folder, which may be another variant. An autoscaler that keeps a target from zero is reported by scale-to-zero-ineffective. The severity is
+ * warning for an autoscaler, because an annotation can turn the check off.
+ *
+ * ## Sources
+ *
+ * - [KEDA: the prometheus trigger](https://keda.sh/docs/latest/scalers/prometheus/)
+ * - [KEDA: the webhook](https://github.com/kedacore/keda/blob/main/apis/keda/v1alpha1/scaledobject_webhook.go)
+ */
+export default defineRule({
+  topic: 'autoscaling',
+  severity: 'error',
+  manifest(manifest, context) {
+    const { root, kind, apiVersion } = manifest;
+    if ((kind !== 'ScaledObject' && kind !== 'ScaledJob') || groupOf(apiVersion) !== 'keda.sh') return;
+    const target = kind === 'ScaledObject' ? targetOf(manifest, context.crossReferences) : undefined;
+    if (target?.facts.devices === 0) return;
+    for (const trigger of items(getIn(root, 'spec', 'triggers'))) checkTrigger(trigger, context);
+    if (target !== undefined && !target.siblingFolder) checkOwner(manifest, target, context);
+  },
+});
+
+/** The settings that a trigger must have in its metadata, without a default. */
+const required = table<{ readonly address: string; readonly settings: readonly string[] }>({
+  prometheus: { address: 'serverAddress', settings: ['query', 'threshold'] },
+});
+
+function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
+  const metadata = getIn(trigger, 'metadata');
+  const type = asString(getIn(trigger, 'type')) ?? '';
+  if (metadata?.node.kind !== 'map' || isIncomplete(trigger) || isIncomplete(metadata)) return;
+  const fields = entries(metadata).map((field) => keyOf(field).toLowerCase());
+  const { address = '', settings = [] } = required[type] ?? {};
+  // A sketch leaves the address out.
+  if (!fields.some((field) => field.startsWith(address.toLowerCase()))) return;
+  for (const setting of settings) {
+    // KEDA reads some settings from the environment, under a longer name.
+    if (fields.some((field) => field.startsWith(setting.toLowerCase()))) continue;
+    report({
+      message: `The ${type} trigger has no ${setting}, which is required: KEDA rejects the trigger and scales nothing`,
+      span: keySpanOf(metadata),
+    });
+  }
+}
+
+/** Reports a target that an autoscaler already scales. */
+function checkOwner(
+  { root, namespace }: Manifest,
+  target: Referenced<WorkloadFacts>,
+  { crossReferences, report }: RuleContext,
+): void {
+  const reference = getIn(root, 'spec', 'scaleTargetRef');
+  // scale-to-zero-ineffective reports those that cannot scale to zero.
+  const floor = getIn(root, 'spec', 'idleReplicaCount') ?? getIn(root, 'spec', 'minReplicaCount');
+  if (reference === undefined || (asNumber(floor) ?? 0) === 0) return;
+  const moves = asText(getIn(root, 'metadata', 'annotations', 'scaledobject.keda.sh/transfer-hpa-ownership'));
+  if (moves !== undefined && moves !== 'false') return;
+  const other = crossReferences
+    .scalersOf(targetGroup(reference), target.kind, namespace, target.name)
+    .find((scaler) => scaler.kind === 'HorizontalPodAutoscaler');
+  if (other === undefined || other.siblingFolder) return;
+  const where = other.file === null ? '' : ` (${shorten(other.file, 30)})`;
+  report({
+    // An annotation of the autoscaler can turn the check off.
+    severity: 'warning',
+    message: `HorizontalPodAutoscaler ${shorten(other.name, 30)}${where} already scales ${shorten(target.name, 30)}: KEDA's webhook rejects the ScaledObject`,
+    span: keySpanOf(reference),
+  });
+}
