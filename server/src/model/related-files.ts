@@ -8,6 +8,7 @@ import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
+import { amongBuilt } from './kustomize/config-maps.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
 import { emptyMap, external, mergeStrategic } from './kustomize/merge.ts';
@@ -137,10 +138,13 @@ export function withRelatedFiles(
   options: ModelOptions,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
-  const { chart } = relatedFiles;
+  const { chart, built, base } = relatedFiles;
+  const objects = built ?? base?.objects;
   const references =
     chart === undefined
-      ? crossReferences
+      ? objects === undefined
+        ? crossReferences
+        : amongBuilt(objects, crossReferences, built === undefined)
       : {
           ...crossReferences,
           fileHeader: () => [...crossReferences.fileHeader(), ...cardInChart(chart.document, chart.file)],

@@ -9,6 +9,7 @@ import type { TerraformBlock, TerraformRegion } from '../evidence/terraform-pool
 import type { TerraformStatements } from '../evidence/terraform-values.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
+import { smallFiles } from '../model/config-env.ts';
 import type {
   BudgetFacts,
   DeviceSharing,
@@ -129,7 +130,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'resource.k8s.io/ResourceClaimTemplate':
       return { type: 'devices', facts: claimedDevices(getIn(spec, 'spec')).map(seenDevice) };
     case '/ConfigMap':
-      return { type: 'files', facts: smallFiles(getIn(root, 'data')) };
+      return { type: 'files', facts: smallFiles(root) };
     case 'keda.sh/ScaledObject':
     case 'http.keda.sh/HTTPScaledObject':
     case 'autoscaling/HorizontalPodAutoscaler':
@@ -258,17 +259,6 @@ function seenDevice({
     memoryMiB: memoryMiB ?? null,
     models: models.map(({ id }) => id),
   };
-}
-
-/** Maximum length of a file in a ConfigMap. Scripts are smaller; larger files are data. */
-const maxFileLength = 32_000;
-
-function smallFiles(data: Cursor | undefined): Table<string> {
-  const files = entries(data).flatMap((file): [string, string][] => {
-    const text = asText(file);
-    return text === undefined || isTemplated(file) || text.length > maxFileLength ? [] : [[keyOf(file), text]];
-  });
-  return tableOf(files);
 }
 
 /** https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */

@@ -61,6 +61,8 @@ export function readKustomization(text: string): Kustomization | undefined {
     resources: [...listed('resources'), ...listed('bases')],
     components: listed('components'),
     patches: [
+      // Generators run before all patches.
+      ...items(getIn(root, 'configMapGenerator')).flatMap(changedConfigMap),
       ...listed('patchesStrategicMerge').map((patch) =>
         patchOf(patch.includes('\n') ? undefined : patch, patch, undefined),
       ),
@@ -111,6 +113,22 @@ function labelsOf(pairs: Cursor | undefined, inTemplates: boolean): readonly New
 
 function patchOf(path: string | undefined, text: string | undefined, target: PatchTarget | undefined): Patch {
   return { path, text: path === undefined ? text : undefined, target };
+}
+
+/** What a generator changes in a ConfigMap of the resources, as a patch. With files, which are not read, its data is unknown. */
+function changedConfigMap(generator: Cursor): readonly Patch[] {
+  const behavior = asText(getIn(generator, 'behavior'));
+  const name = asText(getIn(generator, 'name'));
+  if (name === undefined || (behavior !== 'merge' && behavior !== 'replace')) return [];
+  const hasFiles = ['files', 'envs', 'env'].some((key) => getIn(generator, key) !== undefined);
+  const literals = items(getIn(generator, 'literals')).map((one): [string, string] => {
+    const [key = '', ...value] = (asText(one) ?? '').split('=');
+    return [key, value.join('=').replace(/^(['"])(.*)\1$/, '$2')];
+  });
+  const replaced = behavior === 'replace' ? [['$patch', 'replace'] as const] : [];
+  const data = hasFiles ? null : Object.fromEntries([...replaced, ...literals]);
+  const target = { group: '', kind: 'ConfigMap', name, selected: false };
+  return [patchOf(undefined, JSON.stringify({ data }), target)];
 }
 
 function targetOf(target: Cursor | undefined): PatchTarget | undefined {
