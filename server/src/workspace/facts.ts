@@ -64,6 +64,7 @@ import {
   volumeClaimFacts,
   writtenReplicas,
 } from './namespace-facts.ts';
+import type { OverlayFacts } from './overlay-facts.ts';
 import { scalerOf } from './scalers.ts';
 import { seenPods } from './seen-pods.ts';
 import { stepFacts } from './step-facts.ts';
@@ -93,6 +94,9 @@ export type Facts =
   | { readonly type: 'values'; readonly facts: TerraformStatements }
   | { readonly type: 'model'; readonly facts: NamedModel }
   | { readonly type: 'sharing'; readonly facts: readonly DeviceSharing[] }
+  | { readonly type: 'overlay'; readonly facts: OverlayFacts }
+  /** A part of an object, with accelerators. */
+  | { readonly type: 'patch' }
   | { readonly type: 'header'; readonly facts: readonly string[] }
   | { readonly type: 'limits'; readonly facts: readonly string[] }
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
@@ -299,6 +303,7 @@ function writtenStrings(map: Cursor | undefined): Table<string> {
 
 function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null {
   const workload = lowerManifest(manifest, options);
+  if (workload?.partial === true && namesAccelerators(workload)) return { type: 'patch' };
   if (workload === undefined || workload.partial || workload.role === 'definition') return null;
   const facts = {
     role: workload.role,

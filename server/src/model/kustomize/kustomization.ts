@@ -54,8 +54,10 @@ export interface PatchTarget {
 /** https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
 export function readKustomization(text: string): Kustomization | undefined {
   const [document] = parseYaml(text).documents;
-  if (document?.root?.kind !== 'map') return undefined;
-  const root = rootCursor(document.root);
+  return document?.root?.kind === 'map' ? kustomizationAt(rootCursor(document.root)) : undefined;
+}
+
+export function kustomizationAt(root: Cursor): Kustomization {
   const listed = (key: string) => items(getIn(root, key)).flatMap((item) => asText(item) ?? []);
   return {
     resources: [...listed('resources'), ...listed('bases')],
