@@ -165,14 +165,18 @@ export function withRelatedFiles(
   // Values that change no GPU workload are only a part of a release, such as those of its ingress.
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
   if (relatedFiles.release !== undefined || relatedFiles.installs !== undefined) return resolved;
-  const known = new Set(workloads.map(startOf));
+  // An inline patch is counted in what it changes.
+  const isCounted = ({ manifest: { isPatch, root, target } }: Workload) =>
+    isPatch === true && built !== undefined && patched(built, root.node, target).length > 0;
+  const own = workloads.filter((workload) => !isCounted(workload));
+  const known = new Set(own.map(startOf));
   const byStart = new Map<number, Workload[]>();
   for (const workload of resolved) {
     const start = startOf(workload);
     byStart.set(start, [...(byStart.get(start) ?? []), workload]);
   }
   const added = resolved.filter((workload) => !known.has(startOf(workload)));
-  return [...workloads.flatMap((workload) => byStart.get(startOf(workload)) ?? [workload]), ...added];
+  return [...own.flatMap((workload) => byStart.get(startOf(workload)) ?? [workload]), ...added];
 }
 
 /** A document's tree, completed by a related file. */

@@ -133,7 +133,7 @@ function changedConfigMap(generator: Cursor): readonly Patch[] {
   return [patchOf(undefined, JSON.stringify({ data }), target)];
 }
 
-function targetOf(target: Cursor | undefined): PatchTarget | undefined {
+export function targetOf(target: Cursor | undefined): PatchTarget | undefined {
   if (target === undefined) return undefined;
   const selected = getIn(target, 'labelSelector') !== undefined || getIn(target, 'annotationSelector') !== undefined;
   return {
