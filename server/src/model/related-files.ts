@@ -293,7 +293,7 @@ export const helpersIn = once(({ text }: SourceFile): Helpers => readHelpers(tex
 const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));
 
 /** A built object with the span of the document that it is shown for. Its kind gets the span of the first key. */
-function placed(object: YamlNode, written: YamlNode): YamlMap | undefined {
+export function placed(object: YamlNode, written: YamlNode): YamlMap | undefined {
   if (object.kind !== 'map') return undefined;
   const first = isJsonPatch(written) ? written.items[0]?.value : written;
   const [firstEntry] = first?.kind === 'map' ? first.entries : [];
