@@ -2,6 +2,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asNumber, asText, getIn, items, rootCursor } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
+import { tableOf } from '../../yaml/table.ts';
 
 /** The names under which kustomize looks for its file in a folder. */
 export const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'] as const;
@@ -128,7 +129,7 @@ function changedConfigMap(generator: Cursor): readonly Patch[] {
     return [key, value.join('=').replace(/^(['"])(.*)\1$/, '$2')];
   });
   const replaced = behavior === 'replace' ? [['$patch', 'replace'] as const] : [];
-  const data = hasFiles ? null : Object.fromEntries([...replaced, ...literals]);
+  const data = hasFiles ? null : tableOf([...replaced, ...literals]);
   const target = { group: '', kind: 'ConfigMap', name, selected: false };
   return [patchOf(undefined, JSON.stringify({ data }), target)];
 }
