@@ -12,7 +12,7 @@ import { missingValues } from '../yaml/missing-values.ts';
 import type { MissingValue, YamlDocument } from '../yaml/node.ts';
 import { amongObjects } from './chart-objects.ts';
 
-type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads' | 'options' | 'crossReferences'> &
+export type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads' | 'options' | 'crossReferences'> &
   Required<Pick<RunInput, 'crossReferences'>> & { readonly options: ProjectConfig };
 
 /**

@@ -24,6 +24,7 @@ import { type DocumentText, parsePart } from '../yaml/parse.ts';
 import { partialDocument } from '../yaml/partial.ts';
 import { missingIn, withChartValues, withDefaults } from './chart-findings.ts';
 import { fitQuestion } from './fit-question.ts';
+import { withPatchFindings } from './patch-findings.ts';
 
 /** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
 export interface DocumentAnalysis {
@@ -155,6 +156,9 @@ export function analyzeDocument(
     const missing = concerned() && chart !== undefined ? missingIn(document(), chart) : [];
     const whole = missing.length === 0 ? document() : { ...document(), missing };
     const written = concerned() ? runRules({ document: whole, ...lowered(), ...settings }) : noFindings;
+    const { built, base: patchBase } = relatedFiles();
+    if (built !== undefined || patchBase !== undefined)
+      return { ...written, findings: withPatchFindings(part.document, written.findings, relatedFiles(), settings) };
     if (chart === undefined && usesParameters(text))
       return { ...written, findings: withDefaults(document(), written.findings, settings) };
     if (chart === undefined || !hasRelatedFiles(rendered, { chart })) return written;

@@ -1,4 +1,5 @@
-import { asText, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { type Table, tableOf } from '../yaml/table.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { ConfigVariable, Container } from './workload.ts';
 
@@ -27,4 +28,16 @@ export function withConfigEnv(
   });
   const found = [...whole, ...single];
   return found.length === 0 ? container : { ...container, configEnv: found };
+}
+
+/** Maximum length of a file in a ConfigMap. Scripts are smaller; larger files are data. */
+const maxFileLength = 32_000;
+
+/** The files in a ConfigMap. */
+export function smallFiles(configMap: Cursor): Table<string> {
+  const files = entries(getIn(configMap, 'data')).flatMap((file): [string, string][] => {
+    const text = asText(file);
+    return text === undefined || isTemplated(file) || text.length > maxFileLength ? [] : [[keyOf(file), text]];
+  });
+  return tableOf(files);
 }

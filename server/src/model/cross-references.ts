@@ -4,11 +4,11 @@ import type { Table } from '../yaml/table.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
-import type { BudgetFacts, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+import type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
 
-export type { BudgetFacts, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+export type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
 
 // What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
 // long as the facts in the other document are the same, wherever they move.
@@ -93,6 +93,8 @@ export interface CrossReferences {
   liveOffers(): LiveOffers | undefined;
   /** The values of a label on the nodes with accelerators of the connected cluster; undefined as above. */
   liveValues(key: string): LiveValues | undefined;
+  /** Whether a kustomization that includes the file adds accelerators to an object of it. */
+  overlaysAddAccelerators(group: string, kind: string, name: string): boolean;
   /** The nodes that the queue of a workload chooses from: the labels of the ResourceFlavors behind a LocalQueue. */
   flavorsOf(namespace: string | null, localQueue: string): readonly FlavorFacts[];
 }
@@ -298,13 +300,6 @@ export interface WorkloadFacts {
   readonly replicas: number | null | undefined;
 }
 
-/** A workload that stays up, and what its pods request of one resource. */
-export interface Demand {
-  readonly kind: string;
-  readonly name: string;
-  readonly count: number;
-}
-
 export interface QueueFacts {
   /** null if a template may add more. */
   readonly resources: readonly string[] | null;
@@ -345,4 +340,5 @@ export const noCrossReferences: CrossReferences = {
   liveValues: () => undefined,
   flavorsOf: () => [],
   deviceSharing: () => undefined,
+  overlaysAddAccelerators: () => false,
 };

@@ -2,6 +2,7 @@ import { asText, type Cursor, getIn, keyOf, rootCursor } from '../yaml/cursor.ts
 import { documentsInBlock, documentsInScript, literalBlocks } from '../yaml/embedded.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { partialNode } from '../yaml/partial.ts';
+import { targetOf } from './kustomize/kustomization.ts';
 import { manifestsAt } from './manifest.ts';
 import type { Manifest } from './workload.ts';
 
@@ -20,7 +21,10 @@ export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
     const whole = documentsInBlock(document, scalar);
     const patches = isPatch(at);
     const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(patches ? partialNode(node) : node)));
-    if (patches) return objects.map((one) => ({ ...later(one), isPatch: true }));
+    if (patches) {
+      const target = targetOf(getIn(at.parent, 'target'));
+      return objects.map((one) => ({ ...later(one), isPatch: true, ...(target && { target }) }));
+    }
     if (objects.length > 0) return runsOnce(root, at) ? objects : objects.map(later);
     return documentsInScript(document, scalar).flatMap((node) => manifestsAt(document, rootCursor(node)).map(later));
   });

@@ -66,3 +66,10 @@ export interface BudgetFacts {
   /** The required pod labels; null if the selector is not a plain list of labels. */
   readonly selects: Table<string> | null;
 }
+
+/** A workload that stays up, and what its pods request of one resource. */
+export interface Demand {
+  readonly kind: string;
+  readonly name: string;
+  readonly count: number;
+}

@@ -8,6 +8,7 @@ import { autoscaledByValues, autoscaledReplicas } from './autoscaled-template.ts
 import { type ChartInstall, chartInstalls, installKey } from './chart-installs.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { BuiltObject, SourceFile } from './kustomize/built-object.ts';
+import { amongBuilt } from './kustomize/config-maps.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
 import { emptyMap, external, mergeStrategic } from './kustomize/merge.ts';
@@ -137,10 +138,13 @@ export function withRelatedFiles(
   options: ModelOptions,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
-  const { chart } = relatedFiles;
+  const { chart, built, base } = relatedFiles;
+  const objects = built ?? base?.objects;
   const references =
     chart === undefined
-      ? crossReferences
+      ? objects === undefined
+        ? crossReferences
+        : amongBuilt(objects, crossReferences, built === undefined)
       : {
           ...crossReferences,
           fileHeader: () => [...crossReferences.fileHeader(), ...cardInChart(chart.document, chart.file)],
@@ -161,14 +165,18 @@ export function withRelatedFiles(
   // Values that change no GPU workload are only a part of a release, such as those of its ingress.
   if (resolved.length === 0 || !(isChanged || workloads.length > 0)) return workloads;
   if (relatedFiles.release !== undefined || relatedFiles.installs !== undefined) return resolved;
-  const known = new Set(workloads.map(startOf));
+  // An inline patch is counted in what it changes.
+  const isCounted = ({ manifest: { isPatch, root, target } }: Workload) =>
+    isPatch === true && built !== undefined && patched(built, root.node, target).length > 0;
+  const own = workloads.filter((workload) => !isCounted(workload));
+  const known = new Set(own.map(startOf));
   const byStart = new Map<number, Workload[]>();
   for (const workload of resolved) {
     const start = startOf(workload);
     byStart.set(start, [...(byStart.get(start) ?? []), workload]);
   }
   const added = resolved.filter((workload) => !known.has(startOf(workload)));
-  return [...workloads.flatMap((workload) => byStart.get(startOf(workload)) ?? [workload]), ...added];
+  return [...own.flatMap((workload) => byStart.get(startOf(workload)) ?? [workload]), ...added];
 }
 
 /** A document's tree, completed by a related file. */
@@ -285,7 +293,7 @@ export const helpersIn = once(({ text }: SourceFile): Helpers => readHelpers(tex
 const documentsIn = once(({ text }: SourceFile) => (checkLimits(text) === null ? parseYaml(text).documents : []));
 
 /** A built object with the span of the document that it is shown for. Its kind gets the span of the first key. */
-function placed(object: YamlNode, written: YamlNode): YamlMap | undefined {
+export function placed(object: YamlNode, written: YamlNode): YamlMap | undefined {
   if (object.kind !== 'map') return undefined;
   const first = isJsonPatch(written) ? written.items[0]?.value : written;
   const [firstEntry] = first?.kind === 'map' ? first.entries : [];

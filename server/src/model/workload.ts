@@ -2,6 +2,7 @@ import type { AcceleratorForm, NamedModel, Vendor } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
+import type { PatchTarget } from './kustomize/kustomization.ts';
 import type { StorageFit } from './node-disk.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
@@ -21,6 +22,8 @@ export interface Manifest {
   readonly created?: 'later';
   /** The text is only a patch of the object. */
   readonly isPatch?: true;
+  /** The objects that a kustomize patch changes, if it names others than its own. */
+  readonly target?: PatchTarget;
 }
 
 export type Role = 'serving' | 'training' | 'batch' | 'interactive' | 'infrastructure' | 'definition' | 'unknown';

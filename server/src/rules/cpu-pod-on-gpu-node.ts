@@ -61,7 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For infrastructure, for privileged pods and pods with host paths (they serve the node), and for control pods of objects that request
  * accelerators elsewhere. For claims, fractions by annotation, runtime classes (which may provide GPUs) and other extended resources. For
- * patches, definitions, and templates that insert the resources.
+ * patches, definitions, and templates that insert the resources. For bases to which a kustomize overlay adds accelerators.
  *
  * ## Sources
  *
@@ -71,6 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  aboutMissingRequest: true,
   podSet(podSet, context) {
     const { workload } = context;
     if (workload.partial && !hasAllContainers(workload)) return;

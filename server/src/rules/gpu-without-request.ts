@@ -107,7 +107,7 @@ import { defineRule } from './rule.ts';
  *
  * For builds and settings for CPUs, for infrastructure, for other privileged pods without NVIDIA's runtime class and pods that mount other system
  * directories of their node (not its data), for jobs that may bring data to GPU nodes, for claims, fractions by annotation and unknown devices, for patches, definitions and values of charts that may add
- * resources, and if another pod of the same object requests accelerators for another program.
+ * resources, for bases to which a kustomize overlay adds accelerators, and if another pod of the same object requests accelerators for another program.
  *
  * ## Sources
  *
@@ -120,6 +120,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'info',
+  aboutMissingRequest: true,
   podSet(podSet, { workload, document, report }) {
     if (isValues(workload) && workload.role === 'definition') {
       reportEmptyResources(podSet);

@@ -1,4 +1,5 @@
 import type { CostResult } from '../cost/types.ts';
+import { getsDevicesFromOverlay } from '../evidence/overlays.ts';
 import { type CrossReferences, noCrossReferences } from '../model/cross-references.ts';
 import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
@@ -182,6 +183,8 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
     const { current } = walk;
     if (current === undefined) throw new Error('a rule may report only while it runs');
     const { id, rule, severity } = current;
+    if (rule.aboutMissingRequest && workload !== null && getsDevicesFromOverlay(workload, walk.input.crossReferences))
+      return;
     let fixes: readonly Fix[] | undefined;
     const finding: Finding = {
       rule: id,

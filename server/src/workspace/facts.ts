@@ -9,6 +9,7 @@ import type { TerraformBlock, TerraformRegion } from '../evidence/terraform-pool
 import type { TerraformStatements } from '../evidence/terraform-values.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
+import { smallFiles } from '../model/config-env.ts';
 import type {
   BudgetFacts,
   DeviceSharing,
@@ -63,6 +64,7 @@ import {
   volumeClaimFacts,
   writtenReplicas,
 } from './namespace-facts.ts';
+import type { OverlayFacts } from './overlay-facts.ts';
 import { scalerOf } from './scalers.ts';
 import { seenPods } from './seen-pods.ts';
 import { stepFacts } from './step-facts.ts';
@@ -92,6 +94,9 @@ export type Facts =
   | { readonly type: 'values'; readonly facts: TerraformStatements }
   | { readonly type: 'model'; readonly facts: NamedModel }
   | { readonly type: 'sharing'; readonly facts: readonly DeviceSharing[] }
+  | { readonly type: 'overlay'; readonly facts: OverlayFacts }
+  /** A part of an object, with accelerators. */
+  | { readonly type: 'patch' }
   | { readonly type: 'header'; readonly facts: readonly string[] }
   | { readonly type: 'limits'; readonly facts: readonly string[] }
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
@@ -129,7 +134,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'resource.k8s.io/ResourceClaimTemplate':
       return { type: 'devices', facts: claimedDevices(getIn(spec, 'spec')).map(seenDevice) };
     case '/ConfigMap':
-      return { type: 'files', facts: smallFiles(getIn(root, 'data')) };
+      return { type: 'files', facts: smallFiles(root) };
     case 'keda.sh/ScaledObject':
     case 'http.keda.sh/HTTPScaledObject':
     case 'autoscaling/HorizontalPodAutoscaler':
@@ -260,17 +265,6 @@ function seenDevice({
   };
 }
 
-/** Maximum length of a file in a ConfigMap. Scripts are smaller; larger files are data. */
-const maxFileLength = 32_000;
-
-function smallFiles(data: Cursor | undefined): Table<string> {
-  const files = entries(data).flatMap((file): [string, string][] => {
-    const text = asText(file);
-    return text === undefined || isTemplated(file) || text.length > maxFileLength ? [] : [[keyOf(file), text]];
-  });
-  return tableOf(files);
-}
-
 /** https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */
 function budgetFacts(spec: Cursor | undefined): BudgetFacts {
   const selector = getIn(spec, 'selector');
@@ -309,6 +303,7 @@ function writtenStrings(map: Cursor | undefined): Table<string> {
 
 function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null {
   const workload = lowerManifest(manifest, options);
+  if (workload?.partial === true && namesAccelerators(workload)) return { type: 'patch' };
   if (workload === undefined || workload.partial || workload.role === 'definition') return null;
   const facts = {
     role: workload.role,

@@ -1,4 +1,5 @@
 import { modelsInComment } from '../model/comment-models.ts';
+import { namesAcceleratorResources } from '../model/concern.ts';
 import { namedKinds } from '../model/kinds/index.ts';
 
 /** The relevant kinds that occur anywhere in a text, found without parsing: a file without any is never parsed. */
@@ -8,7 +9,25 @@ export function kindsIn(text: string): ReadonlySet<string> {
   if (text.includes(claimUse)) kinds.add(claimUse);
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
   if (headerOf(text).length > 0) kinds.add(headerKind);
+  if (includes.test(text)) kinds.add(kustomizationKind);
+  if (text.includes('op') && operation.test(text) && namesAcceleratorResources(unescaped(text)))
+    kinds.add(operationsKind);
   return kinds;
+}
+
+/** A pseudo-kind for kustomizations, whose files need not name their kind. */
+export const kustomizationKind = 'KustomizationFile';
+
+const includes = /^(?:kind:[ \t]{1,9}(?:Kustomization|Component)\b|(?:resources|bases|components):\s*(?:\[|-\s))/m;
+
+/** A pseudo-kind for JSON patches that name resources of accelerators. */
+export const operationsKind = 'Operations';
+
+const operation = /^[ \t]*(?:-[ \t]*)?["']?op["']?:/m;
+
+/** A text with the slashes that a JSON pointer escapes. */
+export function unescaped(text: string): string {
+  return text.replaceAll('~1', '/');
 }
 
 /** A pseudo-kind for configs of the device plugin that share GPUs. */

@@ -31,6 +31,7 @@ import {
   type Scope,
 } from './named.ts';
 import { budgetsOf, inNamespace, keptRunning, servicesOf } from './namespace-lookups.ts';
+import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { isInSiblingFolder, type Place, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
@@ -173,6 +174,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       asOfNow(
         workspace,
         read([clusterKind], ['liveValues', key], () => liveValues(workspace.cluster, key)),
+      ),
+    overlaysAddAccelerators: (group, kind, name) =>
+      read(overlayKinds(kind), ['overlaysAddAccelerators', group, kind, name], () =>
+        overlaysAddAccelerators(scope, group, kind, name),
       ),
     landingOf: (...asked) => read(poolKinds, ['landingOf', JSON.stringify(asked)], () => landingOf(scope, ...asked)),
   };

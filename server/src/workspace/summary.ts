@@ -8,7 +8,8 @@ import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
 import { sharingConfigs } from './device-sharing-configs.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
-import { headerKind, headerOf, kindsIn, sharingKind } from './kinds.ts';
+import { headerKind, headerOf, kindsIn, kustomizationKind, sharingKind } from './kinds.ts';
+import { included, overlayIn } from './overlay-facts.ts';
 import { type Reference, referencesOf } from './references.ts';
 
 /** What other files can look up about an object. */
@@ -57,6 +58,7 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
     },
     objects: lazy(() => [
       ...headerIn(text, kinds(), manifests()[0]),
+      ...(kinds().has(kustomizationKind) ? overlayObjects(document()) : []),
       ...manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
         const name = getIn(root, 'metadata', 'name');
@@ -84,6 +86,18 @@ function headerIn(text: string, kinds: ReadonlySet<string>, first: Manifest | un
   if (first === undefined || !kinds.has(headerKind)) return [];
   const own = { group: '', kind: headerKind, namespace: null, name: headerKind, span: { start: 0, end: 0 } };
   return [{ ...own, facts: () => ({ type: 'header', facts: headerOf(text) }) }];
+}
+
+/** The objects of a kustomization: itself, and one for each path that it includes, by which the overlays of a file are found. */
+function overlayObjects(document: YamlDocument): readonly ObjectSummary[] {
+  const found = overlayIn(document);
+  if (found === undefined) return [];
+  const own = { kind: kustomizationKind, namespace: null, span: { start: 0, end: 0 } };
+  const { facts, resources } = found;
+  return [
+    { ...own, group: '', name: '', facts: () => ({ type: 'overlay', facts }) },
+    ...resources.map((name) => ({ ...own, group: included, name, facts: () => null })),
+  ];
 }
 
 /** The summary of a file, composed of those of its documents. */

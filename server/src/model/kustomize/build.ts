@@ -153,6 +153,7 @@ function transform(
       return transform(component, inner, [...before, ...added], state, depth + 1);
     });
   }
+  if (depth === 0) objects = objects.map((object) => ({ ...object, before: object.root }));
   objects = applyPatches(objects, patchesFor(uri, state));
   // A skipped patch is applied later, and the transformers come after it.
   const last = (object: BuiltObject, root: YamlNode) => transformed(root, object.kind, object.names, kustomization);

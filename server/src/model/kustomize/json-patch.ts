@@ -17,7 +17,7 @@ export function applyJsonPatch(base: YamlNode, patch: YamlSeq): YamlNode {
   let root = external(base);
   for (const { value: operation } of patch.items) {
     const op = textAt(operation, 'op');
-    const steps = textAt(operation, 'path')?.split('/').slice(1).map(unescaped) ?? [];
+    const steps = stepsOf(operation);
     const value = op === 'remove' ? undefined : valueAt(operation, 'value');
     if (steps.length === 0 || (op !== 'remove' && value === undefined)) continue;
     if (value !== undefined && steps.length + depthOf(value) > maxDepth) continue;
@@ -77,11 +77,16 @@ function changedSeq(node: YamlSeq, step: string, rest: readonly string[], op: st
   return { ...node, items };
 }
 
+/** The steps of an operation's path. */
+export function stepsOf(operation: YamlNode): readonly string[] {
+  return textAt(operation, 'path')?.split('/').slice(1).map(unescaped) ?? [];
+}
+
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-function valueAt(node: YamlNode, key: string): YamlNode | undefined {
+export function valueAt(node: YamlNode, key: string): YamlNode | undefined {
   return node.kind === 'map' ? node.entries.find((entry) => entry.key === key)?.value : undefined;
 }
 

@@ -2,6 +2,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asNumber, asText, getIn, items, rootCursor } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
+import { tableOf } from '../../yaml/table.ts';
 
 /** The names under which kustomize looks for its file in a folder. */
 export const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'] as const;
@@ -54,13 +55,17 @@ export interface PatchTarget {
 /** https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
 export function readKustomization(text: string): Kustomization | undefined {
   const [document] = parseYaml(text).documents;
-  if (document?.root?.kind !== 'map') return undefined;
-  const root = rootCursor(document.root);
+  return document?.root?.kind === 'map' ? kustomizationAt(rootCursor(document.root)) : undefined;
+}
+
+export function kustomizationAt(root: Cursor): Kustomization {
   const listed = (key: string) => items(getIn(root, key)).flatMap((item) => asText(item) ?? []);
   return {
     resources: [...listed('resources'), ...listed('bases')],
     components: listed('components'),
     patches: [
+      // Generators run before all patches.
+      ...items(getIn(root, 'configMapGenerator')).flatMap(changedConfigMap),
       ...listed('patchesStrategicMerge').map((patch) =>
         patchOf(patch.includes('\n') ? undefined : patch, patch, undefined),
       ),
@@ -113,7 +118,23 @@ function patchOf(path: string | undefined, text: string | undefined, target: Pat
   return { path, text: path === undefined ? text : undefined, target };
 }
 
-function targetOf(target: Cursor | undefined): PatchTarget | undefined {
+/** What a generator changes in a ConfigMap of the resources, as a patch. With files, which are not read, its data is unknown. */
+function changedConfigMap(generator: Cursor): readonly Patch[] {
+  const behavior = asText(getIn(generator, 'behavior'));
+  const name = asText(getIn(generator, 'name'));
+  if (name === undefined || (behavior !== 'merge' && behavior !== 'replace')) return [];
+  const hasFiles = ['files', 'envs', 'env'].some((key) => getIn(generator, key) !== undefined);
+  const literals = items(getIn(generator, 'literals')).map((one): [string, string] => {
+    const [key = '', ...value] = (asText(one) ?? '').split('=');
+    return [key, value.join('=').replace(/^(['"])(.*)\1$/, '$2')];
+  });
+  const replaced = behavior === 'replace' ? [['$patch', 'replace'] as const] : [];
+  const data = hasFiles ? null : tableOf([...replaced, ...literals]);
+  const target = { group: '', kind: 'ConfigMap', name, selected: false };
+  return [patchOf(undefined, JSON.stringify({ data }), target)];
+}
+
+export function targetOf(target: Cursor | undefined): PatchTarget | undefined {
   if (target === undefined) return undefined;
   const selected = getIn(target, 'labelSelector') !== undefined || getIn(target, 'annotationSelector') !== undefined;
   return {

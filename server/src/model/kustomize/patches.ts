@@ -1,4 +1,4 @@
-import type { YamlNode } from '../../yaml/node.ts';
+import type { YamlMap, YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 import { once } from '../once.ts';
 import type { BuiltObject } from './built-object.ts';
@@ -68,7 +68,19 @@ const patchedRoots = once((_: YamlNode) => new WeakMap<YamlNode, YamlNode>());
 
 function applyPatch(object: BuiltObject, patch: YamlNode): YamlNode {
   if (isJsonPatch(patch)) return applyJsonPatch(object.root, patch);
-  return patch.kind === 'map' ? mergeStrategic(object.root, patch, isBuiltIn(object.group)) : object.root;
+  if (patch.kind !== 'map') return object.root;
+  const isRenamed = patchedName(patch) !== patchedName(object.root);
+  return mergeStrategic(object.root, isRenamed ? withoutName(patch) : patch, isBuiltIn(object.group));
+}
+
+/** A patch with a target can have any name, which the object does not get. */
+function withoutName(patch: YamlMap): YamlMap {
+  const entries = patch.entries.map((entry) => {
+    const { key, value } = entry;
+    if (key !== 'metadata' || value.kind !== 'map') return entry;
+    return { ...entry, value: { ...value, entries: value.entries.filter((one) => one.key !== 'name') } };
+  });
+  return { ...patch, entries };
 }
 
 function isTarget(object: BuiltObject, { group, kind, name, selected }: PatchTarget): boolean {

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { kustomizeProject } from './kustomize-project.ts';
+
+const server = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+      containers:
+        - name: serve
+          image: vllm/vllm-openai:v0.10.0
+          args: [--model, Qwen/Qwen2.5-0.5B-Instruct]
+`;
+const base = { 'base/kustomization.yaml': 'resources: [server.yaml]\n', 'base/server.yaml': server };
+
+const about = new Set(['cpu-pod-on-gpu-node', 'gpu-without-request']);
+async function missingIn(files: Readonly<Record<string, string>>) {
+  const file = await kustomizeProject({ ...base, ...files }).fileAt('base/server.yaml');
+  return file.documents.flatMap(({ findings }) => findings.map(({ rule }) => rule)).filter((rule) => about.has(rule));
+}
+
+const limits = '{limits: {nvidia.com/gpu: 1}}';
+const patch = (resources: string, name = 'chat') => `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ${name}}
+spec: {template: {spec: {containers: [{name: serve, resources: ${resources}}]}}}
+`;
+const indented = (text: string) => text.replace(/^/gm, '      ');
+const inline = (text: string, target = '') =>
+  `resources: [../base]\npatches:\n  - ${target}patch: |-\n${indented(text)}`;
+const operations = (path: string) =>
+  `- op: add\n  path: /spec/template/spec/containers/0/resources\n  value: ${path}\n`;
+const toChat = 'target: {kind: Deployment, name: chat}\n    ';
+const pointer = '- op: add\n  path: /spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu\n  value: 1\n';
+
+test.each([
+  [
+    'a patch in a file',
+    {
+      'prod/kustomization.yaml': 'resources: [../base]\npatches: [{path: gpu.yaml}]\n',
+      'prod/gpu.yaml': patch(limits),
+    },
+  ],
+  ['an inline patch', { 'prod/kustomization.yaml': inline(patch(limits)) }],
+  ['inline operations', { 'prod/kustomization.yaml': inline(operations(limits), toChat) }],
+  ['a pointer to the resource', { 'prod/kustomization.yaml': inline(pointer, toChat) }],
+  [
+    'operations in a file',
+    {
+      'prod/kustomization.yaml': 'resources: [../base]\npatches: [{path: gpu.yaml, target: {kind: Deployment}}]\n',
+      'prod/gpu.yaml': operations(limits),
+    },
+  ],
+  [
+    'an overlay of an overlay',
+    {
+      'mid/kustomization.yaml': 'bases: [../base/]\n',
+      'prod/kustomization.yaml': inline(patch(limits)).replace('base', 'mid'),
+    },
+  ],
+  [
+    'a component of an overlay',
+    {
+      'prod/kustomization.yaml': 'resources:\n  - ../base\ncomponents:\n  - ../gpu\n',
+      'gpu/kustomization.yaml': `kind: Component\n${inline(patch(limits)).replace('resources: [../base]\n', '')}`,
+    },
+  ],
+])('%s adds what the base lacks', async (_, files) => {
+  expect(await missingIn(files)).toEqual([]);
+});
+
+test.each([
+  ['no overlay', {}],
+  ['an overlay without the resource', { 'prod/kustomization.yaml': inline(patch('{limits: {memory: 8Gi}}')) }],
+  ['a patch of another object', { 'prod/kustomization.yaml': inline(patch(limits, 'embed')) }],
+  ['an overlay of another base', { 'prod/kustomization.yaml': inline(patch(limits)).replace('../base', '../other') }],
+  ['a patch that no kustomization uses', { 'other/gpu.yaml': patch(limits) }],
+  [
+    'operations for another object',
+    { 'prod/kustomization.yaml': inline(operations(limits), toChat.replace('chat', 'embed')) },
+  ],
+])('with %s the base is judged as it is', async (_, files) => {
+  expect(await missingIn(files)).toContain('cpu-pod-on-gpu-node');
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { kustomizeProject } from './kustomize-project.ts';
+
+const server = (count = '1') => `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      containers:
+        - name: serve
+          image: vllm/vllm-openai:v0.10.0
+          args: [--model, Qwen/Qwen2.5-7B-Instruct]
+          resources: {limits: {nvidia.com/gpu: ${count}}}
+`;
+
+const container = '/spec/template/spec/containers/0';
+const requests = `- op: replace
+  path: ${container}/resources
+  value: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 1}}
+`;
+const parallel = `- op: add
+  path: ${container}/args/-
+  value: --tensor-parallel-size=4
+`;
+const fraction = `- op: replace
+  path: ${container}/resources/limits/nvidia.com~1gpu
+  value: "0.5"
+`;
+const fine = `- op: replace
+  path: ${container}/resources/limits/nvidia.com~1gpu
+  value: 4
+`;
+const target = 'target: {kind: Deployment, name: chat}';
+const inline = (operations: string, key = 'patches') =>
+  `${key}:\n  - ${target}\n    patch: |-\n${operations.replace(/^(?=.)/gm, '      ')}`;
+
+async function foundIn(path: string, files: Readonly<Record<string, string>>, base = server()) {
+  const all = { 'base/kustomization.yaml': 'resources: [server.yaml]\n', 'base/server.yaml': base, ...files };
+  const { documents, text } = await kustomizeProject(all).fileAt(path);
+  return documents.flatMap(({ findings, base: offset }) =>
+    findings
+      .filter(({ severity }) => severity === 'error' || severity === 'warning')
+      .map(({ rule, span }) => `${rule}: ${text.slice(offset + span.start, offset + span.end)}`),
+  );
+}
+
+const inKustomization = (patches: string, base?: string) =>
+  foundIn('prod/kustomization.yaml', { 'prod/kustomization.yaml': `resources: [../base]\n${patches}` }, base);
+const inFile = (operations: string, key = 'patches') =>
+  foundIn('prod/ops.yaml', {
+    'prod/kustomization.yaml': `resources: [../base]\n${key}: [{path: ops.yaml, ${target}}]\n`,
+    'prod/ops.yaml': operations,
+  });
+
+test.each([
+  ['requests above limits', requests, /^gpu-requests-equal-limits: /],
+  ['an argument for more GPUs', parallel, /^tensor-parallel-mismatch: .*4/],
+  ['a part of a GPU', fraction, /^gpu-quantity-whole: "?0\.5/],
+])('%s in the value of an operation is reported there, once', async (_, operations, finding) => {
+  const expected = [expect.stringMatching(finding)];
+  expect(await inKustomization(inline(operations))).toEqual(expected);
+  expect(await inKustomization(inline(operations, 'patchesJson6902'))).toEqual(expected);
+  expect(await inFile(operations)).toEqual(expected);
+  expect(await inFile(operations, 'patchesJson6902')).toEqual(expected);
+});
+
+test('nothing is reported about operations that fit the rest', async () => {
+  expect(await inKustomization(inline(fine))).toEqual([]);
+  expect(await inFile(fine)).toEqual([]);
+  expect(await inKustomization(inline(`${fine}${parallel}`))).toEqual([]);
+  expect(await inKustomization(inline(fine.replace('value: 4', 'value: "4"')))).toEqual([]);
+  expect(await inKustomization(inline(fraction).replace('name: chat', 'name: other'))).toEqual([]);
+});
+
+test('what another patch changes again, and what the base has already, is not reported', async () => {
+  const both = `${inline(fraction)}${inline(fine).replace('patches:\n', '')}`;
+  expect(await inKustomization(both)).toEqual([]);
+  expect(await inKustomization(inline(fraction), server('0.25'))).toEqual([]);
+});
