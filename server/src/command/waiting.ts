@@ -275,7 +275,13 @@ function runsUnknownScript(statement: Statement): boolean {
 
 function isScript(command: SimpleCommand): boolean {
   const words = programWords(command);
-  return isPython(words) && words[1]?.endsWith('.py') === true && recognizeProgram([command]) === undefined;
+  return isPython(words) && isPlainName(words[1] ?? '') && recognizeProgram([command]) === undefined;
+}
+
+/** `main.py` may train, `worker.py` and `poll.py` stay. */
+function isPlainName(script: string): boolean {
+  const words = wordsOf(baseName(script));
+  return script.endsWith('.py') && words.every((word) => !serverWords.has(word) || startWords.has(word));
 }
 
 type Effect = 'nothing' | 'works' | 'waits' | 'unknown';
@@ -330,10 +336,28 @@ function endsByName(script: string | undefined): boolean {
   return script !== undefined && !wordsOf(baseName(script)).some((word) => serverWords.has(word));
 }
 
+/** What a script that starts something is called, whatever that is. */
+const startWords: ReadonlySet<string> = new Set(['main', 'run', 'start', 'launch', 'entrypoint']);
+
 const serverWords: ReadonlySet<string> = new Set([
   ...['main', 'app', 'run', 'start', 'launch', 'web', 'demo', 'bot', 'worker', 'daemon', 'service', 'gradio'],
   ...['webui', 'ui', 'entrypoint', 'manage', 'index', 'listener', 'consumer', 'agent', 'gateway', 'endpoint'],
-  ...['embed', 'embedding', 'embeddings', 'chat', 'stream', 'whisper', 'tts', 'asr', 'detector', 'router', 'proxy'],
+  ...[
+    'embed',
+    'embedding',
+    'embeddings',
+    'poll',
+    'handler',
+    'tasks',
+    'chat',
+    'stream',
+    'whisper',
+    'tts',
+    'asr',
+    'detector',
+    'router',
+    'proxy',
+  ],
 ]);
 
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
