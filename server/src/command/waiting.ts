@@ -16,6 +16,7 @@ import {
   type Statement,
   type Word,
 } from './shell.ts';
+import { endsByName, isPlainName, serverWords } from './staying-names.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -278,12 +279,6 @@ function isScript(command: SimpleCommand): boolean {
   return isPython(words) && isPlainName(words[1] ?? '') && recognizeProgram([command]) === undefined;
 }
 
-/** `main.py` may train, `worker.py` and `poll.py` stay. */
-function isPlainName(script: string): boolean {
-  const words = wordsOf(baseName(script));
-  return script.endsWith('.py') && words.every((word) => !serverWords.has(word) || startWords.has(word));
-}
-
 type Effect = 'nothing' | 'works' | 'waits' | 'unknown';
 
 /** What a statement other than a wait does: nothing worth a GPU, work that ends, `wait`, or something unknown. */
@@ -330,35 +325,6 @@ function ownEffect(statement: Statement): Effect {
 function isExit(statement: Statement): boolean {
   return statement.kind === 'command' && statement.words[0]?.text === 'exit';
 }
-
-/** Whether a Python script of unknown use has a name that no server has. */
-function endsByName(script: string | undefined): boolean {
-  return script !== undefined && !wordsOf(baseName(script)).some((word) => serverWords.has(word));
-}
-
-/** What a script that starts something is called, whatever that is. */
-const startWords: ReadonlySet<string> = new Set(['main', 'run', 'start', 'launch', 'entrypoint']);
-
-const serverWords: ReadonlySet<string> = new Set([
-  ...['main', 'app', 'run', 'start', 'launch', 'web', 'demo', 'bot', 'worker', 'daemon', 'service', 'gradio'],
-  ...['webui', 'ui', 'entrypoint', 'manage', 'index', 'listener', 'consumer', 'agent', 'gateway', 'endpoint'],
-  ...[
-    'embed',
-    'embedding',
-    'embeddings',
-    'poll',
-    'handler',
-    'tasks',
-    'chat',
-    'stream',
-    'whisper',
-    'tts',
-    'asr',
-    'detector',
-    'router',
-    'proxy',
-  ],
-]);
 
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return 'unknown';
