@@ -16,6 +16,7 @@ import {
   type Statement,
   type Word,
 } from './shell.ts';
+import { endsByName, isPlainName, serverWords } from './staying-names.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -275,7 +276,7 @@ function runsUnknownScript(statement: Statement): boolean {
 
 function isScript(command: SimpleCommand): boolean {
   const words = programWords(command);
-  return isPython(words) && words[1]?.endsWith('.py') === true && recognizeProgram([command]) === undefined;
+  return isPython(words) && isPlainName(words[1] ?? '') && recognizeProgram([command]) === undefined;
 }
 
 type Effect = 'nothing' | 'works' | 'waits' | 'unknown';
@@ -324,17 +325,6 @@ function ownEffect(statement: Statement): Effect {
 function isExit(statement: Statement): boolean {
   return statement.kind === 'command' && statement.words[0]?.text === 'exit';
 }
-
-/** Whether a Python script of unknown use has a name that no server has. */
-function endsByName(script: string | undefined): boolean {
-  return script !== undefined && !wordsOf(baseName(script)).some((word) => serverWords.has(word));
-}
-
-const serverWords: ReadonlySet<string> = new Set([
-  ...['main', 'app', 'run', 'start', 'launch', 'web', 'demo', 'bot', 'worker', 'daemon', 'service', 'gradio'],
-  ...['webui', 'ui', 'entrypoint', 'manage', 'index', 'listener', 'consumer', 'agent', 'gateway', 'endpoint'],
-  ...['embed', 'embedding', 'embeddings', 'chat', 'stream', 'whisper', 'tts', 'asr', 'detector', 'router', 'proxy'],
-]);
 
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return 'unknown';

@@ -23,6 +23,7 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
   const lines = [...container.command, ...container.args];
   const hints = lines.some(({ value }) => /cpu|cuda|layers|ngl/i.test(value)) || container.env.some(mayBeSetting);
   if (!hints || lines.some(({ at }) => isTemplated(at))) return undefined;
+  const { image } = container;
   const { command, args, env } = processInput(container);
   const line = readCommandLine(command, args, env);
   const programs = allCommands(line.statements).filter((one) => !isHarmless(one));
@@ -32,11 +33,14 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
     ...words.map(({ text }) => text.slice(text.lastIndexOf('=') + 1)),
     ...env.map(({ value }) => value ?? ''),
   ];
-  if (values.some((value) => gpuDevice.test(value))) return undefined;
+  if (values.some((value) => gpuDevice.test(value)) || env.some(numbersDevice)) return undefined;
   const flag = flagSetting(words);
   if (flag !== undefined) return flag;
+  const runsTorch = [...words.map(({ text }) => text), image?.value ?? ''].some((text) => /torch/i.test(text));
   const own = new Set([...names, container.name ?? '', container.image?.value ?? ''].flatMap(wordsOf));
-  const set = container.env.find(({ name, value }) => value !== undefined && leavesGpus(name, value.value, own));
+  const set = container.env.find(
+    ({ name, value }) => value !== undefined && leavesGpus(name, value.value, own) && !(runsTorch && isOfJax(name)),
+  );
   if (
     set?.value === undefined ||
     isTemplated(set.value.at) ||
@@ -58,7 +62,7 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     const parts = name.split(/[-_.]/);
     const isDevice = value === 'cpu' && parts.includes('device') && parts.every((part) => general.has(part));
     const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$/i.test(value));
-    const hasNoLayers = layerFlags.has(name) && value === '0';
+    const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
     if (!isDevice && !isSwitch && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
     return {
@@ -71,7 +75,17 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
 }
 
 /** The value of a setting that gives a part of the program a GPU. */
-const gpuDevice = /^["']?(?:cuda|gpu|rocm|hip|xpu)(?::\d+)?["']?$/i;
+const gpuDevice = /^["']?(?:cuda|gpu|rocm|hip|xpu|vulkan)[:.]?\d{0,3}["']?$/i;
+
+/** A device of a part of the program, by its number: `WHISPER_DEVICE=0`. */
+function numbersDevice({ name, value }: { readonly name: string; readonly value?: string | undefined }): boolean {
+  return /^\d$/.test(value ?? '') && /(?:^|_)DEVICE$/i.test(name);
+}
+
+/** A program that computes with PyTorch may only load its data with JAX. */
+function isOfJax(name: string): boolean {
+  return name.startsWith('JAX_');
+}
 
 /** Words of a name that mean the device of the whole program. */
 const general: ReadonlySet<string> = new Set([
@@ -95,6 +109,9 @@ const switches: ReadonlySet<string> = new Set(['cpu', 'use-cpu', 'cpu-only', 'fo
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md https://github.com/LostRuins/koboldcpp/wiki */
 const layerFlags: ReadonlySet<string> = new Set(['n-gpu-layers', 'gpu-layers', 'ngl', 'gpulayers']);
+
+/** Models next to the main one, which llama.cpp moves to the GPU by themselves. */
+const partOnGpu = /^(?:ngld|gpu-layers-draft|n-gpu-layers-draft|mmproj|mm|md|model-draft)$/;
 
 function mayBeSetting({ name, value }: Container['env'][number]): boolean {
   return value !== undefined && (value.value.toLowerCase() === 'cpu' || /cpu|cuda|gpu/i.test(name));

@@ -91,6 +91,8 @@ export function isPlainCudaBuild(image: string): boolean {
 export function offloadedLayers(container: Container): { readonly text: string; readonly at: Cursor } | undefined {
   if (isForCpus(container)) return undefined;
   const words = [...container.command, ...container.args];
+  // The layers go to the servers that it names.
+  if (words.some(({ value }) => /^--rpc\b/.test(value))) return undefined;
   for (const [index, { value, at }] of words.entries()) {
     const [, flag = '', own] = /^(--?[a-z-]{3,20})(?:=(.*))?$/.exec(value) ?? [];
     const count = own ?? words[index + 1]?.value ?? '';

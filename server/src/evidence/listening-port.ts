@@ -86,7 +86,9 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const isOpen =
     items(getIn(container.at, 'envFrom')).length > 0 ||
     set.some((name) => /PORT|^OLLAMA_HOST=/.test(name)) ||
-    flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|headless|bind|node-rank|rank|models-preset)$/.test(name)) ||
+    flags.some(({ name }) =>
+      /^(?:c|config|config-file|env-file|uds|fd|headless|bind|node-rank|rank|models-preset)$/.test(name),
+    ) ||
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
     words.some(({ text }) => text.startsWith('disaggregated'));
   const isOwn = !server.byImage || (plainImage.test(image?.value ?? '') && imageUseOf(container).program === program);

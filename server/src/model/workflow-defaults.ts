@@ -98,25 +98,32 @@ function textOf(cursor: Cursor, known: Known): string | undefined {
   return filled.includes('{{') ? undefined : filled;
 }
 
-function resolve(text: string, known: Known): string {
+function resolve(text: string, known: Lookup): string {
   if (text.length > maxLength) return text;
   return text.replace(/\{\{\s{0,9}([\w.-]{1,200})\s{0,9}\}\}/g, (written, name: string) => known.get(name) ?? written);
 }
+
+/** Values of a template, and those of the workflow; without a copy, because a workflow may have many of both. */
+function joined(own: Known, outer: Lookup): Lookup {
+  return { get: (name) => own.get(name) ?? outer.get(name) };
+}
+
+type Lookup = Pick<Known, 'get'>;
 
 interface State {
   readonly inputs: ReadonlyMap<YamlNode, Known>;
   changed: boolean;
 }
 
-function fill(node: YamlNode, outer: Known, state: State, depth: number): YamlNode {
+function fill(node: YamlNode, outer: Lookup, state: State, depth: number): YamlNode {
   if (depth > maxDepth) return node;
   if (node.kind === 'scalar') return node.templated ? fillScalar(node, outer, state) : node;
   const own = state.inputs.get(node);
-  const known = own === undefined || own.size === 0 ? outer : new Map([...outer, ...own]);
+  const known = own === undefined || own.size === 0 ? outer : joined(own, outer);
   return node.kind === 'map' ? fillMap(node, known, state, depth) : fillSeq(node, known, state, depth);
 }
 
-function fillMap(node: YamlMap, known: Known, state: State, depth: number): YamlMap {
+function fillMap(node: YamlMap, known: Lookup, state: State, depth: number): YamlMap {
   const filled = node.entries.map((entry) => {
     const value = fill(entry.value, known, state, depth + 1);
     return value === entry.value ? entry : { ...entry, value, shared: entry.shared || value.kind === 'scalar' };
@@ -124,7 +131,7 @@ function fillMap(node: YamlMap, known: Known, state: State, depth: number): Yaml
   return filled.every((entry, index) => entry === node.entries[index]) ? node : { ...node, entries: filled };
 }
 
-function fillSeq(node: YamlSeq, known: Known, state: State, depth: number): YamlSeq {
+function fillSeq(node: YamlSeq, known: Lookup, state: State, depth: number): YamlSeq {
   const filled = node.items.map((item) => {
     const value = fill(item.value, known, state, depth + 1);
     return value === item.value ? item : { ...item, value, shared: item.shared || value.kind === 'scalar' };
@@ -132,7 +139,7 @@ function fillSeq(node: YamlSeq, known: Known, state: State, depth: number): Yaml
   return filled.every((item, index) => item === node.items[index]) ? node : { ...node, items: filled };
 }
 
-function fillScalar(node: YamlScalar, known: Known, state: State): YamlScalar {
+function fillScalar(node: YamlScalar, known: Lookup, state: State): YamlScalar {
   const source = resolve(node.source, known);
   if (source === node.source) return node;
   state.changed = true;

@@ -110,7 +110,7 @@ function checkUnused(places: readonly (Cursor | undefined)[], { root }: Manifest
   const changes = !isBounded && bounds.some((entry) => asText(entry) !== '1');
   context.report({
     severity: changes ? 'warning' : 'info',
-    message: `${keyOf(first)} has no effect without Knative (deploymentMode); KServe's bounds are minReplicas and maxReplicas`,
+    message: `${keyOf(first)} has no effect without Knative (deploymentMode); ${bounds.length > 0 ? "KServe's bounds are minReplicas and maxReplicas" : "KServe's HPA uses scaleMetric and scaleTarget"}`,
     span: keySpanOf(first),
   });
 }

@@ -83,11 +83,12 @@ export default defineRule({
     // An explicit `Allow` is a choice, unless the runs certainly have time to overlap.
     if (!isLonger && (run.hours !== null || policy !== undefined || between > leastHours)) return;
     const text = shorten(asText(schedule) ?? '', 20);
+    const every = `${isEven(asText(schedule) ?? '') ? '' : 'on average '}every ${formatDuration(between * 3600)}`;
     report({
       severity: isLonger ? 'warning' : 'info',
       message: isLonger
-        ? `A run may take ${formatDuration((run.hours ?? 0) * 3600)}, but one starts every ${formatDuration(between * 3600)} ("${text}"): runs overlap and each holds its own GPUs`
-        : `A run starts every ${formatDuration(between * 3600)} ("${text}") even if the last one still holds or waits for its GPUs; concurrencyPolicy is Allow by default`,
+        ? `A run may take ${formatDuration((run.hours ?? 0) * 3600)}, but one starts ${every} ("${text}"): runs overlap and each holds its own GPUs`
+        : `A run starts ${every} ("${text}") even if the last one still holds or waits for its GPUs; concurrencyPolicy is Allow by default`,
       span: spanOf(policy ?? schedule),
       fixes: () => [
         fix(
@@ -101,6 +102,20 @@ export default defineRule({
     });
   },
 });
+
+/** Whether the same time is between all runs: a fixed minute of every hour, every few minutes of an hour or hours of a day, or a time of day. */
+function isEven(schedule: string): boolean {
+  if (/^@(?:hourly|daily|midnight|weekly|every\b.*)$/.test(schedule)) return true;
+  const [minute = '', hour = '', ...days] = schedule.trim().split(/\s+/);
+  if (days.some((day) => day !== '*') || days.length !== 3) return false;
+  if (hour === '*') return minute === '*' || /^\d+$/.test(minute) || divides(minute, 60);
+  return /^\d+$/.test(minute) && (/^\d+$/.test(hour) || divides(hour, 24));
+}
+
+function divides(step: string, whole: number): boolean {
+  const [, count] = /^\*\/(\d+)$/.exec(step) ?? [];
+  return count !== undefined && whole % Number(count) === 0;
+}
 
 /** Hours between runs that are so few that one rarely meets the next. */
 const leastHours = 4;

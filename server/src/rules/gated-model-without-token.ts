@@ -1,11 +1,13 @@
+import { imageParts } from '../catalog/images.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
 import { soleServer } from '../evidence/sole-server.ts';
+import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -56,7 +58,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a variable, a Secret, `envFrom`, a flag or a script that may bring a token or name another hub; with init containers; with a volume that may
+ * For images that their publishers did not build, which may hold the model; with a variable, a Secret, `envFrom`, a `workingDir`, a flag or a script that may bring a token or name another hub; with init containers; with a volume that may
  * hold the model; for patches, definitions, chart values and operators; and for models that are not known to be gated.
  *
  * ## Sources
@@ -69,12 +71,12 @@ export default defineRule({
   severity: 'warning',
   container(container, { podSet, workload, report }) {
     const { at, args, command, image } = container;
-    if (container.type !== 'app' || !isListedContainer(at)) return;
+    if (container.type !== 'app' || !isListedContainer(at) || mayHoldModel(container)) return;
     if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
     const server = mayBeCompleted(workload) || workload.role !== 'serving' ? undefined : soleServer(container);
     if (server === undefined || mayHaveToken(container) || isIncomplete(podSet.pod)) return;
-    if (podSet.containers.some(({ type }) => type === 'init') || mayKeepDownloads(container, podSet, server.program))
-      return;
+    if (podSet.containers.some(({ type }) => type === 'init') || mountsSecret(container, podSet)) return;
+    if (mayKeepDownloads(container, podSet, server.program)) return;
     const { model } = servedModel(container, workload);
     if (model === null || !isGated(model.name)) return;
     const place = [...args, ...command].find(({ value }) => value.includes(model.name)) ?? image;
@@ -91,6 +93,23 @@ function isGated(name: string): boolean {
   const [owner = '', repository = '', ...more] = name.toLowerCase().split('/');
   if (more.length > 0) return false;
   return owner === 'meta-llama' || (owner === 'google' && gatedGemma.some((one) => repository.startsWith(one)));
+}
+
+/** Whether an image that is not the publisher's may hold the model or a token, or a relative path may mean a directory. */
+function mayHoldModel({ at, image }: Container): boolean {
+  return (
+    getIn(at, 'workingDir') !== undefined ||
+    (image !== undefined && !published.test(imageParts(image.value).repository))
+  );
+}
+
+/** Their mirrors keep the name. */
+const published =
+  /(?:^|\/)(?:vllm-openai[\w-]*|sglang|text-generation-inference|text-embeddings-inference|lmdeploy|rocm\/vllm|nvidia\/(?:vllm|sglang))$/;
+
+/** A file of a Secret may be the token. */
+function mountsSecret({ volumeMounts }: Container, podSet: PodSet): boolean {
+  return volumeMounts.some(({ name }) => /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, name)?.source ?? ''));
 }
 
 const gatedGemma = [

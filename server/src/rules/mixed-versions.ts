@@ -62,7 +62,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For images of different repositories, for tags without a version, for templates, and for pods that do not work together.
+ * For images of different repositories, for official images of languages and systems (`python`), for tags without a version, for templates, and for pods that do not work together.
  *
  * ## Sources
  *
@@ -84,7 +84,7 @@ export default defineRule({
       if (other === undefined) first.set(own.family, own);
       const differs =
         other !== undefined &&
-        (other.number !== own.number || (other.python ?? own.python) !== (own.python ?? other.python));
+        (!isSameVersion(other.number, own.number) || (other.python ?? own.python) !== (own.python ?? other.python));
       if (!differs) continue;
       const isRay = rayCluster !== undefined && own.family === ray;
       report({
@@ -108,10 +108,17 @@ interface Version {
 
 const ray = 'rayproject/ray';
 
+/** A tag may omit the last part: 2.46 and 2.46.0. */
+function isSameVersion(one: string, other: string): boolean {
+  return one === other || `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`);
+}
+
 function versionOf({ value, at }: Located<string>): Version | undefined {
   const { repository, tag = '' } = imageParts(value);
   const number = /^v?(\d+\.\d+(?:\.\d+)?)/.exec(tag)?.[1];
-  if (number === undefined || isTemplated(at)) return undefined;
+  // The official images of languages and systems (`python`) are only what other programs run in.
+  if (number === undefined || isTemplated(at) || /^(?:docker\.io\/)?(?:library\/)?[^/]+$/.test(repository))
+    return undefined;
   const isRay = /(?:^|\/)rayproject\/ray(?:-ml|-llm)?$/.test(repository);
   const python = isRay ? /-(py3\d+)/.exec(tag)?.[1] : undefined;
   return { family: isRay ? ray : repository, tag: shorten(tag, 16), number, python, at };

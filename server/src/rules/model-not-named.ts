@@ -66,7 +66,10 @@ export default defineRule({
   container(container, { podSet, workload, report }) {
     const { at, image, command, args } = container;
     if (isEmptyPredictor(container, podSet, workload)) {
-      report({ message: emptyPredictor, span: spanOf(args[0]?.at ?? getIn(at, 'modelFormat', 'name') ?? at) });
+      report({
+        message: emptyPredictor(container),
+        span: spanOf(args[0]?.at ?? getIn(at, 'modelFormat', 'name') ?? at),
+      });
       return;
     }
     if (container.type !== 'app' || !requestsAccelerators(container) || !isListedContainer(at)) return;
@@ -94,8 +97,12 @@ const effects: ReadonlyMap<string, string> = new Map([
   ['sglang', 'SGLang requires --model-path: without it, the server exits'],
 ]);
 
-const emptyPredictor =
-  'The predictor has no storageUri and no --model_id: KServe mounts no model at /mnt/models, and the server exits';
+/** Only the Hugging Face server can also get its model by name. */
+function emptyPredictor({ at }: Container): string {
+  const format = asText(getIn(at, 'modelFormat', 'name')) ?? keyOf(at);
+  const missing = format.toLowerCase() === 'huggingface' ? 'no storageUri and no --model_id' : 'no storageUri';
+  return `The predictor has ${missing}: KServe mounts no model at /mnt/models, and the server exits`;
+}
 
 /** The formats whose servers in KServe's own runtimes load /mnt/models. */
 const ownFormats: ReadonlySet<string> = new Set(['huggingface', 'triton', 'tensorflow', 'pytorch', 'onnx']);
@@ -115,7 +122,11 @@ function isEmptyPredictor(container: Container, { pod }: PodSet, workload: Workl
     /^(?:storage|model_?(?:id|dir|uri)|image$|envFrom$|volumeMounts$)/i.test(keyOf(entry)),
   );
   if (isOpen || command.length > 0 || isFilled) return false;
-  if (getIn(pod, 'volumes') !== undefined || env.some(({ name }) => /model|storage|repo/i.test(name))) return false;
+  if (
+    entries(pod).some((entry) => /^(?:storage|volumes$)/.test(keyOf(entry))) ||
+    env.some(({ name }) => /model|storage|repo/i.test(name))
+  )
+    return false;
   return !args.some(({ value }) => namesSource(value));
 }
 

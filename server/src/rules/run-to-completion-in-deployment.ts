@@ -199,6 +199,20 @@ const trainingNames: ReadonlySet<string> = new Set([
 const stayingNames: ReadonlySet<string> = new Set([
   ...['worker', 'queue', 'consumer', 'service', 'server', 'api', 'ui', 'web', 'app', 'dashboard', 'controller'],
   ...['manager', 'operator', 'agent', 'scheduler', 'notebook', 'dev', 'watcher', 'listener', 'loop', 'continuous'],
+  ...[
+    'backend',
+    'frontend',
+    'gateway',
+    'coordinator',
+    'orchestrator',
+    'broker',
+    'celery',
+    'online',
+    'platform',
+    'portal',
+  ],
+  ...['proxy', 'bot', 'rpc', 'grpc', 'endpoint', 'hub', 'monitor', 'runner', 'executor', 'daemon', 'jobs', 'tasks'],
+  ...['env', 'environment', 'sandbox', 'workspace', 'shell', 'debug', 'interactive', 'playground', 'pod', 'box'],
 ]);
 
 /** `-d`, `3600` and `--matrix=4096`, but no option by which a program may stay. */

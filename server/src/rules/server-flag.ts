@@ -56,7 +56,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
+ * For other images with their own entrypoint; for flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
  * scripts with several programs, and other servers.
  *
  * ## Sources
@@ -77,6 +77,8 @@ export default defineRule({
     if (reportCommandInArgs(container, context)) return;
     const server = soleServer(container);
     if (server?.command === undefined) return;
+    // The entrypoint of another image may have flags of its own.
+    if (server.byImage && !ownEntrypoint.test(imageParts(container.image?.value ?? '').repository)) return;
     const program = titles.get(server.program) ?? server.program;
     for (const { flag, meant, mustBe } of wrongFlags(server.program, readFlags(server.command.words))) {
       const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
@@ -103,6 +105,9 @@ const titles: ReadonlyMap<string, string> = new Map([
   ['sglang', 'SGLang'],
 ]);
 
+/** The images of vLLM, and mirrors of them. */
+const ownEntrypoint = /(?:^|\/)vllm-openai[\w-]*$/;
+
 /** The entrypoint of vLLM's image is the server: words of its command line become arguments that it does not know. */
 function reportCommandInArgs({ command, args, image }: Container, { document, report }: PodSetContext): boolean {
   const [first] = args;
@@ -110,10 +115,12 @@ function reportCommandInArgs({ command, args, image }: Container, { document, re
   const { repository } = imageParts(image.value);
   if (!/^(?:docker\.io\/)?vllm\/vllm-openai$/.test(repository) || !/^(?:vllm|serve)$/.test(first.value)) return false;
   const rest = first.value === 'vllm' ? args.slice(0, 2) : args.slice(0, 1);
-  const isCommand = first.value === 'serve' || rest[1]?.value === 'serve';
+  // Some versions ignore one further argument without a flag.
+  const isSecond = first.value === 'serve' && args[1] !== undefined && !args[1].value.startsWith('-');
+  const isCommand = isSecond || rest[1]?.value === 'serve';
   if (!isCommand || typeof first.at.step !== 'number') return false;
   report({
-    message: `The image already runs the server, so "${rest.map(({ value }) => value).join(' ')}" is passed to it as arguments: it does not know them and does not start`,
+    message: `The image already runs vLLM and gets "${rest.map(({ value }) => value).join(' ')}" as an argument: the server does not start`,
     span: spanOf(first.at),
     fixes: () => [fix('Remove it', 'unsafe', ...rest.map(({ at }) => removeItem(document, at)))],
   });

@@ -71,8 +71,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For Services of another name or in another file, for labels that do not resemble each other or differ in a number, if an object has the
- * selected name, and for charts and patches.
+ * For Services of another name or in another file, for labels that do not resemble each other or differ in a number, if other
+ * pods have the selected labels, if an object has the selected name, and for charts and patches.
  *
  * ## Sources
  *
@@ -89,8 +89,8 @@ export default defineRule({
     const service = crossReferences.service(namespace, name);
     if (service?.file !== null || service.facts.selects === null) return;
     const missed = missedLabel(Object.entries(service.facts.selects), podSet);
-    if (missed === undefined || (missed.value !== name && isElsewhere(missed.value, namespace, crossReferences)))
-      return;
+    if (missed === undefined || crossReferences.keptRunning(namespace, service.facts.selects).length > 0) return;
+    if (missed.value !== name && isElsewhere(missed.value, namespace, crossReferences)) return;
     const { key, value, label, span } = missed;
     report({
       message: `Service ${shorten(name, 30)} selects ${shorten(`${key}=${value}`, 40)}, but these pods have ${shorten(label, 40)}: no request reaches them`,

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { type GpuModel, gpus, sliceGiB, usableCardGiB } from '../catalog/index.ts';
 import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
@@ -173,6 +174,18 @@ const smallServers: ReadonlyMap<string, number> = new Map(
   ['whisper', 'wyoming', 'speaches'].map((program) => [program, 10]),
 );
 
+/** Whether a container runs a published image without settings by which it loads a model several times or transcribes much at once. */
+function isSmallServer({ image, command, args, env }: Container): boolean {
+  if (command.length > 0 || !publishedServers.test(imageParts(image?.value ?? '').repository)) return false;
+  return ![...args.map(({ value }) => value), ...env.map(({ name }) => name)].some((one) =>
+    /workers|batch|parallel|engine|diari|whisperx/i.test(one),
+  );
+}
+
+/** https://github.com/speaches-ai/speaches https://github.com/ahmetoner/whisper-asr-webservice */
+const publishedServers =
+  /(?:^|\/)(?:faster-whisper-server|speaches|openai-whisper-asr-webservice|faster-whisper|wyoming-[a-z-]+)$/;
+
 /** A tiny model on each GPU of a replicated or scaled service, or on one of an unknown model. */
 function reportTinyModel(container: Container, context: PodSetContext): void {
   const { workload, podSet, report } = context;
@@ -184,7 +197,8 @@ function reportTinyModel(container: Container, context: PodSetContext): void {
   const gpu = gpus.get(inPod?.model ?? '');
   const memory = gpu === undefined ? null : usableCardGiB(gpu);
   const program = useOf(container).program ?? '';
-  const most = inPod?.modelHint === undefined && served === null ? smallServers.get(program) : undefined;
+  const isPlain = inPod?.modelHint === undefined && served === null && isSmallServer(container);
+  const most = isPlain ? smallServers.get(program) : undefined;
   if (most !== undefined && gpu !== undefined && memory !== null && most <= memory / 3) {
     report({
       message: `The ${program} server needs at most about ${most} of ${formatGiB(memory)} GiB (${gpu.name}): part of the GPU is enough`,

@@ -48,6 +48,8 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
   const { workspace } = scope;
   // KServe derives these names from the name of an InferenceService.
   if (/-(?:predictor|transformer|explainer)(?:-default)?$/.test(name)) return [];
+  // Every cluster has these priorities.
+  if (/^system-(?:node|cluster)-critical$/.test(name)) return [];
   if (kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0)) return [];
   const near = kinds.flatMap((kind) =>
     workspace.slips(bare(kind), name).flatMap((other) => {

@@ -29,6 +29,34 @@ export function budgetsOf(
   });
 }
 
+/** The labels by which most selectors find their pods. An index of each is made when it is first needed. */
+const usualLabels: ReadonlyMap<string, (found: Found) => string | undefined> = new Map(
+  [
+    'app.kubernetes.io/instance',
+    'app',
+    'app.kubernetes.io/name',
+    'app.kubernetes.io/component',
+    'component',
+    'name',
+  ].map((key) => [
+    key,
+    ({ object }: Found) => wordOfLabel(object.namespace, key, factsAs(object, 'workload')?.labels[key]),
+  ]),
+);
+
+function wordOfLabel(namespace: string | null, key: string, value: string | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify([namespace, key, value]);
+}
+
+/** The objects of a kind in a namespace that may have these labels: a namespace may have thousands of objects. */
+function withLabels(scope: Scope, kind: string, namespace: string | null, labels: Table<string>): readonly Found[] {
+  for (const [key, wordOf] of usualLabels) {
+    const word = wordOfLabel(namespace, key, labels[key]);
+    if (word !== undefined) return scope.workspace.objects(kind, wordOf, word).above(scope);
+  }
+  return inNamespace(scope, kind, namespace);
+}
+
 /** The Deployments and StatefulSets whose pods have these labels. */
 export function keptRunning(
   scope: Scope,
@@ -37,7 +65,7 @@ export function keptRunning(
 ): readonly Referenced<WorkloadFacts>[] {
   const wanted = Object.entries(labels);
   return ['Deployment', 'StatefulSet']
-    .flatMap((kind) => inNamespace(scope, kind, namespace))
+    .flatMap((kind) => withLabels(scope, kind, namespace, labels))
     .flatMap((found) => {
       const facts = factsAs(found.object, 'workload');
       if (facts === null || !wanted.every(([key, value]) => facts.labels[key] === value)) return [];
