@@ -41,7 +41,7 @@ function metricIn(annotations: readonly Cursor[]): KnativeMetric | undefined {
   };
 }
 
-/** KServe reads the metric, the target and the class in its other modes too. */
+/** People also set the metric, the target and the class where Knative does not run. */
 function isKnativeOnly(entry: Cursor): boolean {
   const key = keyOf(entry);
   return key.startsWith(prefix) && !/\/(?:metric|target|class)$/.test(key);

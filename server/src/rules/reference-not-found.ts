@@ -96,7 +96,9 @@ export default defineRule({
       if (first === undefined) continue;
       const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;
       // The cluster may have an object of that name too, but hardly if this file defines the similar one.
-      const effect = first.file === null ? effects.get(first.kind) : undefined;
+      // `hf-cache` and `tf-cache` are two things.
+      const isTypo = first.file === null && first.name[0] === name[0];
+      const effect = isTypo ? effects.get(first.kind) : undefined;
       context.report({
         ...(effect !== undefined && { severity: 'warning' }),
         message: `No ${first.kind} "${shorten(name)}"; did you mean "${shorten(first.name)}"${where}?${effect ?? ''}`,
