@@ -57,11 +57,13 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, otherCloud, ownMachine, region, regions, instanceType, nodeGpus, terms, needs } = placement;
+  const { provider, providers, otherCloud, ownMachine, region, regions, instanceType, nodeGpus, terms, needs } =
+    placement;
   const key = JSON.stringify([
     model,
     devices,
     provider,
+    providers,
     otherCloud,
     ownMachine,
     region,
@@ -95,7 +97,10 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (known !== null) return quoteAt(model, devices, placement, known, pricing, prices);
   // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
-  const sellers = providersOf(offers({ gpu: model }, prices.sheet)).filter(hasNodes);
+  const { providers } = placement;
+  const sellers = providersOf(offers({ gpu: model }, prices.sheet)).filter((one) =>
+    providers === undefined ? hasNodes(one) : providers.includes(one),
+  );
   const inRegion = providersIn(placement, sellers, prices.sheet);
   const found = inRegion.map((provider) => quoteAt(model, devices, placement, provider, pricing, prices));
   const certain = found.filter((one) => one.prices.some(isCertain));
@@ -123,9 +128,17 @@ function joined(quotes: readonly Quote[]): Quote {
 }
 
 /** The providers that have the regions of the pods; all if none has them. */
-function providersIn({ region, regions }: Placement, all: readonly Provider[], sheet: PriceSheet): readonly Provider[] {
+function providersIn(
+  { providers, region, regions }: Placement,
+  all: readonly Provider[],
+  sheet: PriceSheet,
+): readonly Provider[] {
   const wanted = regions ?? (region === null ? [] : [region]);
-  const found = all.filter((provider) => wanted.some((one) => regionsOf(provider, sheet).includes(one)));
+  const found = all.filter((provider) => {
+    const own = regionsOf(provider, sheet);
+    // Of the providers that a manifest names, some have no regions.
+    return wanted.some((one) => own.includes(one)) || (providers !== undefined && own.length === 0);
+  });
   return found.length === 0 ? all : found;
 }
 

@@ -292,6 +292,8 @@ export interface Placement {
   /** The selector that decides the capacity; undefined if the config does. */
   readonly capacityAt: Cursor | undefined;
   readonly provider: string | null;
+  /** The providers, if the pods may run at several; `provider` is null then. */
+  readonly providers?: readonly string[];
   readonly region: string | null;
   /** The regions, if the pods may run in several; `region` is null then. */
   readonly regions?: readonly string[];

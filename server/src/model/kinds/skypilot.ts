@@ -127,9 +127,13 @@ function placementOf(resources: Cursor, alternatives: readonly Cursor[]): Partia
   const [capacity, cloud] = [capacities[0], places[0]];
   const sameCloud = places.every(({ provider }) => provider === cloud?.provider);
   const sameRegion = places.every(({ region }) => region === cloud?.region);
+  const providers = places.flatMap(({ provider }) => provider ?? []);
+  const regions = places.flatMap(({ region }) => region ?? []);
   return {
     ...(capacities.every((one) => one.capacity === capacity?.capacity) && capacity),
     ...(sameCloud && { ...cloud, ...(!sameRegion && { region: null }) }),
+    ...(!sameCloud && providers.length === places.length && { providers: [...new Set(providers)] }),
+    ...(!(sameCloud && sameRegion) && regions.length > 0 && { regions: [...new Set(regions)] }),
   };
 }
 
