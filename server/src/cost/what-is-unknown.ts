@@ -1,4 +1,5 @@
 import { type GpuModel, gpus, migByResource, offers, type PriceSheet, soldModels } from '../catalog/index.ts';
+import { runsPerNode } from '../model/charts/apps.ts';
 import { knownResource, resourceName } from '../model/requested-resource.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { asText } from '../yaml/cursor.ts';
@@ -54,7 +55,7 @@ function soldGpus(sheet: PriceSheet): readonly GpuModel[] {
 
 /** What decides the number of pods, if the object does not. */
 export function whoSetsPods({ kind, manifest, partial }: Workload, { replicas }: PodSet): UnknownCount {
-  if (kind === 'DaemonSet') return { by: 'nodes' };
+  if (kind === 'DaemonSet' || runsPerNode(manifest.root)) return { by: 'nodes' };
   const text = replicas === undefined ? undefined : asText(replicas);
   if (text !== undefined && Number.isNaN(Number(text))) return { by: 'template', text };
   return { by: manifest.created === 'later' ? 'creator' : partial ? 'rest' : null };

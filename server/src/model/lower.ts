@@ -3,6 +3,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { entries, getIn, isIncomplete, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
+import { runsPerNode } from './charts/apps.ts';
 import { podClaims } from './claims.ts';
 import { withConfigEnv } from './config-env.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
@@ -105,7 +106,10 @@ function lowerValues(
     ...lowerWorkload(manifest, lowered, counted ? role : 'definition', context),
     ...(wholeResources && { wholeResources }),
   };
-  if (counted) return workload;
+  if (counted)
+    return runsPerNode(root) && namesAccelerators(workload)
+      ? { ...workload, replica: onePod(workload, 'node') }
+      : workload;
   const replica = { ...onePod(workload, 'replica'), role: role ?? 'unknown' };
   if (released === undefined || !namesAccelerators(workload)) return { ...workload, replica };
   const running = { ...lowered, podSets: [{ ...podSet, pods: released }] };

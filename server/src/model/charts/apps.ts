@@ -166,10 +166,15 @@ export function isStrayField(entry: Cursor): boolean {
 
 const containerFields = /^(?:resources|env|envFrom|image|command|args|probes|securityContext|lifecycle|ports)$/;
 
+/** Whether the values of a controller make a DaemonSet. */
+export function runsPerNode(controller: Cursor): boolean {
+  return asText(getIn(controller, 'type'))?.toLowerCase() === 'daemonset';
+}
+
 /** One per node in a DaemonSet; a Job or CronJob runs one pod at a time. */
 function podsOf(controller: Cursor): PodCount {
   const type = (asText(getIn(controller, 'type')) ?? 'deployment').toLowerCase();
-  if (type === 'daemonset' || isTemplated(getIn(controller, 'type'))) return exactly(null);
+  if (runsPerNode(controller) || isTemplated(getIn(controller, 'type'))) return exactly(null);
   if (!/job$/.test(type)) return replicasOf(controller);
   if (asBoolean(getIn(controller, 'enabled')) === false) return exactly(0);
   return exactly(lowerCount(firstOf(getIn(controller, type) ?? controller, ['parallelism']), 1));
