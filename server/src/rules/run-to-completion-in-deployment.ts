@@ -159,7 +159,8 @@ function replicatedKind({ kind, apiVersion, manifest, partial }: Workload): stri
     return type === undefined || asText(type) === 'deployment' ? 'Deployment' : undefined;
   }
   const entry = likeKind(groupOf(apiVersion), kind);
-  return entry?.staysUp === true && entry.replica === 'pod' ? kind : undefined;
+  // The pods of a group always restart, too.
+  return entry?.staysUp === true && (entry.replica === 'pod' || kind === 'LeaderWorkerSet') ? kind : undefined;
 }
 
 function endOf(container: Container, { document, workload }: PodSetContext): End | undefined {
