@@ -1,6 +1,5 @@
-import { meantResource } from '../catalog/resource-spelling.ts';
 import type { Cursor } from '../yaml/cursor.ts';
-import { entries, getIn, isIncomplete, items, keyOf, rootCursor } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { runsPerNode } from './charts/apps.ts';
@@ -18,6 +17,7 @@ import { exactly } from './kinds/pod-sets.ts';
 import { modelsOfMachines } from './machine-terms.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { manifestsInTexts } from './manifests-in-texts.ts';
+import { misspellsResource } from './misspelled-resource.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { onDisk, withStorage } from './node-disk.ts';
@@ -144,14 +144,6 @@ export function lowerManifest(
   // Without accelerators, a guess is useless.
   const uses = namesAccelerators(workload) || workload.podSets.some(misspellsResource);
   return uses ? { ...workload, byShape: true } : undefined;
-}
-
-/** Whether a container requests a resource by a misspelled name, which gpu-resource-name reports. */
-function misspellsResource({ containers }: PodSet): boolean {
-  const names = containers.flatMap(({ resources }) =>
-    ['limits', 'requests'].flatMap((key) => entries(getIn(resources, key)).map(keyOf)),
-  );
-  return names.some((name) => name.includes('/') && meantResource(name) !== undefined);
 }
 
 interface LoweringContext {
