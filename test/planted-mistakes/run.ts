@@ -126,7 +126,7 @@ function follows(other: string, planted: string): boolean {
 
 /** What another model or server can bring. */
 const followsServer: ReadonlySet<string> = new Set([
-  ...['model-does-not-fit', 'kv-cache-too-small', 'server-port', 'probe-invalid'],
+  ...['model-does-not-fit', 'kv-cache-too-small', 'server-port', 'probe-invalid', 'gated-model-without-token'],
 ]);
 
 /** Findings that were not there before, by rule and holder: positions have moved. */

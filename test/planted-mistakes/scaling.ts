@@ -35,7 +35,10 @@ const knative = 'autoscaling.knative.dev/';
 
 function autoscalingAnnotation(analysis: DocumentAnalysis): readonly Mistake[] {
   const services = manifestsOf(analysis, 'Service').filter(({ manifest }) => /knative/.test(manifest.apiVersion));
-  const inferences = manifestsOf(analysis, 'InferenceService');
+  // Without Knative, none of its annotations has an effect.
+  const inferences = manifestsOf(analysis, 'InferenceService').filter(
+    ({ manifest }) => !manifest.annotations.some(({ value }) => /^(?:Standard|RawDeployment)$/.test(value)),
+  );
   const places = [
     ...services.map(({ path }) => [...path, 'spec', 'template', 'metadata']),
     ...inferences.map(({ path }) => [...path, 'metadata']),

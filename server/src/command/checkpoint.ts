@@ -81,9 +81,10 @@ function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   ];
 }
 
-/** A flag for the place itself: `--output-dir ckpt` is the same as `--output-dir ./ckpt`. Other flags may name a format or a run. */
+/** A flag for the place itself: `--output-dir ckpt` is the same as `--output-dir ./ckpt`. Other flags may name a format or a run, or switch something. */
 function isFolder(words: readonly string[], value: string | undefined): value is string {
-  return words.some((word) => folderWords.has(word)) && /^[A-Za-z0-9][\w.-]*$/.test(value ?? '') && !isOff(value);
+  if (!words.some((word) => folderWords.has(word)) || isOff(value)) return false;
+  return /^[A-Za-z0-9][\w.-]*$/.test(value ?? '') && !/^(?:true|yes|on|\d+)$/i.test(value ?? '');
 }
 
 /** `--save-checkpoint /ckpt`, unlike a switch or a number of steps. */
