@@ -96,7 +96,11 @@ export default defineRule({
 function mayHaveModel({ at, env, command, volumeMounts }: Container, { containers, volumes, pod }: PodSet): boolean {
   if (command.length > 0 || getIn(at, 'envFrom') !== undefined || isIncomplete(getIn(at, 'env'))) return true;
   if (containers.some(({ type }) => type === 'init') || isIncomplete(pod)) return true;
-  if (env.some(({ name }) => /^NGC_|KEY$|TOKEN|^NIM_(?:MODEL|OFFLINE|REPOSITORY|DISABLE|FT_MODEL)|^AWS_/.test(name)))
+  if (
+    env.some(({ name }) =>
+      /[{$]|^$|^NGC_|KEY$|TOKEN|^NIM_(?:MODEL|OFFLINE|REPOSITORY|DISABLE|FT_MODEL)|^AWS_/.test(name),
+    )
+  )
     return true;
   const mounted = new Set(volumeMounts.map(({ name }) => name));
   return volumes.some(({ name, source }) => mounted.has(name) && !passing.has(source)) || claimed(mounted, volumes);

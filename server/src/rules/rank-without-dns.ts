@@ -94,7 +94,8 @@ export default defineRule({
     const { name, namespace, manifest, podSets } = workload;
     if (workload.partial || name === null || name.length > 63 || !podSets.some(requestsAccelerators)) return;
     const all = kindOf(workload).addresses?.(manifest.root, name) ?? [];
-    if (all.length === 0 || isIncomplete(podSet.pod)) return;
+    // A template may write a part of a name.
+    if (all.length === 0 || isIncomplete(podSet.pod) || all.some(({ stem }) => stem.includes('{{'))) return;
     const alone = isAlone(workload);
     for (const { host, labels, span } of addressesOf(container, name, document)) {
       const problem = alone ? wrongOwnName(host, labels, all) : problemOf(host, labels, all);
