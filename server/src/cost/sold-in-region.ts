@@ -1,7 +1,7 @@
 import type { Placement } from '../model/workload.ts';
 import type { Quote } from './offers.ts';
 
-/** The models that are sold in the region of the pods; all if none is, or without a region: a price of another region stands in only then. */
+/** The models sold in the region of the pods. Without a region, or if none is sold there, all models: another region then lends its price. */
 export function soldInRegion(
   models: readonly string[],
   { region }: Pick<Placement, 'region'>,

@@ -6,7 +6,7 @@ import type { Container } from '../model/workload.ts';
 import { type Cursor, isTemplated } from '../yaml/cursor.ts';
 import { isHarmless } from './sole-server.ts';
 
-/** What tells a program to compute on the CPU: a flag of its command, or a variable of the container. */
+/** What makes a program run on the CPU: a flag of its command, or a variable of the container. */
 export interface CpuSetting {
   /** As written: `--device cpu`. */
   readonly text: string;

@@ -14,7 +14,7 @@ export interface ListeningPort {
   readonly words: readonly [Word, Word] | undefined;
 }
 
-/** How a server is told its port. */
+/** How the port of a server is set. */
 interface PortSetting {
   readonly flags: readonly string[];
   /** undefined: files or images of these programs may set another one. */

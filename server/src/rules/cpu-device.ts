@@ -9,7 +9,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A program is told to compute on the CPU, but its container holds GPUs.
+ * A program is set to run on the CPU, but its container holds GPUs.
  *
  * ## Why
  *
