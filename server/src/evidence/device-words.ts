@@ -9,12 +9,17 @@ export function mayRequest(key: string): boolean {
 
 /** Whether values name devices anywhere but in comments and in the server's part of their memory or its layers, or a device that is the CPU. */
 export function namesDevices(text: string): boolean {
-  const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?(?:mem\w*|layers)/gi, '');
+  const plain = withoutComments(text).replace(/gpu[-_]?(?:mem\w*|layers)/gi, '');
   return (
     /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/i.test(
       plain,
     ) || modelsMentioned(plain.slice(0, 20_000)).length > 0
   );
+}
+
+/** A text without its comments, for searches by words. */
+export function withoutComments(text: string): string {
+  return text.replace(/(?:^|\s)#.*$/gm, '');
 }
 
 const resourceWords = ['preset', 'profile', 'limits', 'requests', 'claim', 'claims', 'runtime-class', 'instance-type'];

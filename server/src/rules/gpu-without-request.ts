@@ -122,6 +122,8 @@ export default defineRule({
   severity: 'info',
   aboutMissingRequest: true,
   podSet(podSet, { workload, document, report }) {
+    // No device helps this build, whatever a chart adds.
+    if (isValues(workload) && podSet.containers.some(reportCudaBuild)) return;
     if (isValues(workload) && workload.role === 'definition') {
       reportEmptyResources(podSet);
       if (workload.wholeResources === true && namesRuntimeAlone(podSet)) reportRuntimeClass(podSet);

@@ -1,6 +1,19 @@
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { isValues } from '../model/values.ts';
+import { firstOf } from '../model/values-parts.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -70,7 +83,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the pods must run on one node, for shares of a GPU, for storage classes of file systems that several nodes can mount anyway and of local
- * disks, and if the claim is not in the same project.
+ * disks, and if the claim is not in the same project. In the values of charts, which may make a StatefulSet, it is **information**.
  *
  * ## Sources
  *
@@ -84,9 +97,11 @@ export default defineRule({
     const { min, max } = podSet.pods;
     // An autoscaler that may start a second pod needs a volume for it, too.
     const pods = min === null ? null : Math.max(min, max ?? 0);
-    if (pods === null || pods < 2 || context.workload.partial || context.workload.role === 'definition') return;
+    if (pods === null || pods < 2 || context.workload.role === 'definition') return;
     if (!requestsAccelerators(podSet) || !podSet.accelerators.some(({ form }) => form === 'whole')) return;
     if (isOnOneNode(podSet)) return;
+    if (isValues(context.workload)) checkValues(podSet, pods, context);
+    if (context.workload.partial) return;
     for (const volume of podSet.volumes) checkVolume(volume, min === pods ? `${pods}` : `up to ${pods}`, context);
   },
 });
@@ -98,13 +113,42 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string, context: P
   const claim = context.crossReferences.volumeClaim(context.workload.namespace, name);
   if (claim === undefined || claim.siblingFolder) return;
   const { accessModes, storageClass } = claim.facts;
-  const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
+  const single = accessModes.length > 0 && accessModes.every(isSingle);
   if (!single || mountsAnywhere.test(storageClass ?? '')) return;
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
   context.report({
     message: `${accessModes[0]} claim ${shorten(name, 40)}${source} is mounted by ${pods} pods: those on a different node from the first never start`,
     span: spanOf(claimName),
   });
+}
+
+/** The one volume that most charts make of a part of their values; a StatefulSet has one for each pod. */
+function checkValues({ pod }: PodSet, pods: number, { document, report }: PodSetContext): void {
+  if (/stateful|per-?(?:pod|replica)/i.test(document.text)) return;
+  for (const part of entries(pod)) {
+    if (!/^(?:persist\w*|pvc|storage|(?:model)?cache)$/i.test(keyOf(part)) || isOff(part)) continue;
+    const modes = firstOf(part, ['accessMode', 'accessModes']);
+    const named = [...items(modes), ...(modes === undefined ? [] : [modes])].flatMap((one) => asText(one) ?? []);
+    if (modes === undefined || named.length === 0 || !named.every(isSingle)) continue;
+    if (mountsAnywhere.test(asText(firstOf(part, ['storageClass', 'storageClassName'])) ?? '')) continue;
+    report({
+      severity: 'info',
+      message: `${named[0]} with up to ${pods} pods: if a Deployment shares the volume, pods on a different node from the first never start`,
+      span: spanOf(modes),
+    });
+  }
+}
+
+function isOff(part: Cursor): boolean {
+  return (
+    isIncomplete(part) ||
+    asBoolean(getIn(part, 'enabled')) === false ||
+    (asText(getIn(part, 'existingClaim')) ?? '') !== ''
+  );
+}
+
+function isSingle(mode: string): boolean {
+  return /^ReadWriteOnce(?:Pod)?$/.test(mode);
 }
 
 /** Classes of shared file systems, which do not enforce the access mode, and of local disks, which keep all pods on one node. */
