@@ -92,7 +92,7 @@ export default defineRule({
     report({
       // A template may have the token.
       severity: isOpen ? 'info' : 'warning',
-      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token: without HF_TOKEN' : 'the container has no HF_TOKEN:'} the server does not start`,
+      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : 'the container has no HF_TOKEN'}: the server does not start`,
       span: spanOf(place.at),
     });
   },

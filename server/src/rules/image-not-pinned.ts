@@ -8,6 +8,7 @@ import { gpuImage, gpuProgram, isTool, usesUnrequestedGpu } from '../evidence/gp
 import { usesAccelerators } from '../evidence/launch.ts';
 import { plainCount } from '../model/kinds/shape-devices.ts';
 import { lowerContainer, text } from '../model/pod.ts';
+import { imageUseOf } from '../model/process-input.ts';
 import { isValues, mayBeValues } from '../model/values.ts';
 import { imageAt } from '../model/values-component.ts';
 import { containerOf, imageOf } from '../model/values-parts.ts';
@@ -83,7 +84,8 @@ export default defineRule({
   severity: 'info',
   document({ root, text }, context) {
     if (root === null) return;
-    if (mayBeValues(rootCursor(root)) && namesDevices(text)) checkServerImages(rootCursor(root), context, 0);
+    if (mayBeValues(rootCursor(root)) && namesDevices(text))
+      checkServerImages(rootCursor(root), context, 0, turnsGpusOn(rootCursor(root)));
     for (const version of [...serverVersions(rootCursor(root)), ...kustomizeTags(rootCursor(root))]) {
       context.report({
         message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable: a new pod can run a different build`,
@@ -132,16 +134,25 @@ function checkImage(
   }
 }
 
+/** Whether values turn GPUs on for all their programs, among which those without an image for CPUs use them. */
+function turnsGpusOn(values: Cursor): boolean {
+  return entries(values).some(
+    (entry) => /^(?:gpus?|accelerators?)$/i.test(keyOf(entry)) && asBoolean(getIn(entry, 'enabled')) === true,
+  );
+}
+
 /** The images of GPU programs anywhere in values that name devices: many charts have them far from the resources. */
-function checkServerImages(at: Cursor, context: DocumentContext, depth: number): void {
+function checkServerImages(at: Cursor, context: DocumentContext, depth: number, turnedOn: boolean): void {
   if (depth > 12 || asBoolean(getIn(at, 'enabled')) === false) return;
   for (const child of [...entries(at), ...items(at)]) {
     if (/image$/i.test(keyOf(child))) {
       const name = keyOf(child) === 'image' ? imageOf(at, child).image : undefined;
       const image = name ?? text(child);
       const container = { ...lowerContainer(at, 'app'), image };
-      if (gpuProgram(container) !== undefined || gpuImage(container) !== undefined) checkImage(container, context);
-    } else if (child.node.kind !== 'scalar') checkServerImages(child, context, depth + 1);
+      const isServer = turnedOn && imageUseOf(container).use === 'serving';
+      if (isServer || gpuProgram(container) !== undefined || gpuImage(container) !== undefined)
+        checkImage(container, context);
+    } else if (child.node.kind !== 'scalar') checkServerImages(child, context, depth + 1, turnedOn);
   }
 }
 

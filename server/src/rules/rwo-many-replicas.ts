@@ -10,7 +10,6 @@ import {
   getIn,
   isIncomplete,
   isTemplated,
-  items,
   keyOf,
   spanOf,
 } from '../yaml/cursor.ts';
@@ -113,7 +112,7 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string, context: P
   const claim = context.crossReferences.volumeClaim(context.workload.namespace, name);
   if (claim === undefined || claim.siblingFolder) return;
   const { accessModes, storageClass } = claim.facts;
-  const single = accessModes.length > 0 && accessModes.every(isSingle);
+  const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
   if (!single || mountsAnywhere.test(storageClass ?? '')) return;
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
   context.report({
@@ -123,32 +122,18 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string, context: P
 }
 
 /** The one volume that most charts make of a part of their values; a StatefulSet has one for each pod. */
-function checkValues({ pod }: PodSet, pods: number, { document, report }: PodSetContext): void {
-  if (/stateful|per-?(?:pod|replica)/i.test(document.text)) return;
-  for (const part of entries(pod)) {
-    if (!/^(?:persist\w*|pvc|storage|(?:model)?cache)$/i.test(keyOf(part)) || isOff(part)) continue;
-    const modes = firstOf(part, ['accessMode', 'accessModes']);
-    const named = [...items(modes), ...(modes === undefined ? [] : [modes])].flatMap((one) => asText(one) ?? []);
-    if (modes === undefined || named.length === 0 || !named.every(isSingle)) continue;
-    if (mountsAnywhere.test(asText(firstOf(part, ['storageClass', 'storageClassName'])) ?? '')) continue;
-    report({
-      severity: 'info',
-      message: `${named[0]} with up to ${pods} pods: if a Deployment shares the volume, pods on a different node from the first never start`,
-      span: spanOf(modes),
-    });
-  }
-}
-
-function isOff(part: Cursor): boolean {
-  return (
-    isIncomplete(part) ||
-    asBoolean(getIn(part, 'enabled')) === false ||
-    (asText(getIn(part, 'existingClaim')) ?? '') !== ''
-  );
-}
-
-function isSingle(mode: string): boolean {
-  return /^ReadWriteOnce(?:Pod)?$/.test(mode);
+function checkValues({ pod }: PodSet, pods: number, { document: { text }, report }: PodSetContext): void {
+  const part = entries(pod).find((one) => /^(?:persist\w*|pvc|storage|(?:model)?cache)$/i.test(keyOf(one)));
+  const modes = firstOf(part, ['accessMode', 'accessModes']);
+  if (part === undefined || modes === undefined || asBoolean(getIn(part, 'enabled')) === false) return;
+  const textOf = (at: Cursor) => text.slice(spanOf(at).start, spanOf(at).end);
+  if (/stateful/i.test(text) || mountsAnywhere.test(textOf(part)) || asText(getIn(part, 'existingClaim'))) return;
+  if (!/^\W*ReadWriteOnce(?:Pod)?\W*$/.test(textOf(modes))) return;
+  report({
+    severity: 'info',
+    message: `One volume for ${pods} pods with ReadWriteOnce: pods on a different node from the first never start, unless each has its own`,
+    span: spanOf(modes),
+  });
 }
 
 /** Classes of shared file systems, which do not enforce the access mode, and of local disks, which keep all pods on one node. */

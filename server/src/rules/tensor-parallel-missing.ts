@@ -12,7 +12,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, type Cursor, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -123,9 +123,8 @@ function namesModelAlone(container: Container, { workload, document }: PodSetCon
     return false;
   const model = servedFlags(container)?.model?.value;
   const { command, args } = container;
-  // Settings under the names of flags have no place in a list.
-  const isWritten = (at: Cursor) => typeof at.step === 'number' || /^(?:command|args)$/.test(String(at.step));
-  return model !== undefined && [...command, ...args].some(({ value, at }) => value.includes(model) && isWritten(at));
+  // Settings under the names of flags are not in a list.
+  return [...command, ...args].some(({ value, at }) => value === model && typeof at.step === 'number');
 }
 
 /** Whether the image is the one that the project of the server publishes, whose entrypoint is the server itself. */
