@@ -22,6 +22,7 @@ const gpuOnly = new Set([
   'text-generation-launcher',
   'trtllm-serve',
   'lmdeploy',
+  'aphrodite',
   'nim',
   'gpu-burn',
   'cuda-sample',
@@ -37,6 +38,7 @@ const products: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM'],
   ['sglang', 'SGLang'],
   ['lmdeploy', 'LMDeploy'],
+  ['aphrodite', 'Aphrodite'],
   ['nim', 'NIM'],
 ]);
 
