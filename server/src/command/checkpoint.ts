@@ -1,4 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
+import { oneOf } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
@@ -47,8 +48,12 @@ export const findCheckpointSigns = once((input: CheckpointInput): readonly Check
   ];
 });
 
-const storeAddress =
-  /(?<![\w])(?:s3|s3a|s3n|gs|gcs|az|abfs|abfss|wasb|wasbs|adl|oci|oss|cos|obs|tos|hdfs|r2|azureml|dbfs|swift|minio):\/\/[^\s"',;]*/g;
+const storeSchemes = oneOf(
+  's3 s3a s3n gs gcs r2 minio swift hdfs dbfs',
+  'az abfs abfss wasb wasbs adl azureml',
+  'oci oss cos obs tos',
+);
+const storeAddress = new RegExp(`(?<!\\w)(?:${storeSchemes})://[^\\s"',;]*`, 'g');
 
 /** Addresses of object stores, except those that are only read: data sets, weights, code. */
 function storesIn(text: string): readonly CheckpointSign[] {
