@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import type { Word } from '../command/shell.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
@@ -86,9 +87,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const isOpen =
     items(getIn(container.at, 'envFrom')).length > 0 ||
     set.some((name) => /PORT|^OLLAMA_HOST=/.test(name)) ||
-    flags.some(({ name }) =>
-      /^(?:c|config|config-file|env-file|uds|fd|headless|bind|node-rank|rank|models-preset)$/.test(name),
-    ) ||
+    flags.some(({ name }) => listenFlags.has(name)) ||
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
     words.some(({ text }) => text.startsWith('disaggregated'));
   const isOwn = !server.byImage || (plainImage.test(image?.value ?? '') && imageUseOf(container).program === program);
@@ -97,6 +96,9 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   if (isOpen || !isOwn || (address !== undefined && !/^[\w.]*$/.test(address.value?.value ?? ':'))) return undefined;
   return { program, port: setting.byDefault, words: undefined };
 }
+
+/** Flags by which a server may listen on another port, or on none. */
+const listenFlags = wordSet('c config config-file env-file models-preset', 'uds fd headless bind node-rank rank');
 
 /** The number of a port of a container, which probes and Services may name; undefined if it is unknown. */
 export function portNumber(port: Cursor | string | undefined, { at }: Container): number | undefined {
