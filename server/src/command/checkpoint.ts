@@ -22,6 +22,7 @@ export interface CheckpointSign {
   readonly flag?: Flag;
 }
 
+/** What may show where a program keeps its checkpoints. */
 export interface CheckpointInput {
   readonly command: readonly string[];
   readonly args: readonly string[];

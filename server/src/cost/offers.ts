@@ -10,6 +10,7 @@ import { listPrices, type OwnPrices, ownPodPrice } from './custom-prices.ts';
 import { byAmount, chosen, isCertain, type PodPrice, type Pricing, priceOn, type Request } from './pod-price.ts';
 import { atOwnPrices, isEverywhere, ownTerms, type PricedOffer } from './priced-offer.ts';
 
+/** The known prices of one pod's devices, with what they assume. */
 export interface Quote {
   /** One price per provider and per instance type that the placement names, cheapest first; empty if no price is known. */
   readonly prices: readonly PodPrice[];

@@ -63,6 +63,7 @@ export function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'
   return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
 }
 
+/** Compares by US dollars per hour. */
 export function byAmount(a: PodPrice, b: PodPrice): number {
   return a.hourly - b.hourly;
 }

@@ -24,6 +24,7 @@ export function meantValues(key: string, value: string): readonly string[] {
   return fitting.length > 0 ? fitting : same;
 }
 
+/** The label in which NVIDIA's GPU feature discovery names the card. */
 export const productLabel = 'nvidia.com/gpu.product';
 
 /** The word that names the card: `h100` in NVIDIA-H100-80GB-HBM3, `v5e` in tpu-v5e. */

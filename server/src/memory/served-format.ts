@@ -39,10 +39,12 @@ export function formatOf(
   return id === undefined ? ggufFormat(flag) : weightFormat(id);
 }
 
+/** Whether an engine computes with ggml, which reads GGUF files. */
 export function isGgml(engine: Engine): boolean {
   return engine === 'ollama' || engine === 'llama-cpp';
 }
 
+/** Whether the weights are in MXFP4: as the server loads them or, if it names no format, as published. */
 export function isMxfp4(shape: ModelShape, format: WeightFormat | null): boolean {
   return (format?.id ?? shape.format).includes('mxfp4');
 }

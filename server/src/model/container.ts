@@ -1,6 +1,7 @@
 import type { AcceleratorForm, NamedModel } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 
+/** A container of a pod, or a mapping that stands for one. */
 export interface Container {
   readonly type: 'init' | 'sidecar' | 'app';
   readonly name: string;

@@ -106,6 +106,7 @@ export interface DeviceSharing {
   readonly replicas: number;
 }
 
+/** A ResourceFlavor of a queue. */
 export interface FlavorFacts {
   readonly name: string;
   /** The labels of its nodes; null if no file defines the flavor. */
@@ -133,6 +134,7 @@ export interface LiveCluster {
   readonly asOf: number;
 }
 
+/** The node pools of the connected cluster. */
 export interface LivePools extends LiveCluster {
   readonly pools: readonly NodePool[];
   /** Capacity of the largest node for the first resource; null if no resource is requested. */
@@ -141,6 +143,7 @@ export interface LivePools extends LiveCluster {
   readonly canGrow: boolean;
 }
 
+/** What the nodes of the connected cluster offer. */
 export interface LiveOffers extends LiveCluster {
   /** Accelerator resources, sorted. */
   readonly resources: readonly string[];
@@ -148,10 +151,12 @@ export interface LiveOffers extends LiveCluster {
   readonly deviceClasses: readonly string[] | null;
 }
 
+/** The values that the nodes of the connected cluster have for a label. */
 export interface LiveValues extends LiveCluster {
   readonly values: readonly string[];
 }
 
+/** The node pools on which a pod must run. */
 export interface Landing {
   readonly first: Referenced<null>;
   /** The number of pools besides the first. */
@@ -168,6 +173,7 @@ export interface Landing {
   readonly terms: readonly NodeTerm[];
 }
 
+/** A name without an object, and the objects that it may mean. */
 export interface Dangling {
   /** The name in the referencing object. */
   readonly at: Cursor;
@@ -187,6 +193,7 @@ export interface ContainerFacts {
   readonly requests: readonly string[];
 }
 
+/** What a workload is, costs and requests. */
 export interface WorkloadFacts {
   readonly role: string;
   /** The app containers of its pods; null if they are unknown or if other fields than the containers' resources count. */
@@ -206,6 +213,7 @@ export interface WorkloadFacts {
   readonly replicas: number | null | undefined;
 }
 
+/** What a ClusterQueue offers. */
 export interface QueueFacts {
   /** null if a template may add more. */
   readonly resources: readonly string[] | null;

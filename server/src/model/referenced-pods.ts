@@ -19,23 +19,27 @@ export interface WorkerFacts extends PodsFacts {
   readonly tensor: number | null;
 }
 
+/** A container, and the accelerators that it requests. */
 export interface ReferencedContainer {
   readonly type: 'init' | 'sidecar' | 'app';
   readonly name: string;
   readonly accelerators: readonly ReferencedRequest[];
 }
 
+/** A request for accelerators; the count is null if it is templated. */
 export interface ReferencedRequest {
   readonly resource: string;
   readonly form: AcceleratorForm;
   readonly count: number | null;
 }
 
+/** A node label that the pods require, with the allowed values. */
 export interface ReferencedSelector {
   readonly key: string;
   readonly values: readonly string[];
 }
 
+/** Pods without workers. */
 export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors'>;
 
 /** The two roles of an LLMInferenceServiceConfig; null if it does not configure one. */
@@ -60,6 +64,7 @@ export interface WrittenNumber {
   readonly value: number | null;
 }
 
+/** The nodes of a training runtime. */
 export interface TrainingFacts extends PodsFacts {
   /** `mlPolicy.numNodes`; null if templated. */
   readonly numNodes: number | null;

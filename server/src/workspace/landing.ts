@@ -12,6 +12,7 @@ import { indexByPlace, type PlaceIndex } from './place-index.ts';
 import { terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
+/** The kinds on which the pools of a landing depend. */
 export const poolKinds = [...kindsFor('pool'), ...kindsFor('nodes'), ...terraformKinds];
 
 /**

@@ -30,6 +30,7 @@ export function servingFacts(manifest: Manifest): { readonly type: 'pods'; reado
   };
 }
 
+/** The two roles of an LLMInferenceServiceConfig. */
 export function llmFacts(manifest: Manifest): LlmConfigFacts {
   const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
   const pods = (name: string): ReferencedPods | null => {
@@ -65,10 +66,12 @@ export function trainingFacts(manifest: Manifest): { readonly type: 'training'; 
   return { type: 'training', facts: { ...podsFacts(node), numNodes: lowerCount(written, 1) } };
 }
 
+/** What the pods request and select, without workers. */
 export function podsFacts(podSet: PodSet): PodsFacts {
   return { ...seenPods(podSet), worker: null };
 }
 
+/** Implicit devices as plain values, which can be compared. */
 export function seenDevice({
   requested,
   form,
