@@ -1,5 +1,5 @@
 import { readFlags } from '../command/flags.ts';
-import type { Word } from '../command/shell.ts';
+import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
@@ -12,6 +12,8 @@ export interface ListeningPort {
   readonly port: number;
   /** The flag and its value; undefined for the default of the program. */
   readonly words: readonly [Word, Word] | undefined;
+  /** The program is unknown: it may also listen on the other ports that its container declares. */
+  readonly declared?: true;
 }
 
 /** How the port of a server is set. */
@@ -98,6 +100,38 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   return { program, port: setting.byDefault, words: undefined };
 }
 
+/** Where a server of an unknown kind listens: on the port of a flag or a variable, if its container declares that port too. */
+export function declaredPort(container: Container): ListeningPort | undefined {
+  if (mayRunMore(container) || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
+  const declared = new Set(declaredPorts(container));
+  if (declared.size === 0) return undefined;
+  const { command, args, env } = processInput(container);
+  const commands = allCommands(readCommandLine(command, args, env).statements);
+  const set = [
+    ...commands.flatMap(({ words }) => readFlags(words).flatMap(({ name, value }) => ({ name, value }))),
+    ...env.map(({ name, value }) => ({ name: name.toLowerCase().replaceAll('_', '-'), value })),
+  ];
+  const ports = set.flatMap(({ name, value = '' }) => (isPortName(name) && /^\d{1,5}$/.test(value) ? Number(value) : []));
+  const [port, ...others] = new Set(ports);
+  if (port === undefined || others.length > 0 || !declared.has(port)) return undefined;
+  return { program: `container ${container.name}`, port, words: undefined, declared: true };
+}
+
+/** `port`, `server-port`, `http-port`; not those of other servers: `db-port`, `master-port`. */
+function isPortName(name: string): boolean {
+  const words = name.split('-');
+  return words.pop() === 'port' && words.every((word) => ownWords.has(word));
+}
+
+const ownWords: ReadonlySet<string> = new Set([
+  ...['server', 'http', 'app', 'api', 'web', 'listen', 'container', 'service', 'gradio', 'uvicorn', 'webui'],
+]);
+
+/** The numbers in `ports` of a container. */
+export function declaredPorts({ at }: Container): readonly number[] {
+  return items(getIn(at, 'ports')).flatMap((one) => asNumber(getIn(one, 'containerPort')) ?? []);
+}
+
 /** The number of a port of a container, which probes and Services may name; undefined if it is unknown. */
 export function portNumber(port: Cursor | string | undefined, { at }: Container): number | undefined {
   const written = typeof port === 'string' ? port : asText(port);
@@ -107,8 +141,10 @@ export function portNumber(port: Cursor | string | undefined, { at }: Container)
   return asNumber(getIn(named, 'containerPort'));
 }
 
-/** Whether a flag or a variable of the container mentions a port: it may listen there too. */
-export function mentionsPort(port: number, { command, args, env }: Container): boolean {
+/** Whether a server may listen on another port too: a flag or a variable of its container mentions it. */
+export function mayListen(port: number, server: ListeningPort, container: Container): boolean {
+  if (server.declared && declaredPorts(container).includes(port)) return true;
+  const { command, args, env } = container;
   const texts = [...command, ...args].map(({ value }) => value);
   const all = [...texts, ...env.map(({ value }) => value?.value ?? '')];
   return all.some((text) => new RegExp(`(?:^|\\D)${port}(?:\\D|$)`).test(text));
