@@ -108,10 +108,12 @@ export function declaredPort(container: Container): ListeningPort | undefined {
   const { command, args, env } = processInput(container);
   const commands = allCommands(readCommandLine(command, args, env).statements);
   const set = [
-    ...commands.flatMap(({ words }) => readFlags(words).flatMap(({ name, value }) => ({ name, value }))),
+    ...commands.flatMap(({ words }): readonly { name: string; value: string | undefined }[] => [...readFlags(words)]),
     ...env.map(({ name, value }) => ({ name: name.toLowerCase().replaceAll('_', '-'), value })),
   ];
-  const ports = set.flatMap(({ name, value = '' }) => (isPortName(name) && /^\d{1,5}$/.test(value) ? Number(value) : []));
+  const ports = set.flatMap(({ name, value = '' }) =>
+    isPortName(name) && /^\d{1,5}$/.test(value) ? Number(value) : [],
+  );
   const [port, ...others] = new Set(ports);
   if (port === undefined || others.length > 0 || !declared.has(port)) return undefined;
   return { program: `container ${container.name}`, port, words: undefined, declared: true };

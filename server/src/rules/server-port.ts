@@ -119,7 +119,8 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
   const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
   if (labels.length === 0 || container.image === undefined) return;
   const services = crossReferences.servicesOf(workload.namespace, tableOf(labels));
-  const portsOf = ({ facts }: (typeof services)[number]) => facts.targets?.map((one) => portNumber(one, container)) ?? [];
+  const portsOf = ({ facts }: (typeof services)[number]) =>
+    facts.targets?.map((one) => portNumber(one, container)) ?? [];
   // Next to a Service with the right port, another one can be for metrics.
   if (server.declared && services.some((service) => portsOf(service).includes(server.port))) return;
   for (const service of services) {
@@ -127,7 +128,8 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     const ports = portsOf(service);
     // Clients of a headless Service choose the port themselves.
     if (siblingFolder || ports.length === 0 || !facts.hasAddress) continue;
-    if (ports.some((port) => port === undefined || port === server.port || mayListen(port, server, container))) continue;
+    if (ports.some((port) => port === undefined || port === server.port || mayListen(port, server, container)))
+      continue;
     const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));
     const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
     const source = file === null ? '' : ` (${shorten(file, 30)})`;
