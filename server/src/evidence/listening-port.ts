@@ -1,9 +1,10 @@
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import { mayRunMore } from './launch.ts';
+import { probesOf } from './probes.ts';
 import { soleServer } from './sole-server.ts';
 
 /** The port on which the only server of a container listens. */
@@ -100,8 +101,8 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   return { program, port: setting.byDefault, words: undefined };
 }
 
-/** Where a server of an unknown kind listens: on the port of a flag or a variable, if its container declares that port too. */
-export function declaredPort(container: Container): ListeningPort | undefined {
+/** Where a server of an unknown kind listens: on the port of a flag, a variable or else a probe, if its container declares that port too. */
+export function declaredPort(container: Container, workload: Workload): ListeningPort | undefined {
   if (mayRunMore(container) || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
   const declared = new Set(declaredPorts(container));
   if (declared.size === 0) return undefined;
@@ -111,12 +112,19 @@ export function declaredPort(container: Container): ListeningPort | undefined {
     ...commands.flatMap(({ words }): readonly { name: string; value: string | undefined }[] => [...readFlags(words)]),
     ...env.map(({ name, value }) => ({ name: name.toLowerCase().replaceAll('_', '-'), value })),
   ];
-  const ports = set.flatMap(({ name, value = '' }) =>
+  const written = set.flatMap(({ name, value = '' }) =>
     isPortName(name) && /^\d{1,5}$/.test(value) ? Number(value) : [],
   );
-  const [port, ...others] = new Set(ports);
+  const [port, ...others] = new Set(written.length > 0 ? written : probedPorts(container, workload));
   if (port === undefined || others.length > 0 || !declared.has(port)) return undefined;
   return { program: `container ${container.name}`, port, words: undefined, declared: true };
+}
+
+function probedPorts(container: Container, workload: Workload): readonly (number | undefined)[] {
+  const requests = Object.values(probesOf(container, workload)).flatMap((probe) =>
+    ['httpGet', 'tcpSocket', 'grpc'].map((action) => getIn(probe, action, 'port')),
+  );
+  return requests.flatMap((at) => (at === undefined ? [] : [portNumber(at, container)]));
 }
 
 /** `port`, `server-port`, `http-port`; not those of other servers: `db-port`, `master-port`. */

@@ -15,8 +15,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. Of other servers, the port is known if a flag or
- * a variable names the same one as `containerPort`. `containerPort` does not change it. A probe
+ * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. Of other servers, the port is known if a flag,
+ * a variable or a probe names the same one as `containerPort`. `containerPort` does not change it. A probe
  * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
  * port are refused.
  *
@@ -81,7 +81,7 @@ export default defineRule({
   container(container, context) {
     const { podSet, workload } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet) || !isAlone(container, podSet, workload)) return;
-    const server = listeningPort(container) ?? declaredPort(container);
+    const server = listeningPort(container) ?? declaredPort(container, workload);
     if (server === undefined) return;
     checkProbes(server, container, context);
     checkServices(server, container, context);
