@@ -17,7 +17,7 @@ export interface CheckpointSign {
   readonly kind: 'store' | 'path' | 'resume' | 'unknown';
   /** The path or address, or the name without a known value. */
   readonly text: string;
-  /** The flag, if the sign is one, with its first word. */
+  /** The word, or the first word of the flag. */
   readonly word?: Word;
   readonly flag?: Flag;
 }
@@ -42,7 +42,7 @@ export const findCheckpointSigns = once((input: CheckpointInput): readonly Check
       const named = flags.filter(({ valueWord }) => valueWord === undefined || !other.has(valueWord));
       return [
         ...named.flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word, flag }))),
-        ...words.filter((word) => !other.has(word)).flatMap((word) => signOfWord(word.text)),
+        ...words.filter((word) => !other.has(word)).flatMap((word) => signOfWord(word)),
       ];
     }),
     ...input.env.flatMap(({ name, value }) => signOfEnv(name, value)),
@@ -71,7 +71,8 @@ function isReadOnly(before: string): boolean {
   return name !== undefined && wordsOf(name).some((word) => inputWords.has(word));
 }
 
-function signOfFlag(flag: Flag): readonly CheckpointSign[] {
+/** What a flag says of where the progress goes; empty if nothing. */
+export function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   const { name, written, value, dynamic } = flag;
   const words = wordsOf(written);
   if (words.some((word) => resumeWords.has(word))) {
@@ -112,7 +113,7 @@ function isSettingsFile(flag: Flag): boolean {
 }
 
 /** Files of settings that say nothing about progress: those of data sets, and of launchers. */
-function setsOtherThings({ written, name, valueWord }: Flag, words: readonly Word[]): boolean {
+export function setsOtherThings({ written, name, valueWord }: Flag, words: readonly Word[]): boolean {
   if (valueWord === undefined) return false;
   const parts = wordsOf(written);
   if (parts.some((word) => word === 'dataset' || word === 'data' || word === 'tokenizer' || word === 'deepspeed'))
@@ -132,9 +133,10 @@ function signOfEnv(name: string, value: string | undefined): readonly Checkpoint
 }
 
 /** Tools that access other storage, and settings files passed without a flag. */
-function signOfWord(text: string): readonly CheckpointSign[] {
+function signOfWord(word: Word): readonly CheckpointSign[] {
+  const { text } = word;
   if (commandNamed(text)?.stores === true) return [{ kind: 'store', text }];
-  return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text }] : [];
+  return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text, word }] : [];
 }
 
 /** A sign of the path or store address in a value; `otherwise` for any other value. */
