@@ -1,4 +1,5 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
 
 /** What is wrong with a flag of a model server. */
@@ -122,15 +123,7 @@ const servers: ReadonlyMap<string, ServerFlags> = new Map([
 ]);
 
 /** Options of `docker run` that no server has, nor as the beginning of a name: guides have them in front of the image. */
-const dockerOptions: ReadonlySet<string> = new Set([
-  'shm-size',
-  'gpus',
-  'runtime',
-  'ulimit',
-  'restart',
-  'privileged',
-  'publish',
-]);
+const dockerOptions = wordSet('shm-size gpus runtime ulimit restart privileged publish');
 
 /** The flags with which a server exits: with a misspelled name, one of another server, or a value that it rejects. */
 export function wrongFlags(program: string, flags: readonly Flag[]): readonly WrongFlag[] {

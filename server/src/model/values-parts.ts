@@ -1,4 +1,5 @@
 import { acceleratorResource, instanceType } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isIncomplete, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { PodCount, PodSetSource } from './kinds/kind.ts';
@@ -107,7 +108,9 @@ export function containerOf(parts: ContainerParts): Container {
 /** A container with the command line from the part of its values that has one: `image: {command: […]}`, or a text for a shell. */
 function withStart(container: Container): Container {
   const { at, command, args } = container;
-  const parts = entries(at).filter((part) => startParts.test(keyOf(part)) && getIn(part, 'resources') === undefined);
+  const parts = entries(at).filter(
+    (part) => startParts.has(keyOf(part).toLowerCase()) && getIn(part, 'resources') === undefined,
+  );
   const found = [at, ...parts].map((part) => ({
     command: wordsIn(getIn(part, 'command')),
     args: wordsIn(getIn(part, 'args')),
@@ -118,7 +121,7 @@ function withStart(container: Container): Container {
     : { ...container, ...only };
 }
 
-const startParts = /^(?:image|process|container|main|server|app|deployment|engine|vllm|sglang|llm)$/i;
+const startParts = wordSet('image process container main server', 'app deployment engine vllm sglang llm');
 
 /** The words of a list, or of a line that a chart passes to a shell. */
 function wordsIn(list: Cursor | undefined): readonly Located<string>[] {

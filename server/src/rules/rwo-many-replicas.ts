@@ -1,3 +1,4 @@
+import { partOf } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
@@ -137,8 +138,11 @@ function checkValues({ pod }: PodSet, pods: number, { document: { text }, report
 }
 
 /** Classes of shared file systems, which do not enforce the access mode, and of local disks, which keep all pods on one node. */
-const mountsAnywhere =
-  /nfs|efs|ceph-?fs|azure-?file|filestore|lustre|gluster|juicefs|weka|vast|beegfs|gpfs|local|host-?path/i;
+const mountsAnywhere = partOf(
+  'nfs efs ceph-?fs azure-?file filestore',
+  'lustre gluster juicefs weka vast beegfs gpfs',
+  'local host-?path',
+);
 
 function isOnOneNode({ selectors, pod }: PodSet): boolean {
   const required = 'requiredDuringSchedulingIgnoredDuringExecution';

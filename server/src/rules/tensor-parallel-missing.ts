@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
 import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
@@ -119,13 +120,14 @@ function isJudged(workload: Workload): boolean {
 /** Whether values have a command line with its model, to which a template hardly adds a size that no value is for. */
 function namesModelAlone(container: Container, { workload, document }: PodSetContext): boolean {
   if (!isValues(workload) || hasAllContainers(workload)) return false;
-  if (/parallel|tensor|\btp\b|shard|_size\b|values-?(?:from|files?)/i.test(withoutComments(document.text)))
-    return false;
+  if (mayHaveSize.test(withoutComments(document.text))) return false;
   const model = servedFlags(container)?.model?.value;
   const { command, args } = container;
   // Settings under the names of flags are not in a list.
   return [...command, ...args].some(({ value, at }) => value === model && typeof at.step === 'number');
 }
+
+const mayHaveSize = either(partOf('parallel tensor shard', 'values-?from values-?files?'), /\btp\b|_size\b/);
 
 /** Whether the image is the one that the project of the server publishes, whose entrypoint is the server itself. */
 function isOriginal({ image }: Container): boolean {
