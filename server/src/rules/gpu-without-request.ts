@@ -1,6 +1,6 @@
 import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
-import { mayRequest, namesDevices } from '../evidence/device-words.ts';
+import { isSwitchedOff, mayRequest, namesDevices, withoutSwitchedOff } from '../evidence/device-words.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
@@ -308,7 +308,8 @@ export default defineRule({
       if (entries(given).some((entry) => !/^(?:limits|requests)$/.test(keyOf(entry)))) return;
       const named = amounts.flatMap(entries);
       if (named.some((entry) => !/^(?:cpu|memory|ephemeral-storage)$/.test(keyOf(entry)))) return;
-      if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest(keyOf(entry)))) return;
+      if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest(keyOf(entry)) && !isSwitchedOff(entry)))
+        return;
       const container = containerOf({ at: pod, name: keyOf(pod) });
       if (container.image === undefined || isTemplated(container.image.at) || replicasOf(pod).max === 0) return;
       const nodes = gpuNodeRequirement(podSet);
@@ -316,7 +317,8 @@ export default defineRule({
       const isPlaced = nodes !== undefined || toleratesGpuNodes(podSet);
       // Without them, another part of the values may request the GPU, or run the server on CPUs.
       const isCertain = workload.wholeResources === true && isPlainCudaBuild(container.image.value);
-      if (!isPlaced && (program === undefined || !isCertain || namesDevices(document.text))) return;
+      if (!isPlaced && (program === undefined || !isCertain || namesDevices(withoutSwitchedOff(document.text, pod))))
+        return;
       const isEmpty = named.length === 0;
       const isForGpus = program !== undefined || gpuImage(container) !== undefined;
       if (!isForGpus && !(isEmpty && nodes !== undefined && isComponent(pod) && !isTool(container))) return;

@@ -88,7 +88,7 @@ export default defineRule({
       checkServerImages(rootCursor(root), context, 0, turnsGpusOn(rootCursor(root)));
     for (const version of [...serverVersions(rootCursor(root)), ...kustomizeTags(rootCursor(root))]) {
       context.report({
-        message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable: a new pod can run a different build`,
+        message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable${whatFollows}`,
         span: spanOf(version),
       });
     }
@@ -109,6 +109,8 @@ export default defineRule({
   },
 });
 
+const whatFollows = ': a new pod can run a different build';
+
 function checkImage(
   { image, tag, at }: Pick<Container, 'image' | 'tag' | 'at'>,
   { document, report }: DocumentContext,
@@ -123,12 +125,12 @@ function checkImage(
   if (parts === undefined || parts.digest) return;
   if (parts.tag === undefined) {
     report({
-      message: `Image ${shorten(parts.name)} has no tag and defaults to latest: a new pod can run a different build`,
+      message: `Image ${shorten(parts.name)} has no tag and defaults to latest${whatFollows}`,
       span: spanOf(written.at),
     });
   } else if (isMoving(parts.tag, asText(getIn(at, 'imagePullPolicy')) === 'Always')) {
     report({
-      message: `Image tag ${parts.tag.slice(0, 60)} is mutable: a new pod can run a different build`,
+      message: `Image tag ${parts.tag.slice(0, 60)} is mutable${whatFollows}`,
       span: tagSpan(document.text, written, parts.tag),
     });
   }

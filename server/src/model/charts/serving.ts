@@ -31,10 +31,7 @@ export const servingCharts: readonly Chart[] = [
     owns: (values) =>
       items(getIn(values, 'image', 'command')).length > 0 &&
       (getIn(values, 'extraInit') !== undefined || getIn(values, 'gpuModels') !== undefined),
-    blocks: (values) => {
-      const command = items(getIn(values, 'image', 'command')).flatMap((item) => text(item) ?? []);
-      return [one(values, containerOf({ at: values, name: 'vllm', ...(command.length > 0 && { command }) }))];
-    },
+    blocks: (values) => [one(values, containerOf({ at: values, name: 'vllm', ownChart: true }))],
   },
   {
     names: ['nim-llm'],
