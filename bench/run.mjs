@@ -259,7 +259,8 @@ function bundles() {
   const rows = [
     ['client.js', 'the client in VS Code'],
     ['language-server.js', 'the server'],
-    ['catalog.js', "the catalog's data, shared by the server and the command line"],
+    ['catalog.js', "what reads the catalog's data, for the server and the command line"],
+    ['catalog.br', "the catalog's data, packed"],
     ['protocol.js', 'the protocol, shared by both'],
     ['client.browser.js', 'the client in the browser'],
     ['server.browser.js', 'the server in the browser'],
@@ -269,7 +270,7 @@ function bundles() {
 }
 
 function clientAndServer() {
-  const files = ['client.js', 'server.js', 'language-server.js', 'catalog.js', 'protocol.js'];
+  const files = ['client.js', 'server.js', 'language-server.js', 'catalog.js', 'catalog.br', 'protocol.js'];
   return files.reduce((sum, file) => sum + sizeOf(file), 0);
 }
 
