@@ -2,7 +2,7 @@ import { readFlags } from '../command/flags.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
-import { leastReplicas, requestedGpus, serveDeployments } from '../evidence/serve-deployments.ts';
+import { leastReplicas, llmConfigs, llmGpus, requestedGpus, serveDeployments } from '../evidence/serve-deployments.ts';
 import { countIn } from '../model/count.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -94,7 +94,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If the GPUs of a pod are unknown, shares or from elsewhere (claims, slices, a runtime class, privileged pods), for deployments with placement
- * groups, and for jobs that run on another cluster.
+ * groups, and for jobs that run on another cluster. For models of Ray Serve LLM with bundles of their own.
  *
  * ## Sources
  *
@@ -122,6 +122,13 @@ export default defineRule({
       const most = trainer.perNode > has.pod ? `only ${has.pod} in each pod` : `at most ${has.all}`;
       const message = `${trainer.text} needs ${trainer.all} GPUs, but the Ray cluster has ${most}: the training never starts`;
       report({ message, span: spanOf(written) });
+    }
+    for (const config of llmConfigs(manifest.root, document)) {
+      const replicas = leastReplicas(getIn(config, 'deployment_config') ?? config);
+      const replica = llmGpus(config);
+      if (replica === undefined || replicas === null || replicas * replica.gpus <= has.all) continue;
+      const message = `${plural(replicas, 'replica')} of the model need${replicas === 1 ? 's' : ''} ${replicas * replica.gpus} GPUs, but the Ray cluster has at most ${has.all}: the model never starts`;
+      report({ message, span: spanOf(replica.at) });
     }
     for (const deployment of serveDeployments(manifest.root, document)) {
       for (const { at, gpus } of requestedGpus(getIn(deployment, 'ray_actor_options', 'num_gpus'))) {
