@@ -78,7 +78,7 @@ export default defineRule({
       const [first] = models;
       if (first === undefined || models.length < candidates.length || !hasNone(provider, models)) continue;
       context.report({
-        message: `${providerName(provider)} has no ${first.name}: no machine can be rented for it`,
+        message: `${providerName(provider)} has no ${first.name}: the task never starts`,
         span: gpusNamed(keyOf(at)).length > 0 ? keySpanOf(at) : spanOf(at),
       });
     }
