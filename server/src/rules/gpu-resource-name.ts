@@ -13,7 +13,8 @@ import { defineRule } from './rule.ts';
  *
  * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
  * server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
- * not in `limits`. A former name, such as `aws.amazon.com/neurondevice`, is offered by old device plugins only.
+ * not in `limits`. A former name, such as `aws.amazon.com/neurondevice`, is offered by old device plugins only, which
+ * is information.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -80,6 +81,8 @@ export default defineRule({
       const replaced = replacedResource(name);
       if (replaced !== undefined) {
         context.report({
+          // Older plugins are still in use.
+          severity: 'info',
           message: `Since ${replaced.since}, the device plugin offers ${replaced.now} instead of ${name}: the pod stays Pending`,
           span: keySpanOf(entry),
           fixes: () => [renameResource(container, name, replaced.now, 'unsafe', context.document)],
