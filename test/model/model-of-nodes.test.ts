@@ -104,6 +104,7 @@ test.each([
   ['a label of a node group', eksctl, pod('nodeSelector: {purpose: training}'), 'h100-80gb-sxm (node-pool)'],
   ['a compute class', computeClass, pod('nodeSelector: {cloud.google.com/compute-class: fast}'), 'l4 (node-pool)'],
   ['the only pool', karpenter(types('g6.xlarge')), pod(anywhere), 'l4 (hint)'],
+  ['the only pool, with other devices', karpenter(types('inf2.xlarge')), pod(anywhere), 'null (null)'],
   ['the labels of a flavor', queues('big', 'example.org/gpu: h200'), pod(anywhere, inQueue), 'h200-141gb-sxm (queue)'],
   ['the name of a flavor', queues('spot-a40', 'pool: gpus'), pod(anywhere, inQueue), 'a40 (queue)'],
   [

@@ -10,7 +10,7 @@ const ownLabels: readonly (readonly [provider: Provider, key: string])[] = [
 ];
 
 /** Whether a cloud has no nodes with any of some GPUs. Never for the newest generation, which clouds still add, and for the oldest ones. */
-export function hasNone(provider: Provider, models: readonly GpuModel[]): boolean {
+export function hasNone(provider: string, models: readonly GpuModel[]): boolean {
   const key = ownLabels.find(([known]) => known === provider)?.[1];
   if (key === undefined || models.length === 0) return false;
   return models.every(({ vendor, computeCapability, labels }) => {

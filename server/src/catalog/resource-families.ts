@@ -9,12 +9,13 @@ interface ResourceFamily extends AcceleratorResource {
   readonly example: string;
 }
 
-const devicePlugin = 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):internal/rm/rm.go';
-const hami = 'Project-HAMi/HAMi@00160eb9 (2026-11-22):charts/hami/templates/scheduler/device-configmap.yaml';
-const cambricon = 'Cambricon/cambricon-k8s-device-plugin@cc0f7735 (2026-11-22):device-plugin/README.md';
-const survey = 'device plugins of the vendors, surveyed in a public text (2026-11-22)';
-const rebellions = 'docs.rbln.ai, Kubernetes device plugin (2026-11-22)';
-const furiosa = 'developer.furiosa.ai, Kubernetes device plugin (2026-11-22)';
+// The sources by the words that the records name:
+// devicePlugin: NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):internal/rm/rm.go
+// hami: Project-HAMi/HAMi@00160eb9 (2026-11-22):charts/hami/templates/scheduler/device-configmap.yaml
+// cambricon: Cambricon/cambricon-k8s-device-plugin@cc0f7735 (2026-11-22):device-plugin/README.md
+// survey: device plugins of the vendors, surveyed in a public text (2026-11-22)
+// rebellions: docs.rbln.ai, Kubernetes device plugin (2026-11-22)
+// furiosa: developer.furiosa.ai, Kubernetes device plugin (2026-11-22)
 
 const mebibyte: CounterUnit = { of: 'memory', mebibytes: 1 };
 const corePercent: CounterUnit = { of: 'compute', share: 0.01 };
@@ -27,7 +28,7 @@ const families: readonly ResourceFamily[] = [
     example: '1g.5gb.shared',
     vendor: 'nvidia',
     form: 'shared',
-    source: devicePlugin,
+    // devicePlugin
   },
   {
     prefix: 'nvidia.com/mig-',
@@ -35,7 +36,7 @@ const families: readonly ResourceFamily[] = [
     example: '1g.5gb',
     vendor: 'nvidia',
     form: 'mig',
-    source: devicePlugin,
+    // devicePlugin
   },
   // The config of the device plugin can rename the slices.
   {
@@ -44,7 +45,7 @@ const families: readonly ResourceFamily[] = [
     example: 'small',
     vendor: 'nvidia',
     form: 'shared',
-    source: 'nrp.ai/documentation/userdocs/running/gpu-pods (2026-11-22), seen in a public text',
+    // nrp.ai/documentation/userdocs/running/gpu-pods (2026-11-22), seen in a public text
   },
   // A fixed amount of a GPU's memory under MPS (nos).
   {
@@ -62,7 +63,7 @@ const families: readonly ResourceFamily[] = [
     example: 'GRID_T4-2Q',
     vendor: 'nvidia',
     form: 'shared',
-    source: 'NVIDIA/kubevirt-gpu-device-plugin (2026-11-22):README.md',
+    // NVIDIA/kubevirt-gpu-device-plugin (2026-11-22):README.md
   },
   {
     prefix: 'nvidia.com/',
@@ -70,7 +71,7 @@ const families: readonly ResourceFamily[] = [
     example: 'GA102GL_A10',
     vendor: 'nvidia',
     form: 'whole',
-    source: 'NVIDIA/kubevirt-gpu-device-plugin (2026-11-22):README.md',
+    // NVIDIA/kubevirt-gpu-device-plugin (2026-11-22):README.md
   },
   // Clusters with many kinds of cards offer each under its own name.
   {
@@ -79,7 +80,7 @@ const families: readonly ResourceFamily[] = [
     example: 'a100',
     vendor: 'nvidia',
     form: 'whole',
-    source: 'nrp.ai/documentation/userdocs/running/gpu-pods (2026-11-22), seen in a public text',
+    // nrp.ai/documentation/userdocs/running/gpu-pods (2026-11-22), seen in a public text
   },
   // Kubernetes offers the devices of a class under this name.
   {
@@ -88,7 +89,7 @@ const families: readonly ResourceFamily[] = [
     example: 'gpu.nvidia.com',
     vendor: 'nvidia',
     form: 'whole',
-    source: 'Kubernetes: extended resource allocation by DRA (2026-11-22)',
+    // Kubernetes: extended resource allocation by DRA (2026-11-22)
   },
   {
     prefix: 'deviceclass.resource.kubernetes.io/',
@@ -96,7 +97,7 @@ const families: readonly ResourceFamily[] = [
     example: 'mig.nvidia.com',
     vendor: 'nvidia',
     form: 'shared',
-    source: 'Kubernetes: extended resource allocation by DRA (2026-11-22)',
+    // Kubernetes: extended resource allocation by DRA (2026-11-22)
   },
   // Huawei Cloud CCE.
   {
@@ -115,7 +116,7 @@ const families: readonly ResourceFamily[] = [
     example: 'cpx_nps4',
     vendor: 'amd',
     form: 'shared',
-    source: survey,
+    // survey
   },
   {
     prefix: 'xilinx.com/fpga',
@@ -123,7 +124,7 @@ const families: readonly ResourceFamily[] = [
     example: '-xilinx_u250_gen3x16',
     vendor: 'xilinx',
     form: 'whole',
-    source: 'Xilinx/FPGA_as_a_Service (2026-11-22):k8s-device-plugin',
+    // Xilinx/FPGA_as_a_Service (2026-11-22):k8s-device-plugin
   },
   // Former name of Cloud TPUs, in cores.
   {
@@ -140,7 +141,7 @@ const families: readonly ResourceFamily[] = [
     example: '-pro',
     vendor: 'qualcomm',
     form: 'whole',
-    source: survey,
+    // survey
   },
   {
     prefix: 'huawei.com/Ascend',
@@ -149,7 +150,7 @@ const families: readonly ResourceFamily[] = [
     vendor: 'huawei',
     form: 'memory',
     unit: mebibyte,
-    source: hami,
+    // hami
   },
   {
     prefix: 'huawei.com/Ascend',
@@ -157,16 +158,17 @@ const families: readonly ResourceFamily[] = [
     example: '910B4-core',
     vendor: 'huawei',
     form: 'percent',
-    source: hami,
+    // hami
   },
-  { prefix: 'huawei.com/Ascend', rest: /^\w*(?:-\d)?$/, example: '910', vendor: 'huawei', form: 'whole', source: hami },
+  // hami
+  { prefix: 'huawei.com/Ascend', rest: /^\w*(?:-\d)?$/, example: '910', vendor: 'huawei', form: 'whole' },
   {
     prefix: 'huawei.com/ascend-',
     rest: /^\d+$/,
     example: '1980',
     vendor: 'huawei',
     form: 'whole',
-    source: 'https://support.huaweicloud.com/intl/en-us/usermanual-cce/cce_10_0346.html (2026-11-22)',
+    // https://support.huaweicloud.com/intl/en-us/usermanual-cce/cce_10_0346.html (2026-11-22)
   },
   // Templates such as Ascend310P-2c are parts of a card.
   {
@@ -175,7 +177,7 @@ const families: readonly ResourceFamily[] = [
     example: '310P-2c',
     vendor: 'huawei',
     form: 'shared',
-    source: survey,
+    // survey
   },
   {
     prefix: 'hygon.com/dcu-',
@@ -183,7 +185,7 @@ const families: readonly ResourceFamily[] = [
     example: 'share-30c-16g',
     vendor: 'hygon',
     form: 'shared',
-    source: survey,
+    // survey
   },
   {
     prefix: 'cambricon.com/mlu',
@@ -191,7 +193,7 @@ const families: readonly ResourceFamily[] = [
     example: '370.smlu.vmemory',
     vendor: 'cambricon',
     form: 'memory',
-    source: `${hami}; ${cambricon}`,
+    // hami, cambricon
   },
   {
     prefix: 'cambricon.com/mlu',
@@ -200,7 +202,7 @@ const families: readonly ResourceFamily[] = [
     vendor: 'cambricon',
     form: 'percent',
     unit: corePercent,
-    source: `${hami}; ${cambricon}`,
+    // hami, cambricon
   },
   {
     prefix: 'cambricon.com/mlu',
@@ -208,7 +210,7 @@ const families: readonly ResourceFamily[] = [
     example: '370.share',
     vendor: 'cambricon',
     form: 'shared',
-    source: cambricon,
+    // cambricon
   },
   {
     prefix: 'cambricon.com/mlu',
@@ -216,7 +218,7 @@ const families: readonly ResourceFamily[] = [
     example: '370',
     vendor: 'cambricon',
     form: 'whole',
-    source: cambricon,
+    // cambricon
   },
   {
     prefix: 'iluvatar.ai/',
@@ -224,7 +226,7 @@ const families: readonly ResourceFamily[] = [
     example: 'BI-V150.vMem',
     vendor: 'iluvatar',
     form: 'memory',
-    source: hami,
+    // hami
   },
   {
     prefix: 'iluvatar.ai/',
@@ -233,7 +235,7 @@ const families: readonly ResourceFamily[] = [
     vendor: 'iluvatar',
     form: 'percent',
     unit: corePercent,
-    source: hami,
+    // hami
   },
   {
     prefix: 'iluvatar.ai/',
@@ -241,7 +243,7 @@ const families: readonly ResourceFamily[] = [
     example: 'BI-V150-vgpu',
     vendor: 'iluvatar',
     form: 'shared',
-    source: hami,
+    // hami
   },
   {
     prefix: 'rebellions.ai/',
@@ -249,7 +251,7 @@ const families: readonly ResourceFamily[] = [
     example: 'ATOM',
     vendor: 'rebellions',
     form: 'whole',
-    source: rebellions,
+    // rebellions
   },
   {
     prefix: 'furiosa.ai/',
@@ -257,7 +259,7 @@ const families: readonly ResourceFamily[] = [
     example: 'rngd',
     vendor: 'furiosa',
     form: 'whole',
-    source: furiosa,
+    // furiosa
   },
   // A part of a card, by its cores.
   {
@@ -266,16 +268,17 @@ const families: readonly ResourceFamily[] = [
     example: 'warboy-2core',
     vendor: 'furiosa',
     form: 'shared',
-    source: furiosa,
+    // furiosa
   },
-  { prefix: 'beta.furiosa.ai/', rest: /^npu$/, example: 'npu', vendor: 'furiosa', form: 'whole', source: furiosa },
+  // furiosa
+  { prefix: 'beta.furiosa.ai/', rest: /^npu$/, example: 'npu', vendor: 'furiosa', form: 'whole' },
   {
     prefix: 'tenstorrent.com/',
     rest: /^[\w-]+$/,
     example: 'n150',
     vendor: 'tenstorrent',
     form: 'whole',
-    source: 'goshlanguage/k8s-device-plugin (2026-11-22):README.md',
+    // goshlanguage/k8s-device-plugin (2026-11-22):README.md
   },
   { prefix: 'graphcore.ai/ipu', rest: /^s?$/, example: '', vendor: 'graphcore', form: 'whole', source: 'unsourced' },
   {
@@ -284,7 +287,7 @@ const families: readonly ResourceFamily[] = [
     example: '',
     vendor: 'graphcore',
     form: 'whole',
-    source: 'docs.graphcore.ai, Kubernetes IPU device plugin (2026-11-22)',
+    // docs.graphcore.ai, Kubernetes IPU device plugin (2026-11-22)
   },
   {
     prefix: 'ibm.com/',

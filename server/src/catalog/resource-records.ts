@@ -1,15 +1,15 @@
 import { type Table, tableOf } from '../yaml/table.ts';
 import type { AcceleratorForm, Vendor } from './types.ts';
 
-/** What an extended resource stands for, with the source. */
+/** What an extended resource stands for. */
 export interface AcceleratorResource {
   /** null: known from the shape of the name only. */
   readonly vendor: Vendor | null;
   readonly form: AcceleratorForm;
   /** What one unit of a counter of memory or percent is; missing if unknown. */
   readonly unit?: CounterUnit;
-  /** 'unsourced': no source is known. 'shape': no device plugin with this name is known, but it looks like an accelerator. */
-  readonly source: string;
+  /** 'unsourced': no source is known. 'shape': no device plugin with this name is known, but it looks like an accelerator. Missing: a comment names the source. */
+  readonly source?: 'unsourced' | 'shape';
 }
 
 /** One unit of a counter. */
@@ -30,21 +30,21 @@ type Listed = readonly [name: string, form: AcceleratorForm, unit?: CounterUnit]
 /** The resources of one device plugin. */
 interface Plugin {
   readonly vendor: Vendor;
-  readonly source: string;
+  readonly source?: 'unsourced';
   readonly names: readonly Listed[];
 }
 
-const hami = 'Project-HAMi/HAMi@00160eb9 (2026-11-22):charts/hami/templates/scheduler/device-configmap.yaml';
-const survey = 'device plugins of the vendors, surveyed in a public text (2026-11-22)';
-const karpenter = 'aws/karpenter-provider-aws@1d927085 (2026-08-21):pkg/apis/v1/labels.go';
-const kserve = 'kserve/kserve@aaac4e29 (2026-08-21):pkg/constants/constants.go';
-// The names that `resourceName` and its sisters have in installations of HAMi next to another device plugin.
-const hamiRenamed = 'kubernetes-sigs/kueue@e48a2396 (2026-11-22):pkg/workload/workload_test.go';
+// The sources by the words that the records name:
+// hami: Project-HAMi/HAMi@00160eb9 (2026-11-22):charts/hami/templates/scheduler/device-configmap.yaml
+// survey: device plugins of the vendors, surveyed in a public text (2026-11-22)
+// karpenter: aws/karpenter-provider-aws@1d927085 (2026-08-21):pkg/apis/v1/labels.go
+// kserve: kserve/kserve@aaac4e29 (2026-08-21):pkg/constants/constants.go
+// hamiRenamed, the names that `resourceName` and its sisters have next to another device plugin: kubernetes-sigs/kueue@e48a2396 (2026-11-22):pkg/workload/workload_test.go
 
 const plugins: readonly Plugin[] = [
   {
     vendor: 'nvidia',
-    source: 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):README.md',
+    // NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):README.md
     names: [
       ['nvidia.com/gpu', 'whole'],
       ['nvidia.com/gpu.shared', 'shared'],
@@ -53,12 +53,12 @@ const plugins: readonly Plugin[] = [
   {
     vendor: 'nvidia',
     // Passed through to a virtual machine.
-    source: 'NVIDIA/k8s-nim-operator@f63f74d7:config/samples/nim/serving/standalone/confidential-computing',
+    // NVIDIA/k8s-nim-operator@f63f74d7:config/samples/nim/serving/standalone/confidential-computing
     names: [['nvidia.com/pgpu', 'whole']],
   },
   {
     vendor: 'nvidia',
-    source: 'HAMi documentation, seen in a public text',
+    // HAMi documentation, seen in a public text
     names: [
       ['nvidia.com/gpumem', 'memory', mebibytes(1)],
       ['nvidia.com/gpumem-percentage', 'percent', memoryPercent],
@@ -67,7 +67,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'nvidia',
-    source: hamiRenamed,
+    // hamiRenamed
     names: [
       ['nvidia.com/vgpu', 'shared'],
       ['nvidia.com/vgpumem', 'memory', mebibytes(1)],
@@ -76,12 +76,12 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'nvidia',
-    source: 'FPT Cloud: GPU sharing with HAMi, seen in a public text (2026-11-22)',
+    // FPT Cloud: GPU sharing with HAMi, seen in a public text (2026-11-22)
     names: [['nvidia.com/vgpumem-percentage', 'percent', memoryPercent]],
   },
   {
     vendor: 'nvidia',
-    source: 'Volcano vGPU documentation, seen in a public text',
+    // Volcano vGPU documentation, seen in a public text
     names: [
       ['volcano.sh/vgpu-number', 'shared'],
       ['volcano.sh/vgpu-memory', 'memory', mebibytes(1)],
@@ -91,7 +91,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'nvidia',
-    source: 'volcano-sh/volcano@ed72c7c8:docs/user-guide (GPU sharing and GPU number)',
+    // volcano-sh/volcano@ed72c7c8:docs/user-guide (GPU sharing and GPU number)
     names: [
       ['volcano.sh/gpu-number', 'whole'],
       ['volcano.sh/gpu-memory', 'memory', mebibytes(1)],
@@ -105,7 +105,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'nvidia',
-    source: 'kubeflow/arena (2026-11-22):pkg/apis/types, names of GPU sharing on Alibaba Cloud',
+    // kubeflow/arena (2026-11-22):pkg/apis/types, names of GPU sharing on Alibaba Cloud
     names: [
       ['aliyun.com/gpu-mem', 'memory', mebibytes(1024)],
       ['aliyun.com/gpu-count', 'shared'],
@@ -114,7 +114,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'nvidia',
-    source: 'tkestack/gpu-manager (2026-11-22), documentation seen in a public text',
+    // tkestack/gpu-manager (2026-11-22), documentation seen in a public text
     names: [
       ['tencent.com/vcuda-core', 'percent', cardPercent],
       ['tencent.com/vcuda-memory', 'memory', mebibytes(256)],
@@ -133,19 +133,21 @@ const plugins: readonly Plugin[] = [
       ['smarter-devices/nvhost-gpu', 'whole'],
     ],
   },
-  { vendor: 'amd', source: `${kserve}; ${karpenter}`, names: [['amd.com/gpu', 'whole']] },
+  // kserve, karpenter
+  { vendor: 'amd', names: [['amd.com/gpu', 'whole']] },
   {
     vendor: 'amd',
-    source: hami,
+    // hami
     names: [
       ['amd.com/gpumem', 'memory', mebibytes(1)],
       ['amd.com/gpucores', 'percent', corePercent],
     ],
   },
-  { vendor: 'intel', source: kserve, names: [['intel.com/gpu', 'whole']] },
+  // kserve
+  { vendor: 'intel', names: [['intel.com/gpu', 'whole']] },
   {
     vendor: 'intel',
-    source: 'intel/intel-device-plugins-for-kubernetes v0.35 (2026-11-22):cmd/gpu_plugin/README.md',
+    // intel/intel-device-plugins-for-kubernetes v0.35 (2026-11-22):cmd/gpu_plugin/README.md
     names: [
       ['gpu.intel.com/i915', 'whole'],
       ['gpu.intel.com/xe', 'whole'],
@@ -160,25 +162,27 @@ const plugins: readonly Plugin[] = [
       ['npu.intel.com/accel', 'whole'],
     ],
   },
-  { vendor: 'habana', source: `${karpenter}; ${kserve}`, names: [['habana.ai/gaudi', 'whole']] },
+  // karpenter, kserve
+  { vendor: 'habana', names: [['habana.ai/gaudi', 'whole']] },
   {
     vendor: 'aws',
-    source: karpenter,
+    // karpenter
     names: [
       ['aws.amazon.com/neuron', 'whole'],
       ['aws.amazon.com/neuroncore', 'core'],
     ],
   },
   { vendor: 'aws', source: 'unsourced', names: [['aws.amazon.com/neurondevice', 'whole']] },
-  { vendor: 'google', source: survey, names: [['google.com/tpu', 'whole']] },
+  // survey
+  { vendor: 'google', names: [['google.com/tpu', 'whole']] },
   {
     vendor: 'qualcomm',
-    source: 'nrp.ai/documentation/userdocs/qaic (2026-11-22), seen in a public text',
+    // nrp.ai/documentation/userdocs/qaic (2026-11-22), seen in a public text
     names: [['qualcomm.com/qaic', 'whole']],
   },
   {
     vendor: 'huawei',
-    source: survey,
+    // survey
     names: [
       ['huawei.com/npu-core', 'percent'],
       ['huawei.com/npu', 'whole'],
@@ -186,7 +190,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'hygon',
-    source: `${hami}; ${survey}`,
+    // hami, survey
     names: [
       ['hygon.com/dcu', 'whole'],
       ['hygon.com/dcunum', 'shared'],
@@ -196,7 +200,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'cambricon',
-    source: `${hami}; ${survey}`,
+    // hami, survey
     names: [
       ['cambricon.com/mlu', 'whole'],
       ['cambricon.com/vmlu', 'shared'],
@@ -204,7 +208,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'metax',
-    source: `${hami}; ${survey}`,
+    // hami, survey
     names: [
       ['metax-tech.com/gpu', 'whole'],
       ['metax-tech.com/vfio-gpu', 'whole'],
@@ -215,7 +219,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'enflame',
-    source: `${hami}; ${survey}`,
+    // hami, survey
     names: [
       ['enflame.com/gcu', 'whole'],
       ['enflame.com/dtu', 'whole'],
@@ -229,7 +233,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'moore-threads',
-    source: `${hami}; ${survey}`,
+    // hami, survey
     names: [
       ['mthreads.com/gpu', 'whole'],
       ['mthreads.com/vgpu', 'shared'],
@@ -239,7 +243,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'iluvatar',
-    source: survey,
+    // survey
     names: [
       ['iluvatar.com/gpu', 'whole'],
       ['iluvatar.ai/gpu', 'whole'],
@@ -248,7 +252,7 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'kunlunxin',
-    source: survey,
+    // survey
     names: [
       ['kunlunxin.com/xpu', 'whole'],
       ['kunlunxin.com/vxpu', 'shared'],
@@ -257,19 +261,22 @@ const plugins: readonly Plugin[] = [
   },
   {
     vendor: 'biren',
-    source: survey,
+    // survey
     names: [
       ['birentech.com/gpu', 'whole'],
       ['birentech.com/1-2-gpu', 'shared'],
       ['birentech.com/1-4-gpu', 'shared'],
     ],
   },
-  { vendor: 'vastai', source: survey, names: [['vastaitech.com/va', 'whole']] },
+  // survey
+  { vendor: 'vastai', names: [['vastaitech.com/va', 'whole']] },
 ];
 
 const listed: Table<AcceleratorResource> = tableOf(
   plugins.flatMap(({ vendor, source, names }) =>
-    names.map(([name, form, unit]) => [name, { vendor, form, source, ...(unit && { unit }) }] as const),
+    names.map(
+      ([name, form, unit]) => [name, { vendor, form, ...(source && { source }), ...(unit && { unit }) }] as const,
+    ),
   ),
 );
 

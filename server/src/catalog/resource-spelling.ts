@@ -19,6 +19,22 @@ const otherNames = table<string>({
   'cloud.google.com/tpu': 'google.com/tpu',
 });
 
+/** Names that device plugins offered until some release. */
+const replacedNames = table<ReplacedName>({
+  // https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/announcements/neuron2.x/announce-no-support-device-version.html (2024-09-16)
+  'aws.amazon.com/neurondevice': { now: 'aws.amazon.com/neuron', since: 'Neuron 2.20' },
+});
+
+export interface ReplacedName {
+  readonly now: string;
+  readonly since: string;
+}
+
+/** What a device plugin offers now instead of a name that it offered before. */
+export function replacedResource(written: string): ReplacedName | undefined {
+  return replacedNames[written];
+}
+
 /** The accelerator resource that a misspelled name certainly means; undefined for correct and unrelated names. */
 export function meantResource(written: string): string | undefined {
   if (!/[./]/.test(written) || (listedResource(written) ?? resourceFamily(written)) !== undefined) return undefined;

@@ -24,16 +24,16 @@ export function acceleratorResource(name: string): AcceleratorResource | undefin
 /** A project names the same few resources many times. null: not an accelerator. */
 const answers = new Map<string, AcceleratorResource | null>();
 
-// https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus: `resources.gpus` renames devices by a pattern of card names.
-const renamedPlugin = 'NVIDIA/k8s-device-plugin@1b826acc:internal/config/resources (patterns of card names)';
-
-/** A resource that a device plugin names after the card: `nvidia.com/a100`, `nvidia.com/GA102GL_A10`. */
+/**
+ * A resource that a device plugin names after the card: `nvidia.com/a100`, `nvidia.com/GA102GL_A10`. `resources.gpus` renames devices by a pattern of card names:
+ * https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus, NVIDIA/k8s-device-plugin@1b826acc:internal/config/resources
+ */
 function cardResource(name: string): AcceleratorResource | undefined {
   const [, owner, card = ''] = /^(nvidia|amd|gpu\.intel|intel)\.com\/([^/]{2,60})$/.exec(name) ?? [];
   if (owner === undefined || !/\d/.test(card)) return undefined;
   const vendor = owner.replace('gpu.', '') as Vendor;
   if (!gpusNamed(card).some((gpu) => gpu.vendor === vendor)) return undefined;
-  return { vendor, form: 'whole', source: renamedPlugin };
+  return { vendor, form: 'whole' };
 }
 
 /** The same, without names that only look like accelerators: what a rule may rely on. */

@@ -17,8 +17,10 @@ const isGeForce = /^(?:gtx-\d|rtx-[2-5]0[5-9]0(?!-ada))/;
 /** 5.79 of 6 GiB on an RTX 2060, https://github.com/facebookresearch/meshrcnn/issues/92, 2021-01-13; 0.97 to 0.995 on the others below. */
 const partOnGeForce = 0.965;
 
-/** As PyTorch or nvidia-smi reports the total. */
+/** As PyTorch or nvidia-smi reports the total; of Neuron devices, what AWS states in GiB. */
 const measured: ReadonlyMap<string, number> = new Map([
+  ['inferentia2', 32], // https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/arch/neuron-hardware/inferentia2.html, 2026-11-28
+  ['trainium1', 32], // the same memory
   ['t4', 14.58], // https://github.com/datawhalechina/self-llm/issues/162, 2024-06-17
   ['v100-16gb', 15.77], // a vLLM memory estimator in a public repository, address not kept
   ['v100-32gb', 31.74], // the same ratio as the card with 16 GB

@@ -33,6 +33,9 @@ export interface Misfit {
   readonly served: ServedModel;
 }
 
+/** Vendors whose devices model servers divide the weights among. */
+const judged: ReadonlySet<string | null | undefined> = new Set(['nvidia', 'amd', 'aws']);
+
 /** What exceeds the memory by less may be an error of the estimate, or of what is known of the card. */
 const margin = 1.05;
 
@@ -62,7 +65,7 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   const inField = own === undefined ? requestInField(container, podSet) : undefined;
   const request = own ?? inField?.request;
   const vendor = request && knownAccelerator(request.resource)?.vendor;
-  if (request === undefined || others.length > 0 || (vendor !== 'nvidia' && vendor !== 'amd')) return undefined;
+  if (request === undefined || others.length > 0 || !judged.has(vendor)) return undefined;
   const served = servedModel(container, workload).model;
   if (served === null || served.open.length > 0) return undefined;
   // In a group of pods, only stated sizes say on how many GPUs the weights are.
@@ -71,8 +74,11 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   if (mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
   const inPod = inField?.inPod ?? acceleratorByName(podSet.accelerators, request.resource);
   const known = inPod?.modelHint === undefined ? requestedDevices(inPod, request) : null;
-  const devices = known ?? largestDevices(request, inPod);
-  if (devices === null || devices.count === 0 || spansMore(served, container, devices.count)) return undefined;
+  // Parallel sizes count the cores of Neuron devices.
+  const isNeuron = vendor === 'aws';
+  const devices = known ?? (isNeuron ? null : largestDevices(request, inPod));
+  if (devices === null || devices.count === 0) return undefined;
+  if (!isNeuron && spansMore(served, container, devices.count)) return undefined;
   const estimate = estimateOn(served, devices);
   if (estimate === null || served.offloadGiB !== 0) return undefined;
   const isGguf = served.engine === 'llama-cpp';
@@ -88,9 +94,14 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   if (dividedGiB(served, devices.count) > devices.eachGiB * margin) {
     const isStated =
       known !== null && inField === undefined && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
-    return { ...found, kind: 'weights', certain: isStated && name === 'published' && !isGguf, leastGiB: null };
+    return {
+      ...found,
+      kind: 'weights',
+      certain: isStated && name === 'published' && !isGguf && !isNeuron,
+      leastGiB: null,
+    };
   }
-  if (isGguf) return undefined;
+  if (isGguf || isNeuron) return undefined;
   // Unused devices are another problem, and some servers use all without a flag.
   if (known === null || estimate.devices * served.data !== devices.count) return undefined;
   const common = { ...found, certain: false, leastGiB: null };

@@ -16,6 +16,11 @@ function serveApplications(root: Cursor, document: YamlDocument): readonly Curso
   return documentsInBlock(document, config.node).flatMap((block) => items(getIn(rootCursor(block), 'applications')));
 }
 
+/** The models of Ray Serve LLM. https://docs.ray.io/en/latest/serve/llm/index.html */
+export function llmConfigs(root: Cursor, document: YamlDocument): readonly Cursor[] {
+  return serveApplications(root, document).flatMap((app) => items(getIn(app, 'args', 'llm_configs')));
+}
+
 /** The engine of a model of Ray Serve LLM. Each of its replicas takes a placement group with one GPU for each worker. */
 export interface ServeEngine {
   /** The number of GPUs in one pod, or of them in all, as written. */
@@ -32,8 +37,7 @@ export interface ServeEngine {
  * https://docs.ray.io/en/latest/serve/llm/user-guides/cross-node-parallelism.html
  */
 export function serveEngines(root: Cursor, document: YamlDocument): readonly ServeEngine[] {
-  const configs = serveApplications(root, document).flatMap((app) => items(getIn(app, 'args', 'llm_configs')));
-  return configs.flatMap((config): readonly ServeEngine[] => {
+  return llmConfigs(root, document).flatMap((config): readonly ServeEngine[] => {
     const engine = getIn(config, 'engine_kwargs');
     const at = getIn(engine, 'tensor_parallel_size');
     const tensor = lowerCount(at, 1);

@@ -1,4 +1,4 @@
-import { type GpuModel, gpus, isInstanceTypeLabel } from '../catalog/index.ts';
+import { acceleratorResource, type GpuModel, gpus, isInstanceTypeLabel } from '../catalog/index.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
@@ -69,7 +69,7 @@ function nodesInFiles(
   described: DescribedPod,
   crossReferences: CrossReferences,
 ): Described {
-  const { pod, marks, namespace } = described;
+  const { pod, marks, namespace, resources } = described;
   const wanted = wantedLabels(selectors);
   const tolerated = toleratedBy(described);
   const selected = selectors.length === 0 ? undefined : crossReferences.landingOf(wanted, false, tolerated);
@@ -81,6 +81,9 @@ function nodesInFiles(
   const landing = crossReferences.landingOf([], true, tolerated);
   const models = landing === undefined || landing.siblingFolder ? [] : modelsOf(landing);
   if (landing === undefined || models.length === 0 || models.length > maxHints) return unknownNodes;
+  // What a kind requests without a resource is a GPU.
+  const vendors = resources.length === 0 ? ['nvidia'] : resources.map((name) => acceleratorResource(name)?.vendor);
+  if (!vendors.some((vendor) => vendor == null || models.some((model) => model.vendor === vendor))) return unknownNodes;
   const hint = { basis: 'pool', text: landing.first.name } as const;
   // The pods may have other nodes, with other disks.
   const terms = landing.terms.map((term) => term.filter(({ disk }) => disk === undefined));

@@ -7,7 +7,7 @@ import { groupOf } from '../model/manifest.ts';
 import { useOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
 import type { Container } from '../model/workload.ts';
-import { asBoolean, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, type Cursor, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -65,7 +65,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single Pods, which someone deletes; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a
+ * For single Pods, which someone deletes, and for tasks of SkyPilot and dstack that set when they end; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a
  * schedule; and if something scales the workload. A cluster can also cull notebooks in ways that their manifests do not show (an option of Kubeflow), so
  * the finding is information only.
  *
@@ -78,6 +78,13 @@ export default defineRule({
   topic: 'scale-to-zero',
   severity: 'info',
   podSet(podSet, context) {
+    const rented = rentedDevices(context);
+    if (rented !== undefined) {
+      context.report({
+        message: `The notebook holds its machine around the clock${priceOf(context)}: nothing stops it when idle`,
+        span: spanOf(rented),
+      });
+    }
     const hub = isValues(context.workload) ? hubOf(podSet.pod) : undefined;
     const culls = getIn(hub, 'cull', 'enabled');
     const requests = podSet.containers.flatMap(knownRequests).filter(({ form }) => form === 'whole');
@@ -98,14 +105,27 @@ export default defineRule({
       return;
     const requests = knownRequests(container).filter(({ form }) => form === 'whole');
     if (requests.length === 0) return;
-    const hourly = context.costOf(workload).cost?.hourly.min ?? 0;
-    const amount = hourly > 0 ? ` (${formatHourly(hourly)}, ${formatMonthly(hourly)})` : '';
     context.report({
-      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} around the clock${amount}: nothing stops it when idle`,
+      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} around the clock${priceOf(context)}: nothing stops it when idle`,
       span: requestSpan(requests, container),
     });
   },
 });
+
+function priceOf({ workload, costOf }: PodSetContext): string {
+  const hourly = costOf(workload).cost?.hourly.min ?? 0;
+  return hourly > 0 ? ` (${formatHourly(hourly)}, ${formatMonthly(hourly)})` : '';
+}
+
+/** The devices of a machine that SkyPilot or dstack rents for a notebook or an IDE, if no setting ends it. */
+function rentedDevices({ workload, podSet }: PodSetContext): Cursor | undefined {
+  const { apiVersion, role, manifest } = workload;
+  const [device] = podSet.accelerators;
+  if (!/^(?:skypilot|dstack)$/.test(groupOf(apiVersion)) || device?.at === undefined) return undefined;
+  const isNotebook = role === 'interactive' || podSet.containers.some((one) => useOf(one).use === 'interactive');
+  const mayStop = (text: string) => stopping.test(text) || text.includes('duration');
+  return isNotebook && !someText(manifest.root.node, mayStop) ? device.at : undefined;
+}
 
 /** Whether a controller replaces the pod until somebody scales it down. */
 function staysUp({ workload: { apiVersion, kind } }: PodSetContext): boolean {

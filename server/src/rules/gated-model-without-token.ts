@@ -4,6 +4,7 @@ import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { withoutComments } from '../evidence/device-words.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
+import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { soleServer } from '../evidence/sole-server.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -11,7 +12,7 @@ import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -97,7 +98,34 @@ export default defineRule({
       span: spanOf(place.at),
     });
   },
+  workload(workload, { document, report }) {
+    const { manifest, partial, podSets } = workload;
+    const config = getIn(manifest.root, 'spec', 'serveConfigV2');
+    const written = asText(config) ?? '';
+    if (partial || config === undefined || isTemplated(config) || logsIn.test(written) || /token|HF_/i.test(written))
+      return;
+    // Ray's own images hold no models, and every replica runs in one of these pods.
+    const mayStart = podSets.every(({ pod, volumes, containers }) => {
+      if (isIncomplete(pod) || volumes.some(({ source }) => !/^(?:emptyDir|configMap)$/.test(source))) return false;
+      return containers.every(
+        (one) => rayImage.test(imageParts(one.image?.value ?? '').repository) && !mayHaveToken(one),
+      );
+    });
+    if (!mayStart) return;
+    for (const model of llmConfigs(manifest.root, document)) {
+      const loading = getIn(model, 'model_loading_config');
+      const source = getIn(loading, 'model_source') ?? getIn(loading, 'model_id');
+      const name = asText(source) ?? '';
+      if (source === undefined || !isGated(name)) continue;
+      report({
+        message: `${shorten(name, 50)} is gated on Hugging Face, but no container has HF_TOKEN: the model does not start`,
+        span: spanOf(source),
+      });
+    }
+  },
 });
+
+const rayImage = /(?:^|\/)(?:rayproject|anyscale)\/ray(?:-llm|-ml)?$/;
 
 /** Whether every repository of that name has required a license since it exists. Gemma 4 is open. */
 function isGated(name: string): boolean {

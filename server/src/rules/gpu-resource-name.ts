@@ -1,4 +1,4 @@
-import { meantResource } from '../catalog/resource-spelling.ts';
+import { meantResource, replacedResource } from '../catalog/resource-spelling.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { isListedContainer } from '../model/pod.ts';
@@ -13,7 +13,8 @@ import { defineRule } from './rule.ts';
  *
  * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
  * server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
- * not in `limits`.
+ * not in `limits`. A former name, such as `aws.amazon.com/neurondevice`, is offered by old device plugins only, which
+ * is information.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -45,8 +46,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe for a misspelled name: the pod could not run before. Unsafe for plain `gpu`, which names no vendor, and for a name that differs in a
- * letter from the known one, such as `nvidia.com/gpucore`, which another plugin may offer.
+ * Safe for a misspelled name: the pod could not run before. Unsafe for plain `gpu`, which names no vendor, for a former name, which the
+ * cluster's plugin may still offer, and for a name that differs in a letter from the known one, such as `nvidia.com/gpucore`, which another plugin may
+ * offer.
  *
  * ## When it is silent
  *
@@ -56,6 +58,7 @@ import { defineRule } from './rule.ts';
  *
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
  * - [kubernetes/kubernetes#44438](https://github.com/kubernetes/kubernetes/issues/44438)
+ * - [AWS Neuron: 'neurondevice' is no longer supported](https://awsdocs-neuron.readthedocs-hosted.com/en/latest/general/announcements/neuron2.x/announce-no-support-device-version.html)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -72,6 +75,17 @@ export default defineRule({
           message: `Resource ${name} has no domain: the API server rejects the pod; NVIDIA GPUs are nvidia.com/gpu`,
           span: keySpanOf(entry),
           fixes: () => [renameResource(container, name, 'nvidia.com/gpu', 'unsafe', context.document)],
+        });
+        continue;
+      }
+      const replaced = replacedResource(name);
+      if (replaced !== undefined) {
+        context.report({
+          // Older plugins are still in use.
+          severity: 'info',
+          message: `Since ${replaced.since}, the device plugin offers ${replaced.now} instead of ${name}: the pod stays Pending`,
+          span: keySpanOf(entry),
+          fixes: () => [renameResource(container, name, replaced.now, 'unsafe', context.document)],
         });
         continue;
       }

@@ -1,16 +1,21 @@
 import { isSet, isUnknown, writtenNumber, writtenText } from '../evidence/written.ts';
+import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
+import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A metric of a HorizontalPodAutoscaler has a shape that the API server rejects.
+ * A metric of a HorizontalPodAutoscaler, or of an InferenceService that gets one, is rejected.
  *
  * ## Why
  *
  * A metric of type `Resource` is described under `resource`, one of type `Pods` under `pods`, and so on, and by nothing else. Its target is one
  * number: a utilization or an average value for a resource, an average value for pods, a value or an average value for the others.
+ *
+ * KServe creates an HPA for an InferenceService in Standard mode (RawDeployment before KServe 0.16). Its webhook accepts only cpu and memory as the
+ * `scaleMetric` then: `concurrency` and `rps` are metrics of Knative.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -56,18 +61,21 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, and for the shapes of v2beta1, which Kubernetes no longer serves.
+ * For templates, and for the shapes of v2beta1, which Kubernetes no longer serves. For an InferenceService with another autoscaler, or if no annotation
+ * sets its mode.
  *
  * ## Sources
  *
  * - [Kubernetes: HorizontalPodAutoscaler v2](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
  * - [Kubernetes: validation of autoscalers](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/autoscaling/validation/validation.go)
+ * - [KServe: validation of an InferenceService](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/inference_service_validation.go)
  */
 export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
   judgesWords: true,
-  manifest({ root, kind, apiVersion }, context) {
+  manifest({ root, kind, apiVersion, annotations }, context) {
+    if (kind === 'InferenceService' && hasHpa(annotations)) checkScaleMetrics(root, context);
     // The branches of a template may be alternatives.
     if (kind !== 'HorizontalPodAutoscaler' || apiVersion !== 'autoscaling/v2' || context.document.template) return;
     for (const metric of items(getIn(root, 'spec', 'metrics'))) checkMetric(metric, context);
@@ -84,6 +92,26 @@ export default defineRule({
 });
 
 const rejection = 'the API server rejects the object';
+
+/** Whether KServe scales an InferenceService with an HPA. */
+function hasHpa(annotations: Manifest['annotations']): boolean {
+  const [mode, scaler] = ['deploymentMode', 'autoscalerClass'].map(
+    (name) => lookUp(annotations, `serving.kserve.io/${name}`)?.value,
+  );
+  return (mode === 'RawDeployment' || mode === 'Standard') && (scaler ?? 'hpa') === 'hpa';
+}
+
+function checkScaleMetrics(root: Cursor, { report }: RuleContext): void {
+  for (const component of entries(getIn(root, 'spec'))) {
+    const metric = getIn(component, 'scaleMetric');
+    const name = writtenText(metric);
+    if (metric === undefined || (name !== 'concurrency' && name !== 'rps')) continue;
+    report({
+      message: `KServe's webhook rejects scaleMetric ${name} in Standard mode: its HPA scales on cpu or memory`,
+      span: spanOf(metric),
+    });
+  }
+}
 
 /** The field of each type, and the targets that it allows. */
 const shapes = table<readonly [field: string, ...targets: string[]]>({

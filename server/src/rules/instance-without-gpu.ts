@@ -1,17 +1,26 @@
-import { gpus, instanceType, isInstanceTypeLabel, knownAccelerator } from '../catalog/index.ts';
+import {
+  gpus,
+  gpusNamed,
+  instanceType,
+  isInstanceTypeLabel,
+  knownAccelerator,
+  providerName,
+} from '../catalog/index.ts';
+import { hasNone } from '../catalog/offered-gpus.ts';
 import { oneOf } from '../catalog/word-patterns.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A pod requests an accelerator on an instance type that does not have it.
+ * A pod requests an accelerator on an instance type that does not have it, or a task asks a cloud for a GPU that the cloud does not have.
  *
  * ## Why
  *
  * One node must satisfy both the selector and the request. An instance type without GPUs, or with GPUs of another vendor, never offers the
- * resource: the pod stays Pending.
+ * resource: the pod stays Pending. SkyPilot and dstack rent a machine with the card that a task names: on a cloud that has never had that card, such
+ * as `A10G` outside AWS, they find none.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,17 +56,32 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown types, and if one of several types has such an accelerator.
+ * For unknown types, and if one of several types has such an accelerator. For tasks that may run on several clouds, for clouds other than AWS
+ * and Google Cloud, and for GPUs so new that a cloud may add them.
  *
  * ## Sources
  *
  * - [Amazon EC2: instance types](https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-types.html)
  * - [Google Compute Engine: machine families](https://cloud.google.com/compute/docs/machine-resource)
+ * - [SkyPilot: the catalog of clouds and accelerators](https://github.com/skypilot-org/skypilot-catalog)
  */
 export default defineRule({
   topic: 'placement',
   severity: 'error',
   podSet(podSet, context) {
+    const provider = podSet.placement.provider;
+    for (const { at, candidates, modelFrom, requested } of podSet.accelerators) {
+      // The card decides the machine, not the other way round.
+      if (provider === null || at === undefined || requested.kind !== 'field' || modelFrom !== 'instance-type')
+        continue;
+      const models = candidates.flatMap((id) => gpus.get(id) ?? []);
+      const [first] = models;
+      if (first === undefined || models.length < candidates.length || !hasNone(provider, models)) continue;
+      context.report({
+        message: `${providerName(provider)} has no ${first.name}: the task never starts`,
+        span: gpusNamed(keyOf(at)).length > 0 ? keySpanOf(at) : spanOf(at),
+      });
+    }
     const requested = requestOf(podSet);
     // Simulated nodes have any label and any device.
     if (requested === undefined || podSet.selectors.some(({ key }) => /kwok|simulated|fake/i.test(key))) return;

@@ -70,7 +70,7 @@ import { defineRule } from './rule.ts';
  * variable, a file or a runtime may add settings. In the values of a chart other than app-template, only weights
  * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
  * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
- * shard weights in their code.
+ * shard weights in their code. Of Neuron devices, only the memory of whole ones of a known model counts, and only the weights.
  *
  * ## Sources
  *
@@ -148,7 +148,8 @@ function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit)
 /** `; 8 with tensor parallelism are enough`: the fewest of the same GPU, up to those of one machine. */
 function enough({ estimate: { shape }, served, gpu, leastGiB, devices }: Misfit): string {
   const eachGiB = gpu === undefined ? null : usableCardGiB(gpu);
-  if (gpu === undefined || eachGiB === null || leastGiB !== null) return '';
+  // The machines have other numbers of Neuron devices, whose cores share the model.
+  if (gpu === undefined || gpu.vendor === 'aws' || eachGiB === null || leastGiB !== null) return '';
   const split = served.engine === 'llama-cpp' ? '' : ' with tensor parallelism';
   const counts = [2, 4, 8].filter((count) => count > devices.count && shape.heads % count === 0);
   const found = counts.find((tensor) => {

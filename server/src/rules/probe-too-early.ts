@@ -4,10 +4,11 @@ import { probesOf } from '../evidence/probes.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
+import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
 import { asBoolean, asText, type Cursor, getIn, isIncomplete, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { insertKey, setKey } from '../yaml/edit.ts';
+import { insertKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -20,7 +21,7 @@ import { defineRule } from './rule.ts';
  * A model server answers its probes only after it has loaded the weights and prepared the GPU, which takes a minute for a small model and many
  * minutes for a large one. Until then the liveness probe fails, and after `initialDelaySeconds` + `periodSeconds` × `failureThreshold` the
  * kubelet restarts the container. It never becomes ready and holds its GPU. A startup probe suspends the liveness probe until the server
- * has answered once.
+ * has answered once. SkyServe gives up a replica that is not ready after the `initial_delay_seconds` of its readiness probe, and rents another one.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -74,7 +75,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a startup probe that waits long enough, with a postStart hook that waits, for patches and definitions, and for servers other than
+ * For SkyPilot tasks whose setup downloads something. With a startup probe that waits long enough, with a postStart hook that waits, for patches and definitions, and for servers other than
  * those of language models, unless a readiness probe with 10 or more attempts and the same request allows more time by a quarter and a
  * minute, which is information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2
  * billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the
@@ -88,12 +89,26 @@ import { defineRule } from './rule.ts';
  * - [NVIDIA: values of the chart nim-llm](https://github.com/NVIDIA/nim-deploy/blob/main/helm/nim-llm/values.yaml)
  * - [kserve/kserve#5062](https://github.com/kserve/kserve/issues/5062)
  * - [vllm-project/aibrix#772](https://github.com/vllm-project/aibrix/issues/772)
+ * - [SkyPilot: readiness probe of a service](https://docs.skypilot.co/en/latest/reference/yaml-spec.html)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
   wasteful: true,
   container(container, { workload, podSet, options, document, report }) {
+    const delay = replicaDelay(workload);
+    if (delay !== undefined) {
+      const seconds = lowerCount(delay, 0);
+      const loader = modelLoader(container, podSet, workload, options);
+      const found = seconds === null ? undefined : loader && slowStart(loader, seconds);
+      if (found === undefined) return;
+      report({
+        message: `SkyServe gives up a replica that is not ready after ${seconds} s, but ${found.what}: none may ever become ready`,
+        span: keySpanOf(delay),
+        fixes: () => [fix('Set initial_delay_seconds to 1200', 'unsafe', replaceScalar(document, delay, 1200))],
+      });
+      return;
+    }
     const isChart = hasAllContainers(workload);
     const { startup, liveness, readiness } = probesOf(container, workload);
     // A startup probe suspends the other probes until it succeeds.
@@ -144,6 +159,13 @@ export default defineRule({
     });
   },
 });
+
+/** The time that a replica of SkyServe has to become ready, if a text sets it and nothing downloads its model before. */
+function replicaDelay({ manifest: { root }, kind }: Workload): Cursor | undefined {
+  const delay = kind === 'Task' ? getIn(root, 'service', 'readiness_probe', 'initial_delay_seconds') : undefined;
+  const isPrepared = ['file_mounts', 'storage_mounts', 'volumes'].some((key) => getIn(root, key) !== undefined);
+  return isPrepared || /download|snapshot/i.test(asText(getIn(root, 'setup')) ?? '') ? undefined : delay;
+}
 
 /** Whether a postStart hook waits, for example for the server: the kubelet does not probe a container before its hook has ended. */
 function startHookWaits(container: Cursor): boolean {

@@ -58,7 +58,7 @@ function lowerTask(root: Cursor): KindLowering {
       {
         ...{ name: 'node', pod: resources, metadata: undefined, replicas: nodes },
         pods: times(replicasOf(service), lowerCount(nodes, 1)),
-        containers: scriptsOf(root),
+        containers: scriptsOf(root, resources),
         ...(devices && { implicitDevices: [devices] }),
         ...(instanceType && !isTemplated(instanceType.at) && { instanceType }),
         placement: placementOf(resources, alternatives),
@@ -114,13 +114,25 @@ function chipsOf(name: string): number | null {
 }
 
 /** The script that each node runs, as the container that it would be. */
-function scriptsOf(root: Cursor): readonly Container[] {
+function scriptsOf(root: Cursor, resources: Cursor): readonly Container[] {
   const script = text(getIn(root, 'run'));
   if (script === undefined) return [];
   const shell = ['bash', '-c'].map((value) => ({ value, at: script.at }));
   const env = entries(getIn(root, 'envs')).map((entry) => ({ name: keyOf(entry), value: text(entry), at: entry }));
-  return [{ ...lowerContainer(script.at, 'app', 'run'), command: shell, args: [script], env }];
+  return [
+    { ...lowerContainer(script.at, 'app', 'run'), image: imageOf(resources), command: shell, args: [script], env },
+  ];
 }
+
+/** `docker:` and the image in which the script runs. Other texts name an image of the machine. */
+function imageOf(resources: Cursor): Container['image'] {
+  const written = text(getIn(resources, 'image_id'));
+  return written?.value.startsWith(dockerPrefix)
+    ? { ...written, value: written.value.slice(dockerPrefix.length) }
+    : undefined;
+}
+
+const dockerPrefix = 'docker:';
 
 /** What all alternatives agree on. Their fields replace those of the resources around them. */
 function placementOf(resources: Cursor, alternatives: readonly Cursor[]): Partial<Placement> {
