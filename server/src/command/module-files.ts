@@ -19,7 +19,8 @@ export function findFilesAsModules(input: ProcessInput): readonly FileAsModule[]
     const before = words.slice(0, Math.max(flag, 0)).map(({ text }) => text);
     const program = before.map(baseName).find(takesModules);
     if (flag < 0 || word === undefined || word.dynamic || word.derived === true || program === undefined) return [];
-    if (before.some((text) => text.endsWith('.py') || text === '-c') || !/\.py$|^(?!-)[^\s:]*\//.test(word.text)) return [];
+    if (before.some((text) => text.endsWith('.py') || text === '-c') || !/\.py$|^(?!-)[^\s:]*\//.test(word.text))
+      return [];
     const module = word.text.replace(/^\.?\/+|\.py$/g, '').replaceAll('/', '.');
     return [{ program, word, module }];
   });

@@ -130,7 +130,8 @@ export default defineRule({
       return;
     }
     if (found === undefined && (patience === undefined || patience < Math.max(1.25 * budget, budget + 60))) return;
-    const isCertain = found === undefined ? (patience ?? 0) >= 2 * budget : slow !== undefined && slow.downloads !== 'first';
+    const isCertain =
+      found === undefined ? (patience ?? 0) >= 2 * budget : slow !== undefined && slow.downloads !== 'first';
     report({
       // The templates of a chart may have a startup probe of their own.
       severity: !isCertain || loader === undefined || isOther ? 'info' : 'warning',

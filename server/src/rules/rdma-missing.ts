@@ -95,11 +95,12 @@ export default defineRule({
     // Alternatives with other numbers of adapters or GPUs leave both open.
     const isOne = types.every((one) => one.gpuCount === type?.gpuCount && efaDevices(one) === devices);
     if (type === undefined || devices === undefined || !isOne) return;
+    const names = types.map(({ name }) => name).slice(0, 2);
     for (const container of podSet.containers) {
       const [request] = knownRequests(container);
       if (request?.form !== 'whole' || request.count !== type.gpuCount || container.type !== 'app') continue;
       report({
-        message: `${min} pods train together on ${types.map(({ name }) => name).slice(0, 2).join(' or ')} but do not request its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
+        message: `${min} pods train together on ${names.join(' or ')} but do not request its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
         span: requestSpan([request], container),
         fixes: () => [
           fix(
@@ -149,7 +150,9 @@ function reachesDevices({ at }: Container, { pod }: PodSet): boolean {
 function selectedTypes({ placement, selectors }: PodSet): readonly InstanceType[] {
   const only = instanceType(placement.instanceType ?? '');
   if (only !== undefined) return [only];
-  const names = selectors.flatMap(({ key, values }) => (isInstanceTypeLabel(key) ? values.map(({ value }) => value) : []));
+  const names = selectors.flatMap(({ key, values }) =>
+    isInstanceTypeLabel(key) ? values.map(({ value }) => value) : [],
+  );
   const types = names.map(instanceTypesOf);
   return types.some(({ length }) => length !== 1) ? [] : types.flat();
 }
