@@ -96,7 +96,8 @@ function placesOf(written: string, value: string): readonly number[] | undefined
       at += quote === "'" && char === "'" ? 2 : 1;
     } else return isBlock && space.has(char) && at >= written.length ? places : undefined;
   }
-  return places;
+  // The end of the last character.
+  return [...places, at];
 }
 
 const space: ReadonlySet<string> = new Set(' \t\r\n');
@@ -120,10 +121,10 @@ function afterSpace(text: string, from: number): number {
 
 /** The first line of a part, or that of the scalar if the part is not found. */
 function inPlaces({ written, places }: Writing, at: number, start: number, end: number): Span {
-  const [from, last] = [places?.[start], places?.[end - 1]];
+  const [from, to] = [places?.[start], places?.[end]];
   const begin = from ?? 0;
   const lineEnd = written.indexOf('\n', begin);
   const line = written.slice(begin, lineEnd < 0 ? written.length : lineEnd).trimEnd();
-  const length = from === undefined || last === undefined ? line.length : Math.min(last + 1 - from, line.length);
+  const length = from === undefined || to === undefined ? line.length : Math.min(to - from, line.length);
   return { start: at + begin, end: at + begin + length };
 }
