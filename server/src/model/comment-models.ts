@@ -56,6 +56,7 @@ function namedIn(text: string): readonly GpuModel[] {
         .flatMap((card) => gpusNamed(card, true)) ?? [])
     : [];
   if (named.length + added.length > 0) return [...new Set([...named, ...added])];
+  if (!/\d{4}/.test(text)) return [];
   const number = numbers.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
   return number === undefined ? [] : gpusNamed(number.replace(/s$/i, ''), true);
 }
