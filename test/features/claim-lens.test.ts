@@ -16,3 +16,12 @@ test('alternatives of a claim are a range of devices', () => {
   const shown = hover(file, file.text.indexOf('kind: Pod') + 1);
   expect(JSON.stringify(shown?.blocks)).toContain('Runs 1 pod × 1–4 GPUs = 1–4 GPUs');
 });
+
+test('pods that share a claim of an unknown GPU show their part of it', () => {
+  const claim =
+    'apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: shared}\nspec:\n  devices:\n    requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]\n';
+  const pods =
+    'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: app}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: a}}\n  template:\n    metadata: {labels: {app: a}}\n    spec:\n      resourceClaims: [{name: gpu, resourceClaimName: shared}]\n      containers: [{name: main, image: "registry.example/a:1", resources: {claims: [{name: gpu}]}}]\n';
+  const file = new Analysis({ strict: true }).setFile('file:///shared.yaml', `${claim}---\n${pods}`);
+  expect(codeLenses(file).map(({ title }) => title)[0]).toContain('2 × 1/2 of a GPU');
+});

@@ -113,6 +113,15 @@ test.each([
     pod(anywhere).replace('image:', 'envFrom: [{configMapRef: {name: settings}}], image:'),
     'a40 (hint)',
   ],
+  [
+    'one variable of a ConfigMap',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: ml}\ndata: {card.type: L40S}\n',
+    pod(anywhere).replace(
+      'image:',
+      'env: [{name: GPU_TYPE, valueFrom: {configMapKeyRef: {name: settings, key: card.type}}}], image:',
+    ),
+    'l40s (hint)',
+  ],
   ['a flavor without a model', queues('big', 'pool: gpus'), pod(anywhere, inQueue), 'null (null)'],
 ])('%s', (_, others, text, expected) => {
   const workloads = analyse(`${others}---\n${text}`).documents.flatMap((document) => document.workloads);

@@ -84,9 +84,10 @@ export function mountedGpu(podSet: PodSet): MountedGpu | undefined {
   return undefined;
 }
 
+/** Also those of Jetson's GPU and of Windows' GPUs in WSL. */
 function gpuFile(at: Cursor | undefined): string | undefined {
   const path = isTemplated(at) ? '' : (asText(at) ?? '');
-  return /^\/dev\/(?:dri|kfd|nvidia\d)(?:\/|$)/.test(path) ? path : undefined;
+  return /^\/dev\/(?:dri|kfd|dxg|nvgpu|nvmap|nvhost[\w-]*|nvidia\d)(?:\/|$)/.test(path) ? path : undefined;
 }
 
 function hasHostRights({ pod, containers }: PodSet): boolean {

@@ -49,7 +49,13 @@ export function modelsInComment(text: string): readonly GpuModel[] {
 
 function namedIn(text: string): readonly GpuModel[] {
   const named = modelsMentioned(text);
-  if (named.length > 0) return named;
+  const added = text.includes('+')
+    ? (sum
+        .exec(text)
+        ?.slice(1)
+        .flatMap((card) => gpusNamed(card, true)) ?? [])
+    : [];
+  if (named.length + added.length > 0) return [...new Set([...named, ...added])];
   if (!/\d{4}/.test(text)) return [];
   const number = numbers.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
   return number === undefined ? [] : gpusNamed(number.replace(/s$/i, ''), true);
@@ -59,14 +65,15 @@ function namedIn(text: string): readonly GpuModel[] {
  * The number of a GeForce card: all of the comment (`# 3090`), what something is for (`on the 3090`), a count (`2x 3090`), or next to its memory
  * or generation (`3090 (24 GB)`, `4090 (Ada)`). Other numbers are ports, years and tickets.
  */
+const cardNumber = '(?:[2-5]0[5-9]0|1(?:0[5-8]|6[56])0 ?ti)(?: ?(?:ti|super))*';
 const numbers = [
   String.raw`^#\s*(CARD)\s*$`,
   String.raw`(?:^#\s*|\b(?:on|for|with|of|uses?|has|fits?|needs?)\s+)(?:an?|the|one|two|my|our|single|dual)[ -]+(CARDs?)(?=\s*(?:$|[.,;()])|[ -](?:(?:under|in) |gpus?\b|cards?\b|box\b|desktop\b|workstation\b|machine\b|node\b))`,
   String.raw`\b(?:\d{1,2} ?x|\d{2} ?g(?:i?b)?)[ -]+(CARDs?)\b(?![ -]?(?:m?s|[a-z]*ports?|tokens?|steps?|requests?|lines?|[kmg]i?b|m?hz|pixels?|samples?|times?)\b)`,
   String.raw`\b(CARDs?)(?:,? \(?(?:\d{2} ?g(?:i?b)?|pascal|turing|ampere|ada|blackwell)|[ -]gpus?|[ -]cards?)\b`,
-].map(
-  (pattern) => new RegExp(pattern.replace('CARD', '(?:[2-5]0[5-9]0|1(?:0[5-8]|6[56])0 ?ti)(?: ?(?:ti|super))*'), 'i'),
-);
+].map((pattern) => new RegExp(pattern.replace('CARD', cardNumber), 'i'));
+/** Two cards of one machine: `5070 Ti + 5060 Ti`. */
+const sum = new RegExp(String.raw`\b(${cardNumber}) ?\+ ?(?:rtx )?(${cardNumber})\b`, 'i');
 
 interface CardComment extends CommentModels {
   readonly comment: YamlComment;
@@ -173,7 +180,17 @@ function others({ manifest: { document, root }, pod, containers }: CommentScope,
   const inside = comments.filter(({ comment: { span } }) =>
     spans.some((one) => span.start >= Math.max(start, one.start) && span.start < one.end),
   );
-  return oneCard([...between(comments, 0, start), ...inside]);
+  // Above its pods, an object with one template says something of them.
+  const before = isOnlyTemplate(pod) ? pod.node.span.start : start;
+  const above = between(comments, 0, before).filter((one) => !inside.includes(one));
+  return oneCard([...above, ...inside]);
+}
+
+/** Whether the pods are the only ones of their object: `spec.template.spec`, and not those of one of several roles. */
+function isOnlyTemplate(pod: Cursor): boolean {
+  let at: Cursor | undefined = pod;
+  while (at?.parent !== undefined && ['spec', 'template', 'jobTemplate'].includes(String(at.step))) at = at.parent;
+  return at !== undefined && at.parent === undefined;
 }
 
 /** The card that all of the comments name, or the cards among which one of them leaves the choice. */
@@ -190,20 +207,28 @@ function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
   if (texts.some((text) => alternative.test(isListed && isShort(text) ? text.replace(separator, ' ') : text)))
     return [];
   // Several comments on one card may also compare it with something else, or deny it.
-  const reliable = texts.find((text) => !isDenied(text) && !clausesOnCards(text).some((one) => comparison.test(one)));
+  const reliable = texts.find(
+    (text) => !sentencesOnCards(text).some(isDenied) && !clausesOnCards(text).some((one) => comparison.test(one)),
+  );
   return reliable === undefined ? [] : [{ models, text: reliable.replace(/^#\s*/, '') }];
 }
 
-/** The cards among which a text leaves the choice: each next to the `or` or the slash between them. */
+/** The cards among which a text leaves the choice, or which a machine has: each next to the `or`, the slash or the plus between them. */
 function listed(text: string): readonly GpuModel[] {
   const parts = text.length > maxListed ? [] : withoutOtherCards(text).split(separator);
   const pairs = parts.slice(1).map((right, index) => [parts[index]?.slice(-24) ?? '', right.slice(0, 24)]);
   const named = pairs.map((pair) => pair.map(modelsInComment)).filter((pair) => pair.every(isOneCard));
-  return [...new Set(named.flat(2))];
+  return [...new Set([...named.flat(2), ...(sum.test(text) ? modelsInComment(text) : [])])];
 }
 
 const maxListed = 400;
-const separator = /\s*(?:\/|\bor\b)\s*/gi;
+const separator = /\s*(?:\/|\+|\bor\b)\s*/gi;
+
+/** The sentences that mention a card. */
+function sentencesOnCards(text: string): readonly string[] {
+  const named = text.split(/\.\s/).filter((sentence) => modelsInComment(sentence).length > 0);
+  return named.length > 0 ? named : [text];
+}
 
 /** The parts of a comment that mention a card: the others may compare anything. */
 function clausesOnCards(text: string): readonly string[] {

@@ -23,7 +23,7 @@ import { modelsInMarks } from './named-models.ts';
 import { onDisk, withStorage } from './node-disk.ts';
 import { choicesOn, nodePoolsOf, nodesOfPools, optionsInPool, poolsOfFlavors } from './node-pools.ts';
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
-import { flavorsOfQueue, modelsInConfigMaps, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
+import { flavorsOfQueue, nodesOfOthers, unknownNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import {
@@ -287,7 +287,6 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
               ...{ manifest, name: source.name, pod, selectors: nodes, tolerations, containers },
               header: () => crossReferences.fileHeader(),
             }),
-            ...modelsInConfigMaps(containers, namespace, crossReferences),
             ...others.hints,
           ],
         },

@@ -222,12 +222,12 @@ const machineField =
 
 /** Environment variables and arguments about accelerators, and the resources that Ray and Slurm schedule by. */
 function argumentHints({ manifest: { root }, pod, containers }: HintSource): readonly NamedModels[] {
-  const variables = containers.flatMap(({ env }) =>
-    env.flatMap(({ name, value }) => {
-      if (value === undefined || isTemplated(value.at) || !/gpu|accelerator/i.test(name)) return [];
-      return hint(modelsInList(value.value), 'argument', `${name}=${value.value}`);
-    }),
-  );
+  const variables = containers.flatMap(({ env, configEnv = [] }) => [
+    ...env.flatMap(({ name, value }) =>
+      value === undefined || isTemplated(value.at) ? [] : variableHint(name, value.value),
+    ),
+    ...configEnv.flatMap(({ name, value }) => variableHint(name, value)),
+  ]);
   // Ray's group, and the configuration of Serve and of Slurm.
   const group = pod.parent?.parent;
   const lines = containers.map(({ command, args }) => [...command, ...args].map(({ value }) => value));
@@ -244,6 +244,13 @@ function argumentHints({ manifest: { root }, pod, containers }: HintSource): rea
     return found === null ? [] : hint(gpusNamed(found[1] ?? '', true), 'argument', found[0]);
   });
   return [...variables, ...written];
+}
+
+/** `GPU_TYPE=l40s`, `INSTANCE_TYPE=g5.2xlarge`. */
+function variableHint(name: string, value: string): readonly NamedModels[] {
+  const isMachine = machineField.test(name);
+  if (!mayNameGpu(value) || !(isMachine || isAboutDevices(name))) return [];
+  return hint(isMachine ? modelsOnMachine(name, value) : modelsInList(value), 'argument', `${name}=${value}`);
 }
 
 const maxText = 20_000;

@@ -3,12 +3,12 @@ import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keyOf, ty
 import { shorten } from '../yaml/shorten.ts';
 import type { CrossReferences, FlavorFacts, Landing, LivePools, RequiredLabel } from './cross-references.ts';
 import { modelsOfMachines } from './machine-terms.ts';
-import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
+import { modelsInLabel, modelsMentioned, type NamedModels } from './named-models.ts';
 import type { NodePool, Tolerated } from './node-pool.ts';
 import { allowedValues, inBoth, type NodeTerm } from './node-terms.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import { mayTolerate } from './tolerations.ts';
-import type { Container, OwnMachine, Selector, Toleration } from './workload.ts';
+import type { OwnMachine, Selector, Toleration } from './workload.ts';
 
 /** The nodes that other objects describe: the pool on which a pod lands, or the flavors of its queue. */
 export interface OtherNodes {
@@ -214,27 +214,6 @@ function sharingOfOthers(
     labels: [{ key: 'nvidia.com/gpu.replicas', values, from: 'nodeSelector', at }],
     inherited: [{ fact: 'sharing', from: objectName(sharing) }],
   };
-}
-
-/** The models in the ConfigMaps whose entries are environment variables of the containers. */
-export function modelsInConfigMaps(
-  containers: readonly Container[],
-  namespace: string | null,
-  crossReferences: CrossReferences,
-): readonly NamedModels[] {
-  return containers.flatMap(({ at }) =>
-    items(getIn(at, 'envFrom')).flatMap((source) => {
-      const name = getIn(source, 'configMapRef', 'name');
-      if (name === undefined || isTemplated(name)) return [];
-      const files = crossReferences.configMap(namespace, asText(name) ?? '');
-      if (files === undefined) return [];
-      return Object.entries(files.facts).flatMap(([key, value]): readonly NamedModels[] => {
-        const candidates = isAboutDevices(key) ? modelsInList(value) : [];
-        const hint = { basis: 'argument', text: `${key}=${value}` } as const;
-        return candidates.length === 0 ? [] : [{ candidates, from: 'hint', hint }];
-      });
-    }),
-  );
 }
 
 /** The flavors of the queue that a pod names. */

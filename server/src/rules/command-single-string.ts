@@ -1,13 +1,16 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { findFilesAsModules } from '../command/module-files.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { serverOfImage } from '../evidence/launch.ts';
+import { processInput, serverOfImage } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { rewriteWord } from '../rewrite/words.ts';
 import {
   asString,
   type Cursor,
@@ -32,6 +35,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
  * In the same way, `["--port 8000"]` is one word, which no program knows as a flag; the severity is warning if the program is unknown. `command` replaces the entrypoint of the image, so its first
  * item is the program: flags for the entrypoint belong in `args`, and `while` or `source` work only in a script for a shell.
+ * Behind `-m`, Python and torchrun read the name of a module: `python -m train.py` ends with an error.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -89,6 +93,7 @@ export default defineRule({
     const { workload } = context;
     const [first] = command;
     const list = first?.at.parent;
+    reportFiles(container, context);
     if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and unknown kinds may join the items or pass them to a shell.
@@ -121,6 +126,22 @@ export default defineRule({
     });
   },
 });
+
+/** Files behind `-m`, in scripts as well. */
+function reportFiles(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+  if (workload.byShape) return;
+  for (const { program, word, module } of findFilesAsModules(processInput(container))) {
+    const span = spanOfWords(document, lines, [word, word]);
+    if (span === undefined) continue;
+    report({
+      message: `${program} -m takes the name of a module, but ${shorten(word.text, 40)} is a file: the program ends with an error`,
+      span,
+      fixes: () => [fix(`Use the module ${shorten(module, 40)}`, 'unsafe', rewriteWord(document, lines, word, module))],
+    });
+  }
+}
 
 /** KubeRay runs `command` and `args` as one line of bash before `ray start`, unless an annotation of the object keeps them. */
 function usesShell({ apiVersion, manifest }: Workload): boolean {

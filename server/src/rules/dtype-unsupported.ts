@@ -1,5 +1,6 @@
 import { type GpuModel, gpus } from '../catalog/index.ts';
 import type { ServedFlags } from '../command/served-flags.ts';
+import { bfloat16Flag } from '../evidence/bfloat16-training.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
@@ -22,6 +23,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
  * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
  * while it holds its GPU.
+ *
+ * Training in bfloat16 on an older GPU is a **warning**: PyTorch emulates it there, much slower than fp16, and older versions stop.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -69,6 +72,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [vllm-project/vllm#9990](https://github.com/vllm-project/vllm/issues/9990)
+ * - [pytorch/pytorch#148322](https://github.com/pytorch/pytorch/pull/148322)
  * - [vLLM: requirements](https://docs.vllm.ai/en/v0.14.0/getting_started/installation/gpu/)
  * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
  */
@@ -81,6 +85,7 @@ export default defineRule({
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
     if (reportOldGpu(container, gpu, context)) return;
+    if (reportTraining(container, gpu, lines, context)) return;
     const flags = servedFlags(container);
     if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
       if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
@@ -106,6 +111,24 @@ export default defineRule({
 });
 
 const bfloat16 = /^(?:bfloat16|bf16)$/i;
+
+/** PyTorch emulates bfloat16 on older GPUs, without their tensor cores; older versions reject it. */
+function reportTraining(
+  container: Container,
+  { gpu, capability }: Capable,
+  lines: Container['args'],
+  { workload, document, report }: PodSetContext,
+): boolean {
+  const flag = capability < 8 ? bfloat16Flag(container, workload) : undefined;
+  const span = flag && spanOfWords(document, lines, [flag.word, flag.word]);
+  if (span === undefined) return false;
+  report({
+    severity: 'warning',
+    message: `bfloat16 needs compute capability 8.0, but the ${gpu.name} has ${gpu.computeCapability}: PyTorch emulates it slowly or stops; use fp16`,
+    span,
+  });
+  return true;
+}
 
 /** vLLM's own images have no code for GPUs before Volta; builds of others may. */
 function reportOldGpu({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {

@@ -74,7 +74,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * For helpers of a Job with a deadline or one process namespace, init containers, lifecycle hooks, short sleeps, waits that keep a background server
  * alive, the workers of MPI (their launcher starts processes in them) and infrastructure. For waits after a failure (`serve || sleep infinity`), if
  * a condition may also lead to them or a liveness or startup probe restarts the container. For shares of a GPU, for long sleeps that end (unless they
- * follow other commands and take a day or more), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
+ * take a week, or follow other commands and take a day), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
  * `pause`), which are examples and tests, the finding is information only; in a file with several such examples, the first one is reported.
  *
  * ## Sources
@@ -249,9 +249,9 @@ function isEndless(waiting: Pick<Waiting, 'kind' | 'seconds'>, workload: Workloa
   );
 }
 
-/** A sleep of a day or more after other commands keeps the pod for people to look at. */
+/** A sleep of a day or more after other commands, or of a week or more alone, keeps the pod for people to look at. */
 function outlastsWork({ kind, seconds }: Pick<Waiting, 'kind' | 'seconds'>): boolean {
-  return kind !== 'only-waits' && seconds >= 86_400;
+  return seconds >= (kind === 'only-waits' ? 7 : 1) * 86_400;
 }
 
 function behavior(waiting: Pick<Waiting, 'what' | 'kind' | 'seconds'> | FailureWait): string {

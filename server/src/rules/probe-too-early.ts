@@ -80,7 +80,7 @@ import { defineRule } from './rule.ts';
  * minute, which is information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2
  * billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the
  * weights. If it stores them on a volume that outlives the pod, the finding is information only: the volume may already hold the model. The
- * same applies to the values of a chart whose templates are unknown, and to NIM with less than a quarter of the time that NVIDIA's chart
+ * same applies to downloads for which the probe allows up to half as much time again, to the values of a chart whose templates are unknown, and to NIM with less than a quarter of the time that NVIDIA's chart
  * gives it.
  *
  * ## Sources
@@ -130,7 +130,10 @@ export default defineRule({
     const loader: ModelLoader | undefined = (isChart || isOther) && known ? { ...known, downloads: undefined } : known;
     const named = isChart ? (probe.parent ?? probe) : probe;
     const killed = `${isChart ? `probes.${keyOf(named)}` : keyOf(probe)} kills the container ${budget} s after its start, but`;
-    const found = loader && slowStart(loader, budget);
+    const slow = loader && slowStart(loader, budget);
+    // The estimate is a lower bound: downloads often take half as much again.
+    const isTight = slow === undefined && startup === undefined && loader?.downloads !== undefined;
+    const found = isTight ? slowStart(loader, budget / 1.5) : slow;
     const patience = found === undefined && startup === undefined ? readinessBudget(probe, readiness) : undefined;
     if (found === undefined && startup === undefined && isNimStart(loader, budget)) {
       report({
@@ -142,7 +145,8 @@ export default defineRule({
       return;
     }
     if (found === undefined && (patience === undefined || patience < Math.max(1.25 * budget, budget + 60))) return;
-    const isCertain = found === undefined ? (patience ?? 0) >= 2 * budget : found.downloads !== 'first';
+    const isCertain =
+      found === undefined ? (patience ?? 0) >= 2 * budget : slow !== undefined && slow.downloads !== 'first';
     report({
       // The templates of a chart may have a startup probe of their own.
       severity: !isCertain || loader === undefined || isOther ? 'info' : 'warning',

@@ -17,7 +17,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * `minReplicas` and `maxReplicas` take effect only with `enableInTreeAutoscaling: true`. Without it, the group stays at `replicas`: it
  * keeps its accelerators when the work is done, and gets no more when there is more work. Without `replicas` it stays at `minReplicas`: at 0,
  * it never has a worker. The severity is info if the group is at its minimum anyway
- * and Ray Serve does not scale beyond its GPUs, or if `replicas: 0` is written, because a person or a program may change that.
+ * and Ray Serve does not scale beyond its GPUs, or if `replicas: 0` is written in a cluster that stays up, because a person or a program may change that.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -120,7 +120,10 @@ export default defineRule({
       context.report({
         // A group at its minimum wastes nothing, but one that stays at 0 never does any work.
         severity:
-          !lacks && (isManaged(written) || replicas === undefined || (replicas > 0 && replicas <= min))
+          !lacks &&
+          ((isManaged(written) && kindOf(workload).launcher === undefined) ||
+            replicas === undefined ||
+            (replicas > 0 && replicas <= min))
             ? 'info'
             : 'warning',
         message: `minReplicas ${min} and maxReplicas ${max} have no effect without enableInTreeAutoscaling: the group ${effect}`,
@@ -131,7 +134,7 @@ export default defineRule({
   },
 });
 
-/** Something else may scale up a group whose number is written as 0. */
+/** A person or a program may scale up a group whose number is written as 0, while its cluster stays up. */
 function isManaged(replicas: Cursor | undefined): boolean {
   return asNumber(replicas) === 0;
 }

@@ -1,4 +1,4 @@
-import { type InstanceType, instanceType } from '../catalog/index.ts';
+import { type InstanceType, instanceType, instanceTypesOf, isInstanceTypeLabel } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
 import { knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -89,14 +89,18 @@ export default defineRule({
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
     const { min } = podSet.pods;
     if (min === null || min < 2 || hasOtherNetwork(podSet, workload)) return;
-    const type = instanceType(podSet.placement.instanceType ?? '');
+    const types = selectedTypes(podSet);
+    const [type] = types;
     const devices = type === undefined ? undefined : efaDevices(type);
-    if (type === undefined || devices === undefined) return;
+    // Alternatives with other numbers of adapters or GPUs leave both open.
+    const isOne = types.every((one) => one.gpuCount === type?.gpuCount && efaDevices(one) === devices);
+    if (type === undefined || devices === undefined || !isOne) return;
+    const names = types.map(({ name }) => name).slice(0, 2);
     for (const container of podSet.containers) {
       const [request] = knownRequests(container);
       if (request?.form !== 'whole' || request.count !== type.gpuCount || container.type !== 'app') continue;
       report({
-        message: `${min} pods train together on ${type.name} but do not request its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
+        message: `${min} pods train together on ${names.join(' or ')} but do not request its ${plural(devices, 'EFA device')}: NCCL falls back to TCP`,
         span: requestSpan([request], container),
         fixes: () => [
           fix(
@@ -140,6 +144,17 @@ function reachesDevices({ at }: Container, { pod }: PodSet): boolean {
   return items(getIn(pod, 'volumes')).some((volume) =>
     /^\/dev(?:\/infiniband|$)/.test(asText(getIn(volume, 'hostPath', 'path')) ?? ''),
   );
+}
+
+/** The instance types that the pods select; none if one of them is unknown. */
+function selectedTypes({ placement, selectors }: PodSet): readonly InstanceType[] {
+  const only = instanceType(placement.instanceType ?? '');
+  if (only !== undefined) return [only];
+  const names = selectors.flatMap(({ key, values }) =>
+    isInstanceTypeLabel(key) ? values.map(({ value }) => value) : [],
+  );
+  const types = names.map(instanceTypesOf);
+  return types.some(({ length }) => length !== 1) ? [] : types.flat();
 }
 
 function efaDevices({ provider, rdma, rdmaDevices, unsourced }: InstanceType): number | undefined {

@@ -177,6 +177,8 @@ function nameOfAccelerator(
   // Counters of memory or percent do not count devices.
   if (form === 'memory' || form === 'percent') return { name: requestedWords(requested), known: true };
   const gpu = model === null ? undefined : gpus.get(model)?.name;
+  const shared = form === 'whole' && perPod !== null && devices !== null && devices < perPod ? devices / perPod : 1;
+  const share = shared * part;
   if (form === 'mig') {
     const resource = resourceName(requested) ?? '';
     return {
@@ -192,13 +194,14 @@ function nameOfAccelerator(
       const core = knownResource(requested)?.vendor === 'aws' ? 'NeuronCore' : 'core';
       return { name: `${core} of ${gpu}`, known: true };
     }
-    const share = form === 'whole' && perPod !== null && devices !== null && devices < perPod ? devices / perPod : 1;
-    const name = share * part < 1 ? `${formatShare(share * part)} of ${gpu}` : gpu;
+    const name = share < 1 ? `${formatShare(share)} of ${gpu}` : gpu;
     return { name: form === 'shared' ? `shared ${gpu}` : name, known: true };
   }
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
   if (form === 'shared') return { name: 'shared GPU', known: false };
   if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
+  // A claim that several pods share.
+  if (shared < 1) return { name: `${formatShare(share)} of a GPU`, known: true };
   const vendor = knownResource(requested)?.vendor;
   if (vendor === 'google') return { name: 'TPU chip', known: false };
   if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };
