@@ -1,6 +1,7 @@
-import { migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
+import { gpus, migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
+import { isOneCard } from '../model/named-models.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
 import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
@@ -182,6 +183,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     return { kind: 'storageTooSmall', neededGiB: placement.needs.storageGiB, largestGiB: storage.largestGiB };
   const either = eitherOf(
     alternativesOf(podSet, accelerator).map((one) => priceOfDevices(one.podSet, one.accelerator, own)),
+    placement.either !== undefined,
   );
   if (either !== undefined) return either;
   const onOwn = ownMachineQuote(placement, accelerator, own);
@@ -241,7 +243,9 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
         ({ kind }) => kind !== 'capacity' || !(isCommitted || preferred),
       ),
       ...spotFirstNotes(preferred),
-      ...(accelerator.requested.kind === 'field' && unpriced.length > 0
+      ...(accelerator.requested.kind === 'field' &&
+      unpriced.length > 0 &&
+      !isOneCard(allowed.flatMap((model) => gpus.get(model) ?? []))
         ? [{ kind: 'unpriced', models: unpriced } as const]
         : []),
       ...selected.flatMap((one) => one.assumptions),

@@ -17,7 +17,7 @@ import { regionKey } from '../model/placement.ts';
 import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownPodPrice } from './custom-prices.ts';
-import { fits, isPerDevice, isTooLarge, machineOf, shareOf } from './machines.ts';
+import { fits, isChip, isPerDevice, isTooLarge, machineOf, shareOf } from './machines.ts';
 import { atOwnPrices, isEverywhere, ownTerms, type PricedOffer } from './priced-offer.ts';
 
 /** The capacity type at which an offer is priced. */
@@ -314,6 +314,8 @@ function chosen(candidates: readonly PricedOffer[], request: Request, pricing: P
 /** The devices of a machine; a price per device is for as many as the pod requests. */
 function cardsOf(offer: PricedOffer, devices: number): number {
   if (!isPerDevice(offer)) return Math.max(1, offer.gpuCount);
+  // A slice has the chips of many nodes.
+  if (isChip(offer)) return devices;
   // No node has more of them than the largest known machine.
   return Math.min(Math.max(1, Math.ceil(devices)), maxGpusPerInstance(offer.gpu) ?? devices);
 }

@@ -276,6 +276,11 @@ export interface OwnMachine extends OwnMachineName {
   readonly gpu: string | null;
 }
 
+/** Devices that pods may get, and where they are. */
+export interface MachineChoice extends DeviceChoice {
+  readonly where: Partial<Placement>;
+}
+
 /** The nodes of pods that may run on spot and on demand, in the form of `Placement.terms`. */
 export interface SpotFirst {
   readonly spot: readonly NodeTerm[];
@@ -314,6 +319,8 @@ export interface Placement {
     readonly own: readonly OwnMachine[];
     readonly cloud: { readonly placement: Placement; readonly models: readonly string[] } | null;
   };
+  /** If the pods may get other devices elsewhere: each alternative. */
+  readonly either?: readonly MachineChoice[];
   /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
   readonly otherCloud?: string;
   /** The shape of the TPU slice on which the pods run: `4x4`. */
