@@ -55,7 +55,10 @@ export function estimateCost(
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
     cost: atRest({
-      ...total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
+      ...onAverage(
+        workload,
+        total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
+      ),
       ...runCost(runLength(workload, stepSeconds), hourly),
     }),
   };
@@ -84,6 +87,18 @@ function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonl
     spotHourly: spot.length === parts.length ? together(parts, (part) => part.spot ?? nothing) : null,
     basis: parts.flatMap((part) => part.basis),
     assumptions: [...assumptions, ...parts.flatMap((part) => part.assumptions)],
+  };
+}
+
+/** The month of replicas that a schedule sets, if they have one price. */
+function onAverage({ scaledBy }: Workload, cost: CostEstimate): CostEstimate {
+  const { average: replicas, max } = scaledBy?.facts ?? {};
+  if (replicas === undefined || !max || cost.basis.length > 1) return cost;
+  const month = (cost.hourly.max / max) * replicas * HOURS_PER_MONTH;
+  return {
+    ...cost,
+    monthly: { min: month, max: month },
+    assumptions: [...cost.assumptions, { kind: 'average', replicas }],
   };
 }
 

@@ -57,7 +57,7 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, providers, otherCloud, ownMachine, region, regions, instanceType, nodeGpus, terms, needs } =
+  const { provider, providers, otherCloud, ownMachine, sign, region, regions, instanceType, nodeGpus, terms, needs } =
     placement;
   const key = JSON.stringify([
     model,
@@ -66,6 +66,7 @@ export function quote(
     providers,
     otherCloud,
     ownMachine,
+    sign,
     region,
     regions,
     instanceType,
@@ -97,7 +98,11 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (known !== null) return quoteAt(model, devices, placement, known, pricing, prices);
   // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
-  const { providers } = placement;
+  const { providers, sign } = placement;
+  const where = signedPlace(placement, prices.sheet);
+  const there = where && quoteAt(model, devices, where, where.provider as Provider, pricing, prices);
+  if (sign !== undefined && there !== undefined && there.prices.length > 0)
+    return { ...there, assumptions: [{ kind: 'sign', sign }, ...there.assumptions] };
   const sellers = providersOf(offers({ gpu: model }, prices.sheet)).filter((one) =>
     providers === undefined ? hasNodes(one) : providers.includes(one),
   );
@@ -108,6 +113,16 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   const all = joined(certain.length === 0 && inRegion.length < sellers.length ? found : certain);
   const terms = all.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment');
   return { ...all, assumptions: [...(all.prices.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms] };
+}
+
+/** The placement at the cloud of a sign; undefined if it has other regions. */
+export function signedPlace(placement: Placement, sheet: PriceSheet): Placement | undefined {
+  const { sign, region, regions } = placement;
+  if (sign === undefined) return undefined;
+  const own = regionsOf(sign.provider as Provider, sheet);
+  if (![region ?? regions ?? []].flat().every((one) => own.includes(one))) return undefined;
+  const isNear = region === null && regions === undefined && sign.region !== null && own.includes(sign.region);
+  return { ...placement, provider: sign.provider, region: isNear ? sign.region : region };
 }
 
 const noQuote: Quote = { prices: [], spot: [], cheaperSpot: undefined, assumptions: [] };

@@ -1,10 +1,10 @@
 import { type GpuModel, hasNodes, type Offer, soldModels } from '../catalog/index.ts';
 import { once } from '../model/once.ts';
-import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import type { CloudSign, Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
 import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
 import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
-import { isCertain, type PodPrice, type Pricing, quote } from './offers.ts';
+import { isCertain, type PodPrice, type Pricing, quote, signedPlace } from './offers.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, overridesCard, termsOn } from './possible-cards.ts';
 import { isEverywhere } from './priced-offer.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
@@ -20,6 +20,8 @@ export interface PossibleCost {
   /** null if any provider is possible. */
   readonly provider: string | null;
   readonly pricing: Pricing;
+  /** What suggests the provider. */
+  readonly sign?: CloudSign;
   /** Every card with a price, cheapest first. */
   readonly cards: readonly CardCost[];
 }
@@ -53,6 +55,16 @@ export interface ProviderCost {
  */
 export function possibleCost(workload: Workload, own: OwnPrices = listPrices): PossibleCost | undefined {
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
+  const signed = used.map((podSet) => ({
+    ...podSet,
+    placement: signedPlace(podSet.placement, own.sheet) ?? podSet.placement,
+  }));
+  const [sign] = used.flatMap(({ placement }) => placement.sign ?? []);
+  const there = sign === undefined ? undefined : costOfPods(workload, signed, own);
+  return sign === undefined || there === undefined ? costOfPods(workload, used, own) : { ...there, sign };
+}
+
+function costOfPods(workload: Workload, used: readonly PodSet[], own: OwnPrices): PossibleCost | undefined {
   const open = used.flatMap((podSet) =>
     acceleratorsOf(podSet)
       .filter(isOpen)

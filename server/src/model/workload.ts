@@ -276,6 +276,15 @@ export interface OwnMachine extends OwnMachineName {
   readonly gpu: string | null;
 }
 
+/** What only one cloud has. It decides prices, and no findings. */
+export interface CloudSign {
+  readonly provider: string;
+  /** The region of an image's registry, which is usually that of the cluster; null: unknown. */
+  readonly region: string | null;
+  /** `image in ECR`, `StorageClass premium-rwo`. */
+  readonly text: string;
+}
+
 /** Devices that pods may get, and where they are. */
 export interface MachineChoice extends DeviceChoice {
   readonly where: Partial<Placement>;
@@ -319,6 +328,8 @@ export interface Placement {
     readonly own: readonly OwnMachine[];
     readonly cloud: { readonly placement: Placement; readonly models: readonly string[] } | null;
   };
+  /** The cloud for which the object is written, if `provider` is null. */
+  readonly sign?: CloudSign;
   /** If the pods may get other devices elsewhere: each alternative. */
   readonly either?: readonly MachineChoice[];
   /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
