@@ -4,7 +4,7 @@ import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { ModelHint } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Assumption } from './assumption.ts';
-import { formatHourly, formatNumber } from './money.ts';
+import { formatDollars, formatHourly, formatNumber } from './money.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
 // The wording of assumptions for hovers and reports.
@@ -49,7 +49,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     case 'sageMaker':
       return 'No SageMaker prices: price of the same machine on EC2';
     case 'average':
-      return `A schedule of KEDA sets the replicas: ${formatNumber(assumption.replicas)} on average for the month`;
+      return `KEDA's schedule runs ${formatNumber(assumption.replicas)} replicas on average: ${formatDollars(assumption.monthly)}/month`;
     case 'unbounded':
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':

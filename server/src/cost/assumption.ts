@@ -17,8 +17,8 @@ export type Assumption =
   | { readonly kind: 'otherRevision'; readonly field: string }
   /** The price is that of the machine on EC2. */
   | { readonly kind: 'sageMaker' }
-  /** A schedule sets the replicas. */
-  | { readonly kind: 'average'; readonly replicas: number }
+  /** A schedule sets the replicas. US dollars per month. */
+  | { readonly kind: 'average'; readonly replicas: number; readonly monthly: Amount }
   /** The replicas have no upper bound; `pods` are priced. */
   | { readonly kind: 'unbounded'; readonly podSet: string; readonly pods: number }
   | { readonly kind: 'gpu'; readonly model: string; readonly nodePool: string | null; readonly from: 'config' }

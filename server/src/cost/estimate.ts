@@ -17,7 +17,7 @@ import { ownMachineQuote } from './own-machines.ts';
 import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, runCost } from './run-cost.ts';
-import { soldInRegion } from './sold-in-region.ts';
+import { onWholeMachines, soldInRegion } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -95,11 +95,8 @@ function onAverage({ scaledBy }: Workload, cost: CostEstimate): CostEstimate {
   const { average: replicas, max } = scaledBy?.facts ?? {};
   if (replicas === undefined || !max || cost.basis.length > 1) return cost;
   const month = (cost.hourly.max / max) * replicas * HOURS_PER_MONTH;
-  return {
-    ...cost,
-    monthly: { min: month, max: month },
-    assumptions: [...cost.assumptions, { kind: 'average', replicas }],
-  };
+  const monthly = { min: month, max: month };
+  return { ...cost, monthly, assumptions: [...cost.assumptions, { kind: 'average', replicas, monthly }] };
 }
 
 /** More than the world economy produces in an hour: the counts are a typo, and so would be the amount. */
@@ -220,9 +217,8 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     (model) => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
   );
   const sold = allowed.filter((model) => !unpriced.includes(model));
-  const models = soldInRegion(sold, placement, (model) =>
-    quote(model, pricedDevices(model, accelerator), placement, 'on-demand', own),
-  );
+  const quoteOn = (model: string) => quote(model, pricedDevices(model, accelerator), placement, 'on-demand', own);
+  const models = onWholeMachines(soldInRegion(sold, placement, quoteOn), devices, placement, quoteOn);
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);

@@ -1,5 +1,22 @@
+import { gpus } from '../catalog/index.ts';
+import { isOneCard } from '../model/named-models.ts';
 import type { Placement } from '../model/workload.ts';
 import type { Quote } from './offers.ts';
+
+/** Of the forms of one card at one provider, those with a machine of its size, if there are some: then a part of a larger one is no choice. */
+export function onWholeMachines(
+  models: readonly string[],
+  devices: number,
+  { provider }: Placement,
+  quoteOn: (model: string) => Quote,
+): readonly string[] {
+  if (provider === null || models.length < 2 || !isOneCard(models.flatMap((model) => gpus.get(model) ?? [])))
+    return models;
+  const whole = models.filter((model) =>
+    quoteOn(model).prices.some(({ offer }) => offer.gpuCount <= Math.ceil(devices)),
+  );
+  return whole.length === 0 ? models : whole;
+}
 
 /** The models sold in the region of the pods. Without a region, or if none is sold there, all models: another region then lends its price. */
 export function soldInRegion(

@@ -48,7 +48,7 @@ function scaledObject(spec: Cursor | undefined): ScalerFacts {
   const bound = { min: Number.isNaN(min) ? null : min, max: most, metrics };
   if (bound.min === null || most === null || !metrics.every((type) => type === 'cron')) return bound;
   // Only the schedules raise the number of replicas.
-  const wanted = triggers.map((trigger) => lowerCount(getIn(trigger, 'metadata', 'desiredReplicas'), 1) ?? most);
+  const wanted = triggers.map((trigger) => countIn(asText(getIn(trigger, 'metadata', 'desiredReplicas'))) ?? most);
   const max = Math.min(most, Math.max(...wanted, lowerCount(getIn(spec, 'minReplicaCount'), 0) ?? most));
   const share = triggers.length === 1 ? shareOfTime(getIn(triggers[0], 'metadata')) : null;
   return { ...bound, max, ...(share !== null && { average: bound.min + (max - bound.min) * share }) };
