@@ -205,20 +205,24 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     return whatIsUnknown(podSet, accelerator, own.sheet);
   const spotOnly = placement.capacity === 'spot';
   const { capacity } = placement;
-  const quotes = (pricing: Pricing) =>
-    models.map((model) => quote(model, pricedDevices(model, accelerator), placement, pricing, own));
-  const unpriced = unsold(
-    accelerator,
-    allowed,
+  const quoteAt = (model: string, pricing: Pricing) =>
+    quote(model, pricedDevices(model, accelerator), placement, pricing, own);
+  const quoteOn = (model: string) => {
+    const spot = spotOnly ? quoteAt(model, 'spot') : undefined;
+    return spot !== undefined && spot.prices.length > 0 ? spot : quoteAt(model, 'on-demand');
+  };
+  const unpriced = unsold(allowed, (model) => quoteOn(model).prices.length > 0);
+  const missing = unpriced.filter(
     (model) =>
-      (spotOnly ? (['spot', 'on-demand'] as const) : (['on-demand'] as const)).some(
-        (pricing) => quote(model, pricedDevices(model, accelerator), placement, pricing, own).prices.length > 0,
+      accelerator.requested.kind === 'field' ||
+      !isExcluded(
+        accelerator,
+        () => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
       ),
-    (model) => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
   );
   const sold = allowed.filter((model) => !unpriced.includes(model));
-  const quoteOn = (model: string) => quote(model, pricedDevices(model, accelerator), placement, 'on-demand', own);
   const models = onWholeMachines(soldInRegion(sold, placement, quoteOn), devices, placement, quoteOn);
+  const quotes = (pricing: Pricing) => models.map((model) => quoteAt(model, pricing));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
@@ -254,10 +258,8 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
         ({ kind }) => kind !== 'capacity' || !(isCommitted || preferred),
       ),
       ...spotFirstNotes(preferred),
-      ...(accelerator.requested.kind === 'field' &&
-      unpriced.length > 0 &&
-      !isOneCard(allowed.flatMap((model) => gpus.get(model) ?? []))
-        ? [{ kind: 'unpriced', models: unpriced } as const]
+      ...(missing.length > 0 && !isOneCard(allowed.flatMap((model) => gpus.get(model) ?? []))
+        ? [{ kind: 'unpriced', models: missing } as const]
         : []),
       ...selected.flatMap((one) => one.assumptions),
       ...selected.flatMap(({ prices }) => ends(prices).flatMap((price) => stranded(price, devices))),
@@ -319,20 +321,16 @@ function assumptionsOf(
   return found;
 }
 
-/**
- * The models of which no machine is sold to such pods; none if no model has a price. Models that a label names must have machines elsewhere, so that
- * the other labels or the size of the pod exclude them.
- */
-function unsold(
-  { modelFrom }: PodAccelerator,
-  models: readonly string[],
-  isSold: (model: string) => boolean,
-  isExcluded: (model: string) => boolean,
-): readonly string[] {
+/** The models of which no machine is sold to such pods; none if no model has a price. */
+function unsold(models: readonly string[], isSold: (model: string) => boolean): readonly string[] {
   if (models.length < 2) return [];
-  const isOfMachines = modelFrom === 'instance-type' || modelFrom === 'node-pool';
-  const without = models.filter((model) => !isSold(model) && (isOfMachines || isExcluded(model)));
+  const without = models.filter((model) => !isSold(model));
   return without.length === models.length ? [] : without;
+}
+
+/** Whether the other labels or the size of the pod exclude a model without a price: its machines are sold to others, or no label names it. */
+function isExcluded({ modelFrom }: PodAccelerator, isSoldToOthers: () => boolean): boolean {
+  return modelFrom === 'instance-type' || modelFrom === 'node-pool' || isSoldToOthers();
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
