@@ -1,6 +1,7 @@
+import type { CloudSign } from '../model/cloud-sign.ts';
 import type { Inherited } from '../model/referenced.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
-import type { Capacity, CloudSign, ModelHint } from '../model/workload.ts';
+import type { Capacity, ModelHint } from '../model/workload.ts';
 
 /** From the lowest price to the highest. */
 interface Amount {

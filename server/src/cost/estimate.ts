@@ -16,8 +16,8 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
-import { atRest, runCost } from './run-cost.ts';
-import { onWholeMachines, soldInRegion } from './sold-in-region.ts';
+import { atRest, onAverage, runCost } from './run-cost.ts';
+import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -88,15 +88,6 @@ function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonl
     basis: parts.flatMap((part) => part.basis),
     assumptions: [...assumptions, ...parts.flatMap((part) => part.assumptions)],
   };
-}
-
-/** The month of replicas that a schedule sets, if they have one price. */
-function onAverage({ scaledBy }: Workload, cost: CostEstimate): CostEstimate {
-  const { average: replicas, max } = scaledBy?.facts ?? {};
-  if (replicas === undefined || !max || cost.basis.length > 1) return cost;
-  const month = (cost.hourly.max / max) * replicas * HOURS_PER_MONTH;
-  const monthly = { min: month, max: month };
-  return { ...cost, monthly, assumptions: [...cost.assumptions, { kind: 'average', replicas, monthly }] };
 }
 
 /** More than the world economy produces in an hour: the counts are a typo, and so would be the amount. */
@@ -319,18 +310,6 @@ function assumptionsOf(
   if (autopilot === 'nodes') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
-}
-
-/** The models of which no machine is sold to such pods; none if no model has a price. */
-function unsold(models: readonly string[], isSold: (model: string) => boolean): readonly string[] {
-  if (models.length < 2) return [];
-  const without = models.filter((model) => !isSold(model));
-  return without.length === models.length ? [] : without;
-}
-
-/** Whether the other labels or the size of the pod exclude a model without a price: its machines are sold to others, or no label names it. */
-function isExcluded({ modelFrom }: PodAccelerator, isSoldToOthers: () => boolean): boolean {
-  return modelFrom === 'instance-type' || modelFrom === 'node-pool' || isSoldToOthers();
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {

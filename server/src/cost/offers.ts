@@ -19,6 +19,7 @@ import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownPodPrice } from './custom-prices.ts';
 import { fits, isChip, isPerDevice, isTooLarge, machineOf, shareOf } from './machines.ts';
 import { atOwnPrices, isEverywhere, ownTerms, type PricedOffer } from './priced-offer.ts';
+import { signedPlace } from './signed-place.ts';
 
 /** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
@@ -60,20 +61,8 @@ export function quote(
   const { provider, providers, otherCloud, ownMachine, sign, region, regions, instanceType, nodeGpus, terms, needs } =
     placement;
   const key = JSON.stringify([
-    model,
-    devices,
-    provider,
-    providers,
-    otherCloud,
-    ownMachine,
-    sign,
-    region,
-    regions,
-    instanceType,
-    nodeGpus,
-    terms,
-    needs,
-    pricing,
+    [model, devices, pricing, instanceType, nodeGpus, terms, needs],
+    [provider, providers, otherCloud, ownMachine, sign, region, regions],
   ]);
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
@@ -113,16 +102,6 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   const all = joined(certain.length === 0 && inRegion.length < sellers.length ? found : certain);
   const terms = all.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment');
   return { ...all, assumptions: [...(all.prices.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms] };
-}
-
-/** The placement at the cloud of a sign; undefined if it has other regions. */
-export function signedPlace(placement: Placement, sheet: PriceSheet): Placement | undefined {
-  const { sign, region, regions } = placement;
-  if (sign === undefined) return undefined;
-  const own = regionsOf(sign.provider as Provider, sheet);
-  if (![region ?? regions ?? []].flat().every((one) => own.includes(one))) return undefined;
-  const isNear = region === null && regions === undefined && sign.region !== null && own.includes(sign.region);
-  return { ...placement, provider: sign.provider, region: isNear ? sign.region : region };
 }
 
 const noQuote: Quote = { prices: [], spot: [], cheaperSpot: undefined, assumptions: [] };

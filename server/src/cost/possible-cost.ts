@@ -1,13 +1,15 @@
 import { type GpuModel, hasNodes, type Offer, soldModels } from '../catalog/index.ts';
+import type { CloudSign } from '../model/cloud-sign.ts';
 import { once } from '../model/once.ts';
-import type { CloudSign, Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
 import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
 import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
-import { isCertain, type PodPrice, type Pricing, quote, signedPlace } from './offers.ts';
+import { isCertain, type PodPrice, type Pricing, quote } from './offers.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, overridesCard, termsOn } from './possible-cards.ts';
 import { isEverywhere } from './priced-offer.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { signedPlace } from './signed-place.ts';
 import { billedPods } from './tpu-slices.ts';
 import type { Range } from './types.ts';
 

@@ -1,8 +1,9 @@
 import { providerOfLabel } from '../catalog/index.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
 import { table, tableOf } from '../yaml/table.ts';
+import type { CloudSign } from './cloud-sign.ts';
 import type { CrossReferences } from './cross-references.ts';
-import type { CloudSign, Container, Placement, Toleration, Volume } from './workload.ts';
+import type { Container, Placement, Toleration, Volume } from './workload.ts';
 
 // The cloud for which an object is written, if its selectors name none.
 

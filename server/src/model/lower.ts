@@ -257,14 +257,9 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       pool,
       { terms: on, needs, storage, ...source.placement },
     );
+  const parts = { root: manifest.root, pod, namespace, labels, marks, tolerations, containers, volumes };
   const signed = (placement: Placement) =>
-    requestsDevices
-      ? withCloudSign(
-          placement,
-          { root: manifest.root, pod, namespace, labels, marks, tolerations, containers, volumes },
-          crossReferences,
-        )
-      : placement;
+    requestsDevices ? withCloudSign(placement, parts, crossReferences) : placement;
   return {
     name: source.name,
     pods: source.pods,

@@ -1,7 +1,9 @@
 import type { AcceleratorForm, NamedModel, Vendor } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { CloudSign } from './cloud-sign.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
+import type { FieldSharding } from './field-sharding.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
 import type { StorageFit } from './node-disk.ts';
 import type { NodeTerm } from './node-terms.ts';
@@ -90,16 +92,6 @@ export interface PodSet {
   readonly inherited: readonly Inherited[];
   /** How many devices the server in each pod uses, if a field of the kind sets it. */
   readonly sharding: FieldSharding | undefined;
-}
-
-/** Over how many devices a controller tells a server to spread one model in each pod. */
-export interface FieldSharding {
-  /** The fields with their values: `tensor 4 × dataLocal 2`; what uses one device if there are none. */
-  readonly text: string;
-  readonly devices: number;
-  readonly at: Cursor;
-  /** Whether the server may be started with other sizes. */
-  readonly uncertain?: true;
 }
 
 /** What one pod needs of its node, apart from devices. A container without a known request counts as 0, so these are lower bounds. */
@@ -276,20 +268,6 @@ export interface OwnMachine extends OwnMachineName {
   readonly gpu: string | null;
 }
 
-/** What only one cloud has. It decides prices, and no findings. */
-export interface CloudSign {
-  readonly provider: string;
-  /** The region of an image's registry, which is usually that of the cluster; null: unknown. */
-  readonly region: string | null;
-  /** `image in ECR`, `StorageClass premium-rwo`. */
-  readonly text: string;
-}
-
-/** Devices that pods may get, and where they are. */
-export interface MachineChoice extends DeviceChoice {
-  readonly where: Partial<Placement>;
-}
-
 /** The nodes of pods that may run on spot and on demand, in the form of `Placement.terms`. */
 export interface SpotFirst {
   readonly spot: readonly NodeTerm[];
@@ -331,7 +309,7 @@ export interface Placement {
   /** The cloud for which the object is written, if `provider` is null. */
   readonly sign?: CloudSign;
   /** If the pods may get other devices elsewhere: each alternative. */
-  readonly either?: readonly MachineChoice[];
+  readonly either?: readonly (DeviceChoice & { readonly where: Partial<Placement> })[];
   /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
   readonly otherCloud?: string;
   /** The shape of the TPU slice on which the pods run: `4x4`. */

@@ -47,11 +47,12 @@ function scaledObject(spec: Cursor | undefined): ScalerFacts {
   const most = lowerCount(getIn(spec, 'maxReplicaCount'), 100);
   const bound = { min: Number.isNaN(min) ? null : min, max: most, metrics };
   if (bound.min === null || most === null || !metrics.every((type) => type === 'cron')) return bound;
-  // Only the schedules raise the number of replicas.
+  // Only the schedules raise the number of replicas, so without a written bound it ends with them.
   const wanted = triggers.map((trigger) => countIn(asText(getIn(trigger, 'metadata', 'desiredReplicas'))) ?? most);
-  const max = Math.min(most, Math.max(...wanted, lowerCount(getIn(spec, 'minReplicaCount'), 0) ?? most));
+  const top = Math.min(most, Math.max(...wanted, bound.min));
+  const max = getIn(spec, 'maxReplicaCount') === undefined ? top : most;
   const share = triggers.length === 1 ? shareOfTime(getIn(triggers[0], 'metadata')) : null;
-  return { ...bound, max, ...(share !== null && { average: bound.min + (max - bound.min) * share }) };
+  return { ...bound, max, ...(share !== null && { average: bound.min + (top - bound.min) * share }) };
 }
 
 /** The share of all hours between the start and the end of a cron trigger; null if it is unknown. */

@@ -6,7 +6,7 @@ import { product } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
 import { chipsInName } from '../tpu-slice-name.ts';
-import type { Container, MachineChoice, Placement } from '../workload.ts';
+import type { Container, Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, times } from './pod-sets.ts';
 
@@ -135,7 +135,10 @@ function scriptsOf(root: Cursor): readonly Container[] {
 }
 
 /** Each card of an alternative, where it is rented; null for a number or a name that is unknown. */
-function alternativesIn(block: Cursor, resources: Cursor): readonly (MachineChoice | null)[] {
+function alternativesIn(
+  block: Cursor,
+  resources: Cursor,
+): readonly (NonNullable<Placement['either']>[number] | null)[] {
   const machine = writtenIn(block, 'instance_type') ?? writtenIn(resources, 'instance_type');
   const where = { ...capacityIn(block, resources), ...placeOf(block, resources), ...(machine && onMachine(machine)) };
   return cardChoices(getIn(block, 'accelerators') ?? getIn(resources, 'accelerators')).map(({ name, count }) => {
