@@ -220,6 +220,7 @@ const otherClouds: readonly (readonly [domain: string, name: string])[] = [
   ['kubernetes.civo.com', 'Civo'],
   ['alibabacloud.com', 'Alibaba Cloud'],
   ['tke.cloud.tencent.com', 'Tencent Cloud'],
+  ['vke.volcengine.com', 'Volcano Engine'],
 ];
 
 /** The name of the cloud without prices whose nodes carry a label. */
