@@ -47,7 +47,8 @@ function scaledObject(spec: Cursor | undefined): ScalerFacts {
   const metrics = triggers.map((trigger) => asText(getIn(trigger, 'type')) ?? '');
   const most = lowerCount(getIn(spec, 'maxReplicaCount'), 100);
   const bound = { min: Number.isNaN(min) ? null : min, max: most, metrics };
-  if (bound.min === null || most === null || !metrics.every((type) => type === 'cron')) return bound;
+  const isScheduled = metrics.length > 0 && metrics.every((type) => type === 'cron');
+  if (bound.min === null || most === null || !isScheduled) return bound;
   // Only the schedules raise the number of replicas, so without a written bound it ends with them.
   const wanted = triggers.map((trigger) => countIn(asText(getIn(trigger, 'metadata', 'desiredReplicas'))) ?? most);
   const top = Math.min(most, Math.max(...wanted, bound.min));
