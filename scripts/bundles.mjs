@@ -193,6 +193,9 @@ const shortPages = {
         return `export const ${name} = ${JSON.stringify(code)};`;
       });
       return { contents: short.join(''), loader: 'js' };
+    });
+  },
+};
 
 /** The files that are written by hand. Tests check where their records come from; nothing reads it at run time. */
 const curated = /[\\/](?:programs|images|flags)\.json$/;
