@@ -275,9 +275,18 @@ ${body}
   });
 
   test.each([
+    'count = 3',
+    'for_each = toset(["a", "b", "a", "c"])',
+    'for_each = {\n    a = 1\n    b = 2\n    c = 3\n  }',
+  ])('as often as the resource exists: %s', async (body) => {
+    expect(await costs({ 'main.tf': release(`  ${body}`) })).toEqual(Array(3).fill('main.tf search 0.80'));
+  });
+
+  test.each([
     'values = [templatefile("values.tftpl", { machine = var.machine })]',
     'values = [file("missing.yaml")]',
     'count = var.enabled ? 1 : 0',
+    'for_each = toset(var.teams)',
     'set {\n    name  = "replicas"\n    value = var.replicas\n  }',
   ])('and counts it with its own values if others are unknown: %s', async (body) => {
     expect(await costs({ 'main.tf': release(`  ${body}`) })).toEqual(['charts/rank/templates/rank.yaml null 0.80']);

@@ -22,6 +22,7 @@ export { parameterCount } from './model-words.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,
+  capacityLeft,
   isGpuCountLabel,
   isGpuLabel,
   isInstanceTypeLabel,

@@ -52,7 +52,7 @@ const none: LabelsOf = () => [];
 const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
   aws: (type, name) => {
     const [, family, category, generation, size] = /^(([a-z]{1,9})(\d{1,3})[a-z0-9-]*)\.([a-z0-9-]+)$/.exec(name) ?? [];
-    const isGpu = category === 'p' || category === 'g';
+    const isGpu = category === 'p' || category === 'g' || category === 'gr';
     const facts: [string, string | number | null | undefined][] = [
       ['category', category],
       ['family', family],

@@ -175,6 +175,24 @@ export function spotSelector(key: string, value: string): SelectedCapacity | und
   return label?.capacity?.[value] ?? label?.otherCapacity;
 }
 
+/**
+ * The capacity type of the nodes that meet a requirement on a label; undefined if it leaves several. Every node that Karpenter or EKS creates has
+ * their labels, which also name reserved capacity; other labels are on spot nodes only.
+ */
+export function capacityLeft(key: string, operator: string, values: readonly string[]): SelectedCapacity | undefined {
+  const all = values.map((value) => spotSelector(key, value));
+  if (operator === 'In') return all.length === 1 ? all[0] : undefined;
+  const named = Object.values(labels[key]?.capacity ?? {});
+  const isOnAll = named.includes('reserved');
+  if (!named.includes('spot')) return undefined;
+  if (operator === 'NotIn') {
+    if (all.includes('spot')) return 'on-demand';
+    return isOnAll && all.includes('on-demand') ? 'spot' : undefined;
+  }
+  if (operator === 'DoesNotExist') return isOnAll ? undefined : 'on-demand';
+  return operator === 'Exists' && !named.includes('on-demand') ? 'spot' : undefined;
+}
+
 /** The taint and label of AKS spot nodes. */
 export const aksSpotTaint = 'kubernetes.azure.com/scalesetpriority';
 
@@ -202,6 +220,7 @@ const otherClouds: readonly (readonly [domain: string, name: string])[] = [
   ['kubernetes.civo.com', 'Civo'],
   ['alibabacloud.com', 'Alibaba Cloud'],
   ['tke.cloud.tencent.com', 'Tencent Cloud'],
+  ['vke.volcengine.com', 'Volcano Engine'],
 ];
 
 /** The name of the cloud without prices whose nodes carry a label. */

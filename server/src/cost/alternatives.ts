@@ -8,7 +8,14 @@ interface Alternative {
 
 /** The alternatives of a request by machines, if some are the user's own, or by its devices; none if it has only one. */
 export function alternativesOf(podSet: PodSet, accelerator: PodAccelerator): readonly Alternative[] {
-  const { choices, ...placement } = podSet.placement;
+  const { choices, either, ...placement } = podSet.placement;
+  if (either !== undefined) {
+    const { providers: _providers, regions: _regions, ...common } = placement;
+    return either.map(({ models, devices, where }) => ({
+      podSet: { ...podSet, placement: { ...common, ...where } },
+      accelerator: { ...withModels(accelerator, models), perPod: devices, devices },
+    }));
+  }
   if (choices !== undefined) return onMachines(choices, podSet, placement, accelerator);
   return accelerator.devices === null ? devicesOf(accelerator).map((one) => ({ podSet, accelerator: one })) : [];
 }

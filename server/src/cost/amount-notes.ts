@@ -1,6 +1,7 @@
 import type { Workload } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { formatHourly } from './money.ts';
+import { modelName } from './requested-words.ts';
 import type { CostEstimate } from './types.ts';
 
 /** What an amount alone would hide: `, spot price unknown`, ` (node p5.48xlarge $55.04/h)`. Empty if it says all. */
@@ -15,8 +16,15 @@ function caveat(assumption: Assumption, { podSets }: Workload): string | undefin
   if (assumption.kind === 'onDemand') return ', spot price unknown';
   if (assumption.kind === 'otherRegion' && podSets.some(({ placement }) => placement.region === assumption.region))
     return ` in ${assumption.pricedRegion}, ${assumption.region} unknown`;
+  if (assumption.kind === 'unpriced') return `, without ${withoutWords(assumption.models)}`;
   if (assumption.kind === 'sageMaker') return " on EC2, SageMaker's price unknown";
   return assumption.kind === 'premium' ? ' without the premium of Autopilot' : undefined;
+}
+
+function withoutWords(models: readonly string[]): string {
+  const [first = '', second, ...others] = models.map(modelName);
+  if (second === undefined) return first;
+  return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} other models`;
 }
 
 /** If the pods take a part of one machine: the node costs that much, whoever uses the rest. */

@@ -4,7 +4,7 @@ import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { ModelHint } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Assumption } from './assumption.ts';
-import { formatHourly, formatNumber } from './money.ts';
+import { formatDollars, formatHourly, formatNumber } from './money.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
 // The wording of assumptions for hovers and reports.
@@ -48,6 +48,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `An earlier revision also runs (${assumption.field}): its pods are not counted`;
     case 'sageMaker':
       return 'No SageMaker prices: price of the same machine on EC2';
+    case 'average':
+      return `KEDA's schedule runs ${formatNumber(assumption.replicas)} replicas on average: ${formatDollars(assumption.monthly)}/month`;
     case 'unbounded':
       return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':
@@ -67,6 +69,10 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `No price known for ${assumption.models.map(modelName).join(' and ')}: price for the other models`;
     case 'provider':
       return `Provider ${providerName(assumption.provider)} from ${source('provider')}`;
+    case 'sign': {
+      const { provider, region, text } = assumption.sign;
+      return `Provider ${[providerName(provider), region].filter(Boolean).join(' ')} inferred from ${text}`;
+    }
     case 'providers':
       return "Provider unknown: range over each provider's cheapest offer";
     case 'region':

@@ -1,3 +1,4 @@
+import type { CloudSign } from '../model/cloud-sign.ts';
 import type { Inherited } from '../model/referenced.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import type { Capacity, ModelHint } from '../model/workload.ts';
@@ -17,6 +18,8 @@ export type Assumption =
   | { readonly kind: 'otherRevision'; readonly field: string }
   /** The price is that of the machine on EC2. */
   | { readonly kind: 'sageMaker' }
+  /** A schedule sets the replicas. US dollars per month. */
+  | { readonly kind: 'average'; readonly replicas: number; readonly monthly: Amount }
   /** The replicas have no upper bound; `pods` are priced. */
   | { readonly kind: 'unbounded'; readonly podSet: string; readonly pods: number }
   | { readonly kind: 'gpu'; readonly model: string; readonly nodePool: string | null; readonly from: 'config' }
@@ -27,6 +30,8 @@ export type Assumption =
   /** Alternatives that the object names, but that have no price where it runs. */
   | { readonly kind: 'unpriced'; readonly models: readonly string[] }
   | { readonly kind: 'provider'; readonly provider: string; readonly from: 'config' }
+  /** Signs in the object suggest the provider. */
+  | { readonly kind: 'sign'; readonly sign: CloudSign }
   /** The provider is unknown; the range covers each. */
   | { readonly kind: 'providers' }
   | { readonly kind: 'region'; readonly region: string; readonly from: 'default' | 'config' }

@@ -1,6 +1,7 @@
-import { migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
+import { gpus, migPriceShare, migShare, migTable, priceSource } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
+import { isOneCard } from '../model/named-models.ts';
 import { runLength } from '../model/run-length.ts';
 import { isValues } from '../model/values.ts';
 import { noNeeds, type PodAccelerator, type PodSet, type Workload } from '../model/workload.ts';
@@ -16,8 +17,8 @@ import { ownMachineQuote } from './own-machines.ts';
 import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
-import { atRest, runCost } from './run-cost.ts';
-import { soldInRegion } from './sold-in-region.ts';
+import { atRest, onAverage, runCost } from './run-cost.ts';
+import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -55,7 +56,10 @@ export function estimateCost(
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle.min })),
     cost: atRest({
-      ...total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
+      ...onAverage(
+        workload,
+        total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
+      ),
       ...runCost(runLength(workload, stepSeconds), hourly),
     }),
   };
@@ -183,6 +187,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     return { kind: 'storageTooSmall', neededGiB: placement.needs.storageGiB, largestGiB: storage.largestGiB };
   const either = eitherOf(
     alternativesOf(podSet, accelerator).map((one) => priceOfDevices(one.podSet, one.accelerator, own)),
+    placement.either !== undefined,
   );
   if (either !== undefined) return either;
   const onOwn = ownMachineQuote(placement, accelerator, own);
@@ -192,21 +197,24 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     return whatIsUnknown(podSet, accelerator, own.sheet);
   const spotOnly = placement.capacity === 'spot';
   const { capacity } = placement;
-  const quotes = (pricing: Pricing) =>
-    models.map((model) => quote(model, pricedDevices(model, accelerator), placement, pricing, own));
-  const unpriced = unsold(
-    accelerator,
-    allowed,
+  const quoteAt = (model: string, pricing: Pricing) =>
+    quote(model, pricedDevices(model, accelerator), placement, pricing, own);
+  const quoteOn = (model: string) => {
+    const spot = spotOnly ? quoteAt(model, 'spot') : undefined;
+    return spot !== undefined && spot.prices.length > 0 ? spot : quoteAt(model, 'on-demand');
+  };
+  const unpriced = unsold(allowed, (model) => quoteOn(model).prices.length > 0);
+  const missing = unpriced.filter(
     (model) =>
-      (spotOnly ? (['spot', 'on-demand'] as const) : (['on-demand'] as const)).some(
-        (pricing) => quote(model, pricedDevices(model, accelerator), placement, pricing, own).prices.length > 0,
+      accelerator.requested.kind === 'field' ||
+      !isExcluded(
+        accelerator,
+        () => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
       ),
-    (model) => quote(model, 1, { ...placement, terms: [], needs: noNeeds }, 'on-demand', own).prices.length > 0,
   );
   const sold = allowed.filter((model) => !unpriced.includes(model));
-  const models = soldInRegion(sold, placement, (model) =>
-    quote(model, pricedDevices(model, accelerator), placement, 'on-demand', own),
-  );
+  const models = onWholeMachines(soldInRegion(sold, placement, quoteOn), devices, placement, quoteOn);
+  const quotes = (pricing: Pricing) => models.map((model) => quoteAt(model, pricing));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
@@ -242,8 +250,8 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
         ({ kind }) => kind !== 'capacity' || !(isCommitted || preferred),
       ),
       ...spotFirstNotes(preferred),
-      ...(accelerator.requested.kind === 'field' && unpriced.length > 0
-        ? [{ kind: 'unpriced', models: unpriced } as const]
+      ...(missing.length > 0 && !isOneCard(allowed.flatMap((model) => gpus.get(model) ?? []))
+        ? [{ kind: 'unpriced', models: missing } as const]
         : []),
       ...selected.flatMap((one) => one.assumptions),
       ...selected.flatMap(({ prices }) => ends(prices).flatMap((price) => stranded(price, devices))),
@@ -303,22 +311,6 @@ function assumptionsOf(
   if (autopilot === 'nodes') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
-}
-
-/**
- * The models of which no machine is sold to such pods; none if no model has a price. Models that a label names must have machines elsewhere, so that
- * the other labels or the size of the pod exclude them.
- */
-function unsold(
-  { modelFrom }: PodAccelerator,
-  models: readonly string[],
-  isSold: (model: string) => boolean,
-  isExcluded: (model: string) => boolean,
-): readonly string[] {
-  if (models.length < 2) return [];
-  const isOfMachines = modelFrom === 'instance-type' || modelFrom === 'node-pool';
-  const without = models.filter((model) => !isSold(model) && (isOfMachines || isExcluded(model)));
-  return without.length === models.length ? [] : without;
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {

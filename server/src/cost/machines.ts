@@ -26,8 +26,13 @@ function n1Shape(name: string): Shape {
 }
 
 /** Whether an offer is the price of one device, in whatever machine: per-GPU clouds, TPU chips. */
-export function isPerDevice({ instanceType: name }: Pick<Offer, 'instanceType'>): boolean {
-  return name === 'per GPU' || name.endsWith(' chip');
+export function isPerDevice(offer: Pick<Offer, 'instanceType'>): boolean {
+  return offer.instanceType === 'per GPU' || isChip(offer);
+}
+
+/** Whether an offer is the price of one TPU chip. */
+export function isChip({ instanceType: name }: Pick<Offer, 'instanceType'>): boolean {
+  return name.endsWith(' chip');
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownPodPrice } from './custom-prices.ts';
 import { byAmount, chosen, isCertain, type PodPrice, type Pricing, priceOn, type Request } from './pod-price.ts';
 import { atOwnPrices, isEverywhere, ownTerms, type PricedOffer } from './priced-offer.ts';
+import { signedPlace } from './signed-place.ts';
 
 /** The known prices of one pod's devices, with what they assume. */
 export interface Quote {
@@ -35,22 +36,11 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, providers, otherCloud, ownMachine, region, regions, instanceType, nodeGpus, terms, needs } =
+  const { provider, providers, otherCloud, ownMachine, sign, region, regions, instanceType, nodeGpus, terms, needs } =
     placement;
   const key = JSON.stringify([
-    model,
-    devices,
-    provider,
-    providers,
-    otherCloud,
-    ownMachine,
-    region,
-    regions,
-    instanceType,
-    nodeGpus,
-    terms,
-    needs,
-    pricing,
+    [model, devices, pricing, instanceType, nodeGpus, terms, needs],
+    [provider, providers, otherCloud, ownMachine, sign, region, regions],
   ]);
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
@@ -75,7 +65,11 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (known !== null) return quoteAt(model, devices, placement, known, pricing, prices);
   // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
-  const { providers } = placement;
+  const { providers, sign } = placement;
+  const where = signedPlace(placement, prices.sheet);
+  const there = where && quoteAt(model, devices, where, where.provider as Provider, pricing, prices);
+  if (sign !== undefined && there !== undefined && there.prices.length > 0)
+    return { ...there, assumptions: [{ kind: 'sign', sign }, ...there.assumptions] };
   const sellers = providersOf(offers({ gpu: model }, prices.sheet)).filter((one) =>
     providers === undefined ? hasNodes(one) : providers.includes(one),
   );

@@ -1,7 +1,7 @@
 import type { Offer } from '../catalog/index.ts';
 import { maxGpusPerInstance, priceSource } from '../catalog/index.ts';
 import type { PodNeeds } from '../model/workload.ts';
-import { fits, isPerDevice, isTooLarge, machineOf, shareOf } from './machines.ts';
+import { fits, isChip, isPerDevice, isTooLarge, machineOf, shareOf } from './machines.ts';
 import type { PricedOffer } from './priced-offer.ts';
 
 /** The capacity type at which an offer is priced. */
@@ -54,6 +54,8 @@ export function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing
 /** The devices of a machine; a price per device is for as many as the pod requests. */
 function cardsOf(offer: PricedOffer, devices: number): number {
   if (!isPerDevice(offer)) return Math.max(1, offer.gpuCount);
+  // A slice has the chips of many nodes.
+  if (isChip(offer)) return devices;
   // No node has more of them than the largest known machine.
   return Math.min(Math.max(1, Math.ceil(devices)), maxGpusPerInstance(offer.gpu) ?? devices);
 }

@@ -21,11 +21,19 @@ export function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
   return 'kind' in cost;
 }
 
-/** The cost of a pod that gets one of several: from the cheapest to the most expensive, if all are known; undefined for none. */
-export function eitherOf(parts: readonly (PodSetCost | NoEstimate)[]): PodSetCost | NoEstimate | undefined {
+/**
+ * The cost of a pod that gets one of several: from the cheapest to the most expensive, if all are known; undefined for none.
+ * @param mayLack whether those without a price are left out, which an assumption says
+ */
+export function eitherOf(
+  parts: readonly (PodSetCost | NoEstimate)[],
+  mayLack = false,
+): PodSetCost | NoEstimate | undefined {
   const all = parts.filter((part): part is PodSetCost => !isUnknown(part));
   const [first] = all;
-  if (first === undefined || all.length < parts.length) return parts.find(isUnknown);
+  const unpriced = parts.flatMap((part) => ('kind' in part && part.kind === 'priceUnknown' ? part.models : []));
+  const isEnough = all.length === parts.length || (mayLack && unpriced.length > 0);
+  if (first === undefined || !isEnough) return parts.find(isUnknown);
   const over = (ranges: readonly Range[]) => rangeOf(ranges.flatMap(({ min, max }) => [min, max])) ?? first.hourly;
   const spot = all.flatMap((one) => one.spot ?? []);
   return {
@@ -34,6 +42,9 @@ export function eitherOf(parts: readonly (PodSetCost | NoEstimate)[]): PodSetCos
     spot: spot.length < all.length ? null : over(spot),
     idle: over(all.map(({ idle }) => idle)),
     basis: all.flatMap(({ basis }) => basis),
-    assumptions: all.flatMap(({ assumptions }) => assumptions),
+    assumptions: [
+      ...all.flatMap(({ assumptions }) => assumptions),
+      ...(unpriced.length > 0 ? [{ kind: 'unpriced', models: [...new Set(unpriced)] } as const] : []),
+    ],
   };
 }

@@ -1,4 +1,5 @@
 import { type GpuModel, hasNodes, type Offer, soldModels } from '../catalog/index.ts';
+import type { CloudSign } from '../model/cloud-sign.ts';
 import { once } from '../model/once.ts';
 import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
@@ -9,6 +10,7 @@ import { isCertain, type PodPrice, type Pricing } from './pod-price.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, overridesCard, termsOn } from './possible-cards.ts';
 import { isEverywhere } from './priced-offer.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { signedPlace } from './signed-place.ts';
 import { billedPods } from './tpu-slices.ts';
 import type { Range } from './types.ts';
 
@@ -21,6 +23,8 @@ export interface PossibleCost {
   /** null if any provider is possible. */
   readonly provider: string | null;
   readonly pricing: Pricing;
+  /** What suggests the provider. */
+  readonly sign?: CloudSign;
   /** Every card with a price, cheapest first. */
   readonly cards: readonly CardCost[];
 }
@@ -54,6 +58,16 @@ export interface ProviderCost {
  */
 export function possibleCost(workload: Workload, own: OwnPrices = listPrices): PossibleCost | undefined {
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
+  const signed = used.map((podSet) => ({
+    ...podSet,
+    placement: signedPlace(podSet.placement, own.sheet) ?? podSet.placement,
+  }));
+  const [sign] = used.flatMap(({ placement }) => placement.sign ?? []);
+  const there = sign === undefined ? undefined : costOfPods(workload, signed, own);
+  return sign === undefined || there === undefined ? costOfPods(workload, used, own) : { ...there, sign };
+}
+
+function costOfPods(workload: Workload, used: readonly PodSet[], own: OwnPrices): PossibleCost | undefined {
   const open = used.flatMap((podSet) =>
     acceleratorsOf(podSet)
       .filter(isOpen)

@@ -1,4 +1,5 @@
 import type { RunLength } from '../model/run-length.ts';
+import type { Workload } from '../model/workload.ts';
 import { formatAmount, formatDuration, formatHourly, formatNumber, HOURS_PER_MONTH } from './money.ts';
 import { nothing, timesCount } from './range.ts';
 import type { CostEstimate, Range, RunCost } from './types.ts';
@@ -15,6 +16,15 @@ export function atRest(cost: CostEstimate): CostEstimate {
   if (run?.suspended !== true) return cost;
   const none = { hourly: nothing, monthly: nothing, idle: nothing, idleHourly: 0, spotHourly: null };
   return { ...cost, ...none, run: { ...run, whileRunning: hourly } };
+}
+
+/** The month of replicas that a schedule sets, if they have one price. */
+export function onAverage({ scaledBy }: Workload, cost: CostEstimate): CostEstimate {
+  const { average: replicas, max } = scaledBy?.facts ?? {};
+  if (replicas === undefined || !max || cost.basis.length > 1) return cost;
+  const month = (cost.hourly.max / max) * replicas * HOURS_PER_MONTH;
+  const monthly = { min: month, max: month };
+  return { ...cost, monthly, assumptions: [...cost.assumptions, { kind: 'average', replicas, monthly }] };
 }
 
 /** `suspended: $16.29/h while running, at most $16.29 per run`, or the same as `runWords`. */

@@ -116,7 +116,7 @@ function meansGpu(requirement: Cursor): Reason | undefined {
   if (operator !== 'In' || texts.length === 0 || values.some(isTemplated)) return undefined;
   const each = (test: (text: string) => boolean) => (texts.every(test) ? reason : undefined);
   if (/\/instance-category$/.test(key)) return each((text) => /^(?:p|g|inf|trn|dl)$/.test(text));
-  if (/\/instance-family$/.test(key)) return each((text) => /^(?:p|gr?)\d\w*$|^(?:inf|trn|dl)\d/.test(text));
+  if (/\/instance-family$/.test(key)) return each((text) => /^(?:p|gr?)\d[\w-]*$|^(?:inf|trn|dl)\d/.test(text));
   if (isInstanceTypeLabel(key)) return each((text) => hasAccelerator(text));
   if (/\/sku-family$/.test(key)) return undefined;
   return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;

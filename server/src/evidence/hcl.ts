@@ -16,7 +16,7 @@ const maxLength = 500_000;
 
 /**
  * The blocks of a file; of a block within a block, the field named after it has a list of their bodies.
- * @param keepsCalls whether `file` and `yamlencode` are calls, here-documents their text, and `${path.module}/` the folder `./`, instead of unknown
+ * @param keepsCalls whether `file`, `yamlencode` and `toset` are calls, here-documents their text, and `${path.module}/` the folder `./`, instead of unknown
  */
 export function readHcl(text: string, keepsCalls = false): readonly HclBlock[] {
   if (text.length > maxLength) return [];
@@ -141,7 +141,7 @@ function readValue(reader: Reader, depth: number): Field {
 }
 
 function isKept({ kind, text }: Token, next: Token | undefined): boolean {
-  if (kind === 'word') return (text === 'file' || text === 'yamlencode') && isMark(next, '(');
+  if (kind === 'word') return ['file', 'yamlencode', 'toset'].includes(text) && isMark(next, '(');
   return kind === 'document' || (kind === 'text' && text.startsWith(moduleFolder));
 }
 

@@ -70,6 +70,8 @@ export interface CrossReferences {
   servicesOf(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
+  /** The cloud that reads the annotations of a ServiceAccount; null if none does. */
+  accountCloud(namespace: string | null, name: string): string | null;
   /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
   modelConfig(name: string): NamedModel | undefined;
   /** References of an object to names that do not exist and are certainly misspelled. */
@@ -246,6 +248,7 @@ export const noCrossReferences: CrossReferences = {
   podOverhead: () => undefined,
   servicesOf: () => [],
   service: () => undefined,
+  accountCloud: () => null,
   modelConfig: () => undefined,
   dangling: () => [],
   landingOf: () => undefined,

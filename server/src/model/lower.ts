@@ -4,6 +4,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { runsPerNode } from './charts/apps.ts';
 import { podClaims } from './claims.ts';
+import { withCloudSign } from './cloud-signs.ts';
 import { withConfigEnv } from './config-env.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators, type RequestingContainer } from './devices.ts';
@@ -44,7 +45,7 @@ import { withScripts } from './scripts.ts';
 import { withUniqueNames } from './unique-names.ts';
 import type { ValuesBlock } from './values.ts';
 import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
-import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
+import type { Manifest, Placement, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
  * The objects of a document and the workloads among them. Never throws; skips what it cannot read.
@@ -256,6 +257,9 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       pool,
       { terms: on, needs, storage, ...source.placement },
     );
+  const parts = { root: manifest.root, pod, namespace, labels, marks, tolerations, containers, volumes };
+  const signed = (placement: Placement) =>
+    requestsDevices ? withCloudSign(placement, parts, crossReferences) : placement;
   return {
     name: source.name,
     pods: source.pods,
@@ -297,10 +301,10 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
-    placement: {
+    placement: signed({
       ...placementOn(others.labels, others.isLive === true ? { ...stored, fit: { kind: 'checked' } } : stored),
       ...choicesOn(choices, terms, needs.storageGiB, placementOn),
-    },
+    }),
     inherited: [
       ...inherited.inherited,
       ...(source.inherited ?? []),

@@ -13,6 +13,7 @@ import {
   physicalCount,
   providerOfLabel,
 } from '../catalog/index.ts';
+import { lazy } from '../yaml/lazy.ts';
 import type { NodeRequirement, NodeTerm } from './node-terms.ts';
 
 // The machines that requirements on node labels allow.
@@ -94,7 +95,7 @@ export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[
   if (known !== undefined) return known;
   // Images for Arm are rare, and Karpenter adds such machines only if a requirement names them.
   const isArm = terms.some((term) => term.some(({ values }) => values.some((value) => arm.test(value))));
-  const ids = allInstanceTypes().flatMap((type) =>
+  const ids = [...allInstanceTypes(), ...withAttachedCards()].flatMap((type) =>
     type.gpu !== null && (isArm || !arm.test(type.name)) && isAllowed(terms, type) ? [type.gpu] : [],
   );
   const models = [...new Set(ids)].flatMap((id) => gpus.get(id) ?? []);
@@ -104,6 +105,16 @@ export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[
 }
 
 const arm = /^(?:arm64|g5g|p6e|a4x|t4g)/;
+
+/** Google's N1 machines, to which cards are attached. https://cloud.google.com/compute/docs/gpus#n1-gpus */
+const withAttachedCards = lazy((): readonly MachineShape[] => {
+  const own = new Set(allInstanceTypes().flatMap(({ provider, gpu }) => (provider === 'gcp' ? (gpu ?? []) : [])));
+  const attached = [...gpus.values()].filter(({ id, labels }) => labels[gkeAccelerator] !== undefined && !own.has(id));
+  const shape = { provider: 'gcp', name: 'n1-standard-8', vcpu: null, memoryGiB: null } as const;
+  return attached.flatMap(({ id }) => [1, 2, 4, 8].map((gpuCount) => ({ ...shape, gpu: id, gpuCount })));
+});
+
+const gkeAccelerator = 'cloud.google.com/gke-accelerator';
 
 /** A project has few distinct terms, but each workload repeats them at each keystroke. */
 const answers = new Map<string, readonly GpuModel[]>();

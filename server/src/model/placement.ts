@@ -1,4 +1,5 @@
 import {
+  capacityLeft,
   instanceType,
   instanceTypesOf,
   isCardLabel,
@@ -6,6 +7,7 @@ import {
   isGpuLabel,
   isInstanceTypeLabel,
   isMachineLabel,
+  nodeLabelMeaning,
   otherCloudOfLabel,
   providerOfLabel,
   spotSelector,
@@ -45,11 +47,13 @@ export function lowerPlacement(
   const byDevice = needs.efa > 0 ? 'aws' : undefined;
   const otherCloud = byLabel || owner ? undefined : selectors.flatMap(({ key }) => otherCloudOfLabel(key) ?? [])[0];
   const stated = otherCloud === undefined ? options.provider : null;
-  const provider = (byLabel && providerOfLabel(byLabel.key)) ?? owner ?? byDevice ?? stated;
-  const providerFrom = byLabel?.from ?? (owner ? 'instance-type' : byDevice || stated === null ? null : 'config');
+  const byTerms = otherCloud || owner ? null : providerOfTerms(terms);
+  const provider = (byLabel && providerOfLabel(byLabel.key)) ?? owner ?? byTerms ?? byDevice ?? stated;
+  const providerFrom =
+    byLabel?.from ?? (byTerms ? 'affinity' : owner ? 'instance-type' : byDevice || stated === null ? null : 'config');
   const common = lowerRegions(selectors);
   const [region, ...regions] = common.length > 0 ? common : regionsOfTerms(terms);
-  const capacity = lowerCapacity(selectors, options, avoided);
+  const capacity = lowerCapacity(selectors, options, avoided, terms);
   return {
     ...capacity,
     ...(capacity.capacity === 'unknown' && spotFirst(terms, regions.length > 0)),
@@ -74,6 +78,19 @@ export function lowerPlacement(
     providerFrom,
     ...described,
   };
+}
+
+/** The provider whose labels the nodes of every term have, whatever their values. */
+function providerOfTerms(terms: readonly NodeTerm[]): string | null {
+  const [provider = null, ...others] = new Set(
+    terms.map(
+      (term) =>
+        term.flatMap(({ key, operator }) =>
+          operator === 'NotIn' || operator === 'DoesNotExist' ? [] : (providerOfLabel(key) ?? []),
+        )[0] ?? null,
+    ),
+  );
+  return others.length === 0 ? provider : null;
 }
 
 function ownMachine(
@@ -102,15 +119,18 @@ function lowerCapacity(
   selectors: readonly Selector[],
   options: ModelOptions,
   avoided: readonly Selector[],
+  terms: readonly NodeTerm[],
 ): Pick<Placement, 'capacity' | 'capacityAt'> {
   for (const selector of selectors) {
     const capacities = new Set(selector.values.map(({ value }) => spotSelector(selector.key, value)));
     const [only] = capacities;
     if (capacities.size === 1 && only !== undefined) return { capacity: only as Capacity, capacityAt: selector.at };
   }
-  // A pod that avoids spot nodes is on demand: AKS labels only its spot nodes.
-  const offSpot = avoided.find(({ key, values }) => values.some(({ value }) => spotSelector(key, value) === 'spot'));
-  if (offSpot !== undefined) return { capacity: 'on-demand', capacityAt: offSpot.at };
+  const left = (term: NodeTerm) =>
+    term.flatMap(({ key, operator, values }) => capacityLeft(key, operator, values) ?? []);
+  const [capacity, ...others] = new Set(terms.flatMap((term) => left(term)[0] ?? 'unknown'));
+  if (capacity !== undefined && capacity !== 'unknown' && others.length === 0)
+    return { capacity, capacityAt: avoided.find(({ key }) => nodeLabelMeaning(key) === 'capacity')?.at };
   return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };
 }
 
@@ -139,7 +159,7 @@ function capacitiesOf(term: NodeTerm): 'spot' | 'on-demand' | 'either' | 'unknow
   const found = term.flatMap(({ key, operator, values }) => {
     const all = values.map((value) => spotSelector(key, value));
     if (key === 'karpenter.sh/capacity-type' && all.includes('spot') && all.includes('on-demand')) return 'either';
-    return operator === 'In' && all.length === 1 ? (all[0] ?? []) : [];
+    return capacityLeft(key, operator, values) ?? [];
   });
   // The other priorities of a ComputeClass are on demand unless they name something else.
   const [capacity = 'on-demand', ...more] = new Set(found);

@@ -39,6 +39,8 @@ export interface ScalerFacts {
   readonly min: number | null;
   /** undefined: not set. */
   readonly max: number | null | undefined;
+  /** The replicas on average, if a schedule alone sets them. */
+  readonly average?: number;
   /** The metrics: `cpu`, `memory`, or the name or type of another one. */
   readonly metrics: readonly string[];
 }
@@ -51,6 +53,8 @@ export interface VolumeClaimFacts {
 }
 
 export interface ServiceFacts {
+  /** The cloud that reads its annotations; null if none does. */
+  readonly cloud: string | null;
   /** Variables describe only Services with an address: not headless ones. */
   readonly hasAddress: boolean;
   /** The required pod labels; null without a selector. */

@@ -1,6 +1,7 @@
 import type { AcceleratorForm, Vendor } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { CloudSign } from './cloud-sign.ts';
 import type { Container } from './container.ts';
 import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
@@ -251,6 +252,10 @@ export interface Placement {
     readonly own: readonly OwnMachine[];
     readonly cloud: { readonly placement: Placement; readonly models: readonly string[] } | null;
   };
+  /** The cloud for which the object is written, if `provider` is null. */
+  readonly sign?: CloudSign;
+  /** If the pods may get other devices elsewhere: each alternative. */
+  readonly either?: readonly (DeviceChoice & { readonly where: Partial<Placement> })[];
   /** The name of the cloud of the nodes, if the catalog has no prices of it; `provider` is null then. */
   readonly otherCloud?: string;
   /** The shape of the TPU slice on which the pods run: `4x4`. */

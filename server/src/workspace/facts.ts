@@ -9,6 +9,7 @@ import type { TerraformBlock, TerraformRegion } from '../evidence/terraform-pool
 import type { TerraformStatements } from '../evidence/terraform-values.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
+import { cloudOfAnnotations } from '../model/cloud-signs.ts';
 import { smallFiles } from '../model/config-env.ts';
 import type {
   BudgetFacts,
@@ -97,6 +98,7 @@ export type Facts =
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
   | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
   | { readonly type: 'service'; readonly facts: ServiceFacts }
+  | { readonly type: 'account'; readonly facts: string | null }
   | { readonly type: 'overhead'; readonly facts: Table<string> }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
@@ -153,7 +155,9 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case '/PersistentVolumeClaim':
       return { type: 'volume', facts: volumeClaimFacts(spec) };
     case '/Service':
-      return { type: 'service', facts: serviceFacts(spec) };
+      return { type: 'service', facts: serviceFacts(root) };
+    case '/ServiceAccount':
+      return { type: 'account', facts: cloudOfAnnotations(root) };
     case 'node.k8s.io/RuntimeClass':
       return { type: 'overhead', facts: writtenStrings(getIn(root, 'overhead', 'podFixed')) };
     case 'policy/PodDisruptionBudget':

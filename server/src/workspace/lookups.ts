@@ -129,6 +129,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['Service'], ['service', namespace, name], () =>
         factsNamed(scope, ['/Service'], namespace, name, 'service'),
       ),
+    accountCloud: (namespace, name) =>
+      read(['ServiceAccount'], ['accountCloud', namespace, name], () =>
+        factsNamed(scope, ['/ServiceAccount'], namespace, name, 'account'),
+      )?.facts ?? null,
     dangling: (manifest) =>
       projectReferences(manifest).flatMap((found) =>
         dangling(

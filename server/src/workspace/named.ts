@@ -82,7 +82,8 @@ export function factsNamed<
     | 'workload'
     | 'volume'
     | 'overhead'
-    | 'service',
+    | 'service'
+    | 'account',
 >(
   scope: Scope,
   kinds: readonly string[],

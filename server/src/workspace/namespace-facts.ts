@@ -1,3 +1,4 @@
+import { cloudOfAnnotations } from '../model/cloud-signs.ts';
 import type { ContainerFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -46,7 +47,8 @@ export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
 }
 
 /** Which pods a Service selects, and where it sends their requests. */
-export function serviceFacts(spec: Cursor | undefined): ServiceFacts {
+export function serviceFacts(root: Cursor): ServiceFacts {
+  const spec = getIn(root, 'spec');
   const [type, address] = [getIn(spec, 'type'), getIn(spec, 'clusterIP')];
   const isUnknown = isTemplated(spec) || isTemplated(type) || isTemplated(address);
   const selector = getIn(spec, 'selector');
@@ -57,6 +59,7 @@ export function serviceFacts(spec: Cursor | undefined): ServiceFacts {
     return isIncomplete(port) || isTemplated(target) ? undefined : asText(target);
   });
   return {
+    cloud: cloudOfAnnotations(root),
     // Pods of its namespace get a certain address of its own in environment variables.
     hasAddress: !isUnknown && asText(type) !== 'ExternalName' && asText(address) !== 'None',
     selects:

@@ -1,3 +1,5 @@
+import { countIn } from '../model/count.ts';
+import { runsPerMonth } from '../model/cron.ts';
 import type { ScalerFacts } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -41,11 +43,35 @@ function withTarget(target: ScalerOf['target'] | null, facts: ScalerFacts): Scal
 /** https://keda.sh/docs/latest/reference/scaledobject-spec/ */
 function scaledObject(spec: Cursor | undefined): ScalerFacts {
   const min = lowerCount(getIn(spec, 'idleReplicaCount'), lowerCount(getIn(spec, 'minReplicaCount'), 0) ?? Number.NaN);
-  return {
-    min: Number.isNaN(min) ? null : min,
-    max: lowerCount(getIn(spec, 'maxReplicaCount'), 100),
-    metrics: items(getIn(spec, 'triggers')).map((trigger) => asText(getIn(trigger, 'type')) ?? ''),
-  };
+  const triggers = items(getIn(spec, 'triggers'));
+  const metrics = triggers.map((trigger) => asText(getIn(trigger, 'type')) ?? '');
+  const most = lowerCount(getIn(spec, 'maxReplicaCount'), 100);
+  const bound = { min: Number.isNaN(min) ? null : min, max: most, metrics };
+  const isScheduled = metrics.length > 0 && metrics.every((type) => type === 'cron');
+  if (bound.min === null || most === null || !isScheduled) return bound;
+  // Only the schedules raise the number of replicas, so without a written bound it ends with them.
+  const wanted = triggers.map((trigger) => countIn(asText(getIn(trigger, 'metadata', 'desiredReplicas'))) ?? most);
+  const top = Math.min(most, Math.max(...wanted, bound.min));
+  const max = getIn(spec, 'maxReplicaCount') === undefined ? top : most;
+  const share = triggers.length === 1 ? shareOfTime(getIn(triggers[0], 'metadata')) : null;
+  return { ...bound, max, ...(share !== null && { average: bound.min + (top - bound.min) * share }) };
+}
+
+/** The share of all hours between the start and the end of a cron trigger; null if it is unknown. */
+function shareOfTime(metadata: Cursor | undefined): number | null {
+  const [start, end] = [scheduleOf(getIn(metadata, 'start')), scheduleOf(getIn(metadata, 'end'))];
+  const runs = runsPerMonth(start.join(' '));
+  const minutes = [start, end].map(
+    ([minute, hour]) => (countIn(hour) ?? Number.NaN) * 60 + (countIn(minute) ?? Number.NaN),
+  );
+  const [from = Number.NaN, to = Number.NaN] = minutes;
+  // With the same days, a window ends on its day or on the next.
+  const isDaily = to > from ? start.slice(2).join() === end.slice(2).join() : start.slice(2).join('') === '***';
+  return runs === null || Number.isNaN(from + to) || !isDaily ? null : (runs * ((to - from + 1440) % 1440)) / 60 / 730;
+}
+
+function scheduleOf(at: Cursor | undefined): readonly string[] {
+  return (isTemplated(at) ? '' : (asText(at) ?? '')).trim().split(/\s+/);
 }
 
 /** https://github.com/kedacore/http-add-on/blob/main/docs/ref */

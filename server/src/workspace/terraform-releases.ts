@@ -32,15 +32,25 @@ function helmfileOf(text: string): string | undefined {
     const next = Math.max(start, text.indexOf('"helm_release"', start));
     line += text.slice(start, next).split('\n').length - 1;
     start = next + 1;
+    const count = countOf(body) ?? 0;
     if (release === undefined) continue;
-    lines[line] = `${lines[line]}${release}, `;
-    found += 1;
+    lines[line] += `${release}, `.repeat(count);
+    found += count;
   }
   return found === 0 ? undefined : `releases: [${lines.join('\n')}]\n`;
 }
 
-/** Fields that decide whether, where from and how often a chart is installed, or that set values in other ways. */
-const others = ['repository', 'count', 'for_each', 'set_list', 'set_sensitive', 'set_wo', 'postrender', 'dynamic'];
+/** How often a resource exists: once unless `count` or `for_each` has another number of items; undefined if that is computed. */
+function countOf(body: Fields): number | undefined {
+  const [count, each] = [body.get('count'), body.get('for_each')];
+  const known = typeof count === 'string' && /^\d{1,2}$/.test(count) ? Number(count) : undefined;
+  const keys = isCall(each) && each.call === 'toset' ? each.argument : each;
+  const items = Array.isArray(keys) ? new Set(keys).size : isFields(keys) ? keys.size : undefined;
+  return count === undefined && each === undefined ? 1 : (known ?? items);
+}
+
+/** Fields that decide where the chart is from, or that set values in other ways. */
+const others = ['repository', 'set_list', 'set_sensitive', 'set_wo', 'postrender', 'dynamic'];
 
 function releaseIn(body: Fields): string | undefined {
   const chart = body.get('chart');

@@ -7,10 +7,10 @@ import type { Block } from './render.ts';
 /** If nothing names the GPU model: the price of the workload on the models on which it can run. */
 export function whatItWouldCost(range: PossibleCost | undefined): readonly Block[] {
   if (range === undefined) return [];
-  const { cards, provider, pricing } = range;
+  const { cards, provider, pricing, sign } = range;
   const models = cards.length === 1 ? 'the only model' : `the ${plural(cards.length, 'model')}`;
   const where = provider === null ? 'any provider' : providerName(provider);
-  const text = `The range covers ${models} with a known price that can run the pods, ${pricing === 'spot' ? 'on spot' : 'on demand'} at ${where}.`;
+  const text = `The range covers ${models} with a known price that can run the pods, ${pricing === 'spot' ? 'on spot' : 'on demand'} at ${where}${sign === undefined ? '' : `, inferred from ${sign.text}`}.`;
   return [
     { kind: 'text', text },
     { kind: 'list', title: 'Ends of the range', items: boundLines(range) },

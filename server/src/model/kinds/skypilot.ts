@@ -1,4 +1,4 @@
-import { type GpuModel, gpusNamed } from '../../catalog/index.ts';
+import { type GpuModel, gpus, gpusNamed, physicalCount } from '../../catalog/index.ts';
 import { partOf } from '../../catalog/word-patterns.ts';
 import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
@@ -51,7 +51,9 @@ function lowerTask(root: Cursor): KindLowering {
   const nodes = getIn(root, 'num_nodes');
   const instanceType = text(getIn(resources, 'instance_type'));
   const alternatives = [...items(getIn(resources, 'any_of')), ...items(getIn(resources, 'ordered'))];
+  const blocks = alternatives.length > 0 ? alternatives : [resources];
   const devices = devicesOf([resources, ...alternatives]);
+  const either = blocks.flatMap((block) => alternativesIn(block, resources));
   return {
     ...(service && { role: 'serving' as const }),
     podSets: [
@@ -61,7 +63,10 @@ function lowerTask(root: Cursor): KindLowering {
         containers: scriptsOf(root, resources),
         ...(devices && { implicitDevices: [devices] }),
         ...(instanceType && !isTemplated(instanceType.at) && { instanceType }),
-        placement: placementOf(resources, alternatives),
+        placement: {
+          ...placementOf(resources, blocks),
+          ...(either.length > 0 && !either.includes(null) && { either: either.filter((one) => one !== null) }),
+        },
       },
     ],
     retries: null,
@@ -86,12 +91,15 @@ function devicesOf(blocks: readonly Cursor[]): ImplicitDevices | undefined {
   const models = named.some((one) => one.length === 0) ? [] : [...new Set(named.flat())];
   const [vendor = null, ...vendors] = new Set(models.map((model) => model.vendor));
   const counts = choices.map(({ name, count }) => product(count, chipsOf(name)));
+  const known = counts.filter((count) => count !== null);
+  const isSame = counts.every((one) => one === counts[0]);
   return {
     requested: { kind: 'field', system: 'field', name: 'accelerators' },
     at: first.at,
     form: 'whole',
     vendor: vendors.length > 0 ? null : vendor,
-    perPod: counts.every((one) => one === counts[0]) ? (counts[0] ?? null) : null,
+    perPod: isSame ? (counts[0] ?? null) : null,
+    ...(!isSame && known.length === counts.length && { between: { min: Math.min(...known), max: Math.max(...known) } }),
     each: 1,
     // SkyPilot chooses the machine by its card.
     ...(models.length > 0 && { models, modelFrom: 'instance-type' as const }),
@@ -106,6 +114,13 @@ function cardsNamed(name: string): readonly GpuModel[] {
   const models = gpusNamed(name);
   const least = Math.min(...models.map(({ memoryGiB }) => memoryGiB ?? 0));
   return /\d+ ?GB/i.test(name) ? models : models.filter(({ memoryGiB }) => (memoryGiB ?? 0) === least);
+}
+
+/** The cards that clouds rent by a name: without a form in it, some have the PCIe card. */
+function cardsRented(name: string): readonly string[] {
+  const cards = cardsNamed(name).map(({ id }) => id);
+  if (/sxm|nvl|pcie|mega/i.test(name)) return cards;
+  return [...new Set(cards.flatMap((id) => [id, id.replace(/-sxm$/, '-pcie')]))].filter((id) => gpus.has(id));
 }
 
 /** The chips of a TPU slice, null if the size in its name is unknown; one of any other card. */
@@ -134,11 +149,46 @@ function imageOf(resources: Cursor): Container['image'] {
 
 const dockerPrefix = 'docker:';
 
+/** Each card of an alternative, where it is rented; null for a number or a name that is unknown. */
+function alternativesIn(
+  block: Cursor,
+  resources: Cursor,
+): readonly (NonNullable<Placement['either']>[number] | null)[] {
+  const machine = writtenIn(block, 'instance_type') ?? writtenIn(resources, 'instance_type');
+  const where = { ...capacityIn(block, resources), ...placeOf(block, resources), ...(machine && onMachine(machine)) };
+  return cardChoices(getIn(block, 'accelerators') ?? getIn(resources, 'accelerators')).map(({ name, count }) => {
+    const devices = product(count, chipsOf(name));
+    const models = cardsRented(name);
+    if (devices === null || models.length === 0) return null;
+    const rented = machine || chipsOf(name) !== 1 ? {} : withCards(devices);
+    return { models, devices, where: { ...rented, ...where } };
+  });
+}
+
+/** Of machines, only those with this number of cards are rented. */
+function withCards(devices: number): Partial<Placement> {
+  return { nodeGpus: [devices], terms: [[{ key: physicalCount, operator: 'In', values: [String(devices)] }]] };
+}
+
+function onMachine(instanceType: string): Partial<Placement> {
+  return {
+    instanceType,
+    terms: [[{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: [instanceType] }]],
+  };
+}
+
+function capacityIn(block: Cursor, resources: Cursor): Partial<Placement> {
+  return capacityOf(getIn(block, 'use_spot') ?? getIn(resources, 'use_spot'));
+}
+
+function placeOf(block: Cursor, resources: Cursor): Partial<Placement> {
+  return cloudOf(cloudFields.some((key) => getIn(block, key)) ? block : resources);
+}
+
 /** What all alternatives agree on. Their fields replace those of the resources around them. */
-function placementOf(resources: Cursor, alternatives: readonly Cursor[]): Partial<Placement> {
-  const blocks = alternatives.length > 0 ? alternatives : [resources];
-  const capacities = blocks.map((block) => capacityOf(getIn(block, 'use_spot') ?? getIn(resources, 'use_spot')));
-  const places = blocks.map((block) => cloudOf(cloudFields.some((key) => getIn(block, key)) ? block : resources));
+function placementOf(resources: Cursor, blocks: readonly Cursor[]): Partial<Placement> {
+  const capacities = blocks.map((block) => capacityIn(block, resources));
+  const places = blocks.map((block) => placeOf(block, resources));
   const [capacity, cloud] = [capacities[0], places[0]];
   const sameCloud = places.every(({ provider }) => provider === cloud?.provider);
   const sameRegion = places.every(({ region }) => region === cloud?.region);

@@ -1,0 +1,12 @@
+import { type PriceSheet, type Provider, regionsOf } from '../catalog/index.ts';
+import type { Placement } from '../model/workload.ts';
+
+/** The placement at the cloud of a sign; undefined if it has other regions. */
+export function signedPlace(placement: Placement, sheet: PriceSheet): Placement | undefined {
+  const { sign, region, regions } = placement;
+  if (sign === undefined) return undefined;
+  const own = regionsOf(sign.provider as Provider, sheet);
+  if (![region ?? regions ?? []].flat().every((one) => own.includes(one))) return undefined;
+  const isNear = region === null && regions === undefined && sign.region !== null && own.includes(sign.region);
+  return { ...placement, provider: sign.provider, region: isNear ? sign.region : region };
+}
