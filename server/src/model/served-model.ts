@@ -91,8 +91,7 @@ function without(unknown: NoServedModel): Served {
 
 /** The server by the command line, the scripts from ConfigMaps that it runs, or the image. */
 function startOf(container: Container, engine: Engine | undefined): ServerStart | undefined {
-  const own = processInput(container);
-  const input = { ...own, env: [...(container.configEnv ?? []), ...own.env] };
+  const input = processInput(container);
   const byImage = imageUseOf(container).program ?? undefined;
   const entrypoint = entrypointOf(container) ?? byImage ?? engine ?? useOf(container).program ?? undefined;
   return (

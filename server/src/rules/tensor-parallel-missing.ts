@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { titleOf } from '../catalog/program-records.ts';
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
@@ -98,7 +99,7 @@ export default defineRule({
     context.report({
       // Another image may have its own entrypoint.
       severity: bare === undefined || isOriginal(container) ? 'warning' : 'info',
-      message: `${program} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
+      message: `${titleOf(program)} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
       // A whole command may have dozens of lines.
       span: { start: span.start, end: Math.min(span.end, endOfLine(document.text, span.start)) },
       fixes: () => [addFlag(server, gpus, container, context)],
