@@ -132,8 +132,12 @@ function checkValue(
   const shown = candidates.slice(0, value.length > 40 ? 1 : 2).join(' or ');
   const consequence = consequences[use];
   const rest = `${value}; did you mean ${shown}? ${consequence}`;
+  const isOld = isOldName(key, value, candidates);
   context.report({
-    message: unlabeled(key, rest),
+    severity: isOld ? 'info' : 'warning',
+    message: isOld
+      ? `Current drivers name the card ${shown}, not ${value}: ${consequence.replace('The', 'the')} if no node has an old driver`
+      : unlabeled(key, rest),
     span: spanOf(at),
     fixes: () =>
       candidates.slice(0, 3).map((candidate) => {
@@ -270,6 +274,8 @@ function meantValues(key: string, value: string): readonly string[] {
   const letters = key === productLabel ? value.toLowerCase().replaceAll('_', '-') : value.toLowerCase();
   const sameLetters = known.filter((candidate) => candidate.toLowerCase() === letters);
   if (sameLetters.length > 0) return sameLetters;
+  const branded = key === productLabel ? known.filter((one) => one.toLowerCase() === `nvidia-${letters}`) : [];
+  if (branded.length > 0) return branded;
   const card = cardOf(value);
   if (card === undefined || !isCertainlyWrong(key, value)) return [];
   const same = known.filter((candidate) => cardOf(candidate) === card);
@@ -280,6 +286,12 @@ function meantValues(key: string, value: string): readonly string[] {
       (memory === undefined || modelIds(key, candidate).some((id) => id.includes(memory))),
   );
   return fitting.length > 0 ? fitting : same;
+}
+
+/** Drivers before 470 named these cards without their brand; later cards need later drivers. */
+function isOldName(key: string, value: string, [meant = '']: readonly string[]): boolean {
+  if (meant !== `NVIDIA-${value}` || isCertainlyWrong(key, value)) return false;
+  return gpusByLabel(key, meant).some(({ architecture }) => architecture === 'Ampere');
 }
 
 /** The word that names the card: `h100` in NVIDIA-H100-80GB-HBM3, `v5e` in tpu-v5e. */

@@ -12,6 +12,7 @@ import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asBoolean, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -90,16 +91,18 @@ export default defineRule({
     if (items(getIn(container.at, 'envFrom')).length > 0 || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || mayRunMore(container)) return;
-    const server = findSingleDevice(processInput(container), serverOfImage(container));
+    const server = findSingleDevice(processInput(container), serverOfImage(container), isOriginal(container));
     const bare = lines.length === 0 ? container.image?.at : undefined;
     const span = server?.words === undefined ? bare && spanOf(bare) : spanOfWords(document, lines, server.words);
     if (server === undefined || span === undefined) return;
-    const { program, flag } = server;
+    const { program, flag, ignored } = server;
     const idle = gpus - 1;
+    const title = titleOf(program);
+    const cause = ignored === undefined ? title : `${title} does not read ${shorten(ignored, 40)} and`;
     context.report({
       // Another image may have its own entrypoint.
       severity: bare === undefined || isOriginal(container) ? 'warning' : 'info',
-      message: `${titleOf(program)} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
+      message: `${cause} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
       // A whole command may have dozens of lines.
       span: { start: span.start, end: Math.min(span.end, endOfLine(document.text, span.start)) },
       fixes: () => [addFlag(server, gpus, container, context)],
