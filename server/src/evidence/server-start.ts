@@ -1,5 +1,6 @@
 import { modelServers, readModelServer } from '../command/model-server.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { downloadedModel } from '../model/downloaded-model.ts';
 import { parametersStated } from '../model/model-params.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
@@ -41,14 +42,15 @@ export function modelLoader(
   if (!modelServers.has(program) && !otherServers.has(program)) return undefined;
   const server = readModelServer(processInput(container), program);
   const isNim = program === 'nim';
-  const model = isNim ? imageModel(container) : server?.model;
+  const written = isNim ? imageModel(container) : server?.model;
+  const model = (written && downloadedModel(written, container, podSet)) ?? written;
   // A format of fewer bits makes the weights smaller by an unknown factor; NIM chooses FP8 on GPUs that support it.
   const stated = parametersStated(manifest, podSet, options, model);
   const isUnknown = (model === undefined && stated === undefined) || server?.bytes === null;
   const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
   const weightsGiB = size && (isNim ? size.gib / 2 : size.gib);
   const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
-  const downloads = model !== undefined && isLarge ? downloadOf(container, podSet, model, program) : undefined;
+  const downloads = model !== undefined && isLarge ? downloadOf(container, podSet, written ?? '', program) : undefined;
   return { program, model, downloads, weightsGiB };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../command/serving-settings.ts';
 import { settingsIn } from '../command/training-flags.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { downloadedModel } from './downloaded-model.ts';
 import { modelInFolder } from './model-in-folder.ts';
 import { parametersStated } from './model-params.ts';
 import { once } from './once.ts';
@@ -72,12 +73,13 @@ function readServed(container: Container, workload: Workload): Served {
     ...(start ?? { engine: field?.engine ?? 'vllm', program: 'vllm', model: undefined, open: null }),
     settings: [...(field?.settings ?? []), ...inFile, ...(start?.settings ?? [])],
   };
-  const { name, detail } = nameOf(given, field?.name, container);
-  if (name === null) return without({ kind: 'unnamed', detail });
+  const { name: written, detail } = nameOf(given, field?.name, container);
+  if (written === null) return without({ kind: 'unnamed', detail });
   const open = [...openEnds(container, given, inFile.length > 0), ...(field?.open === undefined ? [] : [field.open])];
   const settings = serverSettings(given, container);
   if (settings === null) return without({ kind: 'context' });
   const podSet = workload.podSets.find(({ containers }) => containers.includes(container));
+  const name = (podSet && downloadedModel(written, container, podSet)) ?? written;
   const parameters = podSet && parametersStated(workload.manifest, podSet, {}, name);
   const inFolder = modelInFolder(name, container);
   const nodes = field?.nodes === undefined ? {} : { nodes: field.nodes };
