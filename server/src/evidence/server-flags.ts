@@ -75,68 +75,43 @@ const ofSglang: ServerFlags = {
 };
 
 /** https://huggingface.co/docs/text-generation-inference/reference/launcher */
-const ofTgi: ServerFlags = {
-  known: words(
-    `model-id revision num-shard quantize speculate kv-cache-dtype trust-remote-code max-concurrent-requests max-input-tokens
-    max-input-length max-total-tokens max-batch-prefill-tokens max-batch-total-tokens max-batch-size waiting-served-ratio
-    shard-uds-path huggingface-hub-cache cuda-memory-fraction payload-limit lora-adapters tokenizer-config-path`,
-  ),
-  synonyms: meanings({
-    'model-id': 'model model-name model-path',
-    'num-shard': 'tensor-parallel-size tp-size tensor-parallel',
-    'max-total-tokens': 'max-model-len context-length max-seq-len',
-    'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',
-    'max-concurrent-requests': 'max-num-seqs',
-    quantize: 'quantization',
-  }),
-  values: new Map([['cuda-memory-fraction', fraction]]),
-  exact: true,
-};
+const ofTgi = others({
+  'model-id': 'model model-name model-path',
+  'num-shard': 'tensor-parallel-size tp-size num-shards',
+  'max-total-tokens': 'max-model-len context-length',
+  'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',
+  'max-concurrent-requests': 'max-num-seqs',
+  quantize: 'quantization',
+});
 
 /** https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
-const ofTei: ServerFlags = {
-  known: words(
-    `model-id revision tokenization-workers pooling max-concurrent-requests max-batch-tokens max-batch-requests
-    max-client-batch-size auto-truncate served-model-name huggingface-hub-cache payload-limit`,
-  ),
-  synonyms: meanings({
-    'model-id': 'model model-name model-path',
-    'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
-    'max-concurrent-requests': 'max-num-seqs',
-  }),
-  values: new Map(),
-  exact: true,
-};
+const ofTei = others({
+  'model-id': 'model model-name model-path',
+  'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
+  'max-concurrent-requests': 'max-num-seqs',
+});
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
-const ofLlama: ServerFlags = {
-  known: new Set(),
-  synonyms: meanings({
-    'n-gpu-layers': 'ngl num-gpu-layers gpu-layer',
-    'ctx-size': 'n-ctx context-length context-size max-model-len',
-    parallel: 'n-parallel num-parallel max-num-seqs',
-  }),
-  values: new Map(),
-  exact: true,
-};
+const ofLlama = others({
+  'n-gpu-layers': 'ngl num-gpu-layers',
+  'ctx-size': 'n-ctx context-length max-model-len',
+  parallel: 'n-parallel max-num-seqs',
+});
 
 /** https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc */
-const ofTriton: ServerFlags = {
-  known: words(
-    `model-repository model-control-mode load-model repository-poll-secs backend-directory backend-config
-    strict-model-config strict-readiness log-verbose allow-metrics allow-gpu-metrics metrics-port http-thread-count
-    pinned-memory-pool-byte-size cuda-memory-pool-byte-size exit-timeout-secs`,
-  ),
-  synonyms: meanings({
-    'model-repository': 'model-repo models-repository model-repository-path model-dir',
-    'http-address': 'http-server-address http-host',
-    'grpc-address': 'grpc-server-address grpc-host',
-    'http-port': 'http-server-port',
-    'grpc-port': 'grpc-server-port',
-    'metrics-port': 'metric-port metrics-server-port',
-  }),
-  values: new Map(),
-};
+const ofTriton = others({
+  'model-repository': 'models-repository model-repository-path model-dir',
+  'http-address': 'http-server-address http-host',
+  'grpc-address': 'grpc-server-address grpc-host',
+  'http-port': 'http-server-port',
+  'grpc-port': 'grpc-server-port',
+  'metrics-port': 'metric-port metrics-server-port',
+});
+
+/** Servers that do not accept the beginning of a name, by the names that people use for their flags. */
+function others(names: Readonly<Record<string, string>>): ServerFlags {
+  return { known: new Set(), synonyms: meanings(names), values: new Map(), exact: true };
+}
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));

@@ -1,8 +1,11 @@
 import { type GpuModel, gpus } from '../catalog/index.ts';
 import type { ServedFlags } from '../command/served-flags.ts';
+import { isOn } from '../command/setting-values.ts';
+import { readTrainerSettings } from '../command/training-flags.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
+import { processInput } from '../model/process-input.ts';
 import { knownModel, type ServedModel, servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -21,7 +24,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * bfloat16 needs compute capability 8.0 (A100 or newer). vLLM and SGLang stop on older GPUs if a flag sets it, and vLLM before 0.9 also without a flag,
  * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
  * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
- * while it holds its GPU.
+ * while it holds its GPU. Training in bfloat16 stops on older GPUs, or is slower than in float16 because newer versions of PyTorch emulate it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -81,6 +84,10 @@ export default defineRule({
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
     if (reportOldGpu(container, gpu, context)) return;
+    if (gpu.capability < 8 && context.workload.role === 'training') {
+      reportTraining(container, gpu, context);
+      return;
+    }
     const flags = servedFlags(container);
     if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
       if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
@@ -106,6 +113,35 @@ export default defineRule({
 });
 
 const bfloat16 = /^(?:bfloat16|bf16)$/i;
+
+/** Older versions of PyTorch and Transformers stop; newer ones compute bfloat16 with other instructions. */
+function reportTraining(container: Container, { gpu }: Capable, { document, report }: PodSetContext): void {
+  const files = [...container.scripts, ...(container.settingsFiles ?? [])];
+  const { settings } = readTrainerSettings(processInput(container), files);
+  const setting = [...settings].reverse().find(({ name, value }) => {
+    const key = name.slice(name.lastIndexOf('.') + 1);
+    return key === 'bf16'
+      ? isOn(value?.toLowerCase())
+      : formatNames.has(key) && /^(?:bf16|bfloat16)/i.test(value ?? '');
+  });
+  if (setting === undefined || settings.some(({ name }) => name === 'use-cpu' || name === 'device')) return;
+  const { flag, written, value } = setting;
+  const lines = [...container.command, ...container.args];
+  const span = flag && spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+  report({
+    severity: 'warning',
+    message: `${shorten(written, 30)} ${shorten(value ?? '', 20)} needs compute capability 8.0, but the ${gpu.name} has ${gpu.computeCapability}: training stops, or is much slower than with fp16`,
+    span: span ?? requestSpan(container.accelerators, container),
+  });
+}
+
+const formatNames: ReadonlySet<string> = new Set([
+  'mixed-precision',
+  'precision',
+  'dtype',
+  'torch-dtype',
+  'training-dtype',
+]);
 
 /** vLLM's own images have no code for GPUs before Volta; builds of others may. */
 function reportOldGpu({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {
