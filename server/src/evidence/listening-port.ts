@@ -3,7 +3,7 @@ import type { Word } from '../command/shell.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
-import { mayRunMore } from './launch.ts';
+import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { soleServer } from './sole-server.ts';
 
 /** The port on which the only server of a container listens. */
@@ -84,7 +84,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
     ...(server.command?.assignments ?? []).map(({ text }) => text),
   ];
   const isOpen =
-    items(getIn(container.at, 'envFrom')).length > 0 ||
+    mayHaveVariables(container) ||
     set.some((name) => /PORT|^OLLAMA_HOST=/.test(name)) ||
     flags.some(({ name }) =>
       /^(?:c|config|config-file|env-file|uds|fd|headless|bind|node-rank|rank|models-preset)$/.test(name),

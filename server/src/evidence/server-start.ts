@@ -6,7 +6,7 @@ import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
 import { imageModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { getIn } from '../yaml/cursor.ts';
+import { mayHaveVariables } from './launch.ts';
 import { mayStoreModels, modelDirectory } from './model-volume.ts';
 
 /** A server of language models, and the model that it loads. */
@@ -77,9 +77,9 @@ function downloadSeconds(gib: number): number {
 /** When a server downloads its model from the Hub. Nothing else must be able to store the model for it. */
 function downloadOf(container: Container, podSet: PodSet, model: string, program: string): Download | undefined {
   const local = /HF_HUB_ENABLE_HF_TRANSFER|HF_XET_HIGH_PERFORMANCE|HF_ENDPOINT|OFFLINE|MODELSCOPE/;
-  const { env, at, modelStorage } = container;
-  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || modelStorage !== undefined) return undefined;
-  if (env.some(({ name }) => local.test(name)) || getIn(at, 'envFrom') !== undefined) return undefined;
+  const { env } = processInput(container);
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || container.modelStorage !== undefined) return undefined;
+  if (env.some(({ name }) => local.test(name)) || mayHaveVariables(container)) return undefined;
   if (!mayStoreModels(container, podSet)) return 'each';
   const directory = modelDirectory(container, podSet, program);
   const shared = podSet.containers.some(

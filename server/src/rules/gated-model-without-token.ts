@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
+import { mayHaveVariables } from '../evidence/launch.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
 import { soleServer } from '../evidence/sole-server.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -123,8 +124,9 @@ const gatedGemma = [
   'embeddinggemma',
 ];
 
-function mayHaveToken({ at, env, command, args, scripts, settingsFiles = [], configEnv = [] }: Container): boolean {
-  if (getIn(at, 'envFrom') !== undefined || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
+function mayHaveToken(container: Container): boolean {
+  const { at, env, command, args, scripts, settingsFiles = [], configEnv = [] } = container;
+  if (mayHaveVariables(container) || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
   if (scripts.length > 0 || settingsFiles.length > 0) return true;
   if ([...env, ...configEnv].some(({ name }) => name === '' || bringsToken.test(name))) return true;
   if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;

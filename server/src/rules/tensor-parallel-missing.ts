@@ -4,14 +4,14 @@ import { findSingleDevice, type SingleDeviceServer } from '../command/parallelis
 import { plural } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
-import { mayRunMore, processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
+import { mayHaveVariables, mayRunMore, processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -88,7 +88,7 @@ export default defineRule({
     const { workload, podSet, document } = context;
     const gpus = wholeGpus(container, podSet);
     if (gpus === null || gpus < 2 || container.type !== 'app' || !isJudged(workload)) return;
-    if (items(getIn(container.at, 'envFrom')).length > 0 || assignsGpus(container)) return;
+    if (mayHaveVariables(container) || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || mayRunMore(container)) return;
     const server = findSingleDevice(processInput(container), serverOfImage(container), isOriginal(container));
