@@ -1,4 +1,4 @@
-import { type InstanceType, instanceType } from '../catalog/index.ts';
+import { type InstanceType, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
 import { knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -71,7 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the instance type is unknown or has no EFA, for single pods and parts of a node, with `hostNetwork`, with any other network device or
+ * If the instance type is unknown or has no EFA, for alternatives with different numbers of GPUs or EFA devices, for single pods and parts of a node, with `hostNetwork`, with any other network device or
  * additional network, and for benchmarks. `FI_PROVIDER=efa` without an EFA device is reported in all of them, unless the container may open the devices
  * of its node, or is a replica of a Deployment.
  *
@@ -89,9 +89,11 @@ export default defineRule({
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
     const { min } = podSet.pods;
     if (min === null || min < 2 || hasOtherNetwork(podSet, workload)) return;
-    const type = instanceType(podSet.placement.instanceType ?? '');
+    const types = typesOf(podSet);
+    const [type] = types;
     const devices = type === undefined ? undefined : efaDevices(type);
     if (type === undefined || devices === undefined) return;
+    if (types.some((one) => one.gpuCount !== type.gpuCount || efaDevices(one) !== devices)) return;
     for (const container of podSet.containers) {
       const [request] = knownRequests(container);
       if (request?.form !== 'whole' || request.count !== type.gpuCount || container.type !== 'app') continue;
@@ -140,6 +142,14 @@ function reachesDevices({ at }: Container, { pod }: PodSet): boolean {
   return items(getIn(pod, 'volumes')).some((volume) =>
     /^\/dev(?:\/infiniband|$)/.test(asText(getIn(volume, 'hostPath', 'path')) ?? ''),
   );
+}
+
+/** The machine of the pods, or the alternatives of their selector; none if one of them is unknown. */
+function typesOf({ placement, selectors }: PodSet): readonly InstanceType[] {
+  const selector = selectors.find(({ key }) => isInstanceTypeLabel(key));
+  const names = placement.instanceType ? [placement.instanceType] : (selector?.values.map(({ value }) => value) ?? []);
+  const types = names.flatMap((name) => instanceType(name) ?? []);
+  return types.length === names.length ? types : [];
 }
 
 function efaDevices({ provider, rdma, rdmaDevices, unsourced }: InstanceType): number | undefined {
