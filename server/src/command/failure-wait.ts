@@ -1,7 +1,8 @@
+import { isIdle, lastWord, waitOf, works } from './effects.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { allCommands, baseName, readCommandLine, type Statement } from './shell.ts';
-import { isIdle, lastWord, type Waiting, waitOf, works } from './waiting.ts';
+import type { Waiting } from './waiting.ts';
 
 /** A wait that starts only if a program fails. */
 export interface FailureWait extends Waiting {

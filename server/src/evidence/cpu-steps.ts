@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { partOf } from '../catalog/word-patterns.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
@@ -70,8 +71,11 @@ export function onlyFetches(container: Container): boolean {
 const downloads = 'downloads files';
 
 /** Words on a command line that mention devices, formats of devices, or libraries that prepare data on them. */
-const deviceWords =
-  /cuda|gpu|(?:^|[-=])device|fp16|bf16|float16|tensorrt|trt|engine|quanti[sz]|nccl|rapids|cudf|dali\b|curator/i;
+const deviceWords = partOf(
+  'cuda gpu (?:^|[-=])device nccl',
+  'fp16 bf16 float16 quanti[sz] tensorrt trt engine',
+  'rapids cudf dali\\b curator',
+);
 
 function usesDevices({ words, heredoc }: SimpleCommand): boolean {
   return words.some(({ text }) => deviceWords.test(text)) || deviceWords.test(heredoc?.text ?? '');
@@ -107,9 +111,14 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
 /** Whether Python code only fetches files from a hub. */
 function onlyDownloads(code: string): boolean {
   const fetches = /\b(?:snapshot_download|hf_hub_download|urlretrieve|load_dataset)\s*\(/;
-  const computes = /cuda|gpu|\.to\(|train|\.fit\(|generate|pipeline|encode|predict|model\(|subprocess|os\.system/i;
   return fetches.test(code) && !computes.test(code) && endsByItself(code);
 }
+
+const computes = partOf(
+  'cuda gpu \\.to\\( model\\(',
+  'train \\.fit\\( generate pipeline encode predict',
+  'subprocess os\\.system',
+);
 
 /** Clients of servers and of schedulers, whose accelerators are in other pods. */
 function otherTask(words: readonly string[], name: string): string | undefined {

@@ -16,6 +16,7 @@ const podFields: ReadonlySet<string> = new Set([
   'topologySpreadConstraints',
 ]);
 
+/** The entries of a mapping that are fields of a pod for its placement. */
 export function placementFields(map: Cursor | undefined): readonly Cursor[] {
   return entries(map).filter((field) => podFields.has(keyOf(field)));
 }

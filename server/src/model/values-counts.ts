@@ -1,3 +1,4 @@
+import { partOf } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 import type { YamlNode } from '../yaml/node.ts';
@@ -40,7 +41,7 @@ function withParents(block: Cursor): readonly Cursor[] {
 }
 
 /** Keys of mappings that are offered, not installed. */
-const choiceKeys = /profile|preset|example|sample|template|tier|flavou?r|option|choice|default/i;
+const choiceKeys = partOf('profile preset example sample template', 'tier flavou?r option choice default');
 
 /** Keys next to `resources` that only a component has. */
 const podKeys: ReadonlySet<string> = new Set([

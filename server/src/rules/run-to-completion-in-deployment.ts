@@ -1,6 +1,6 @@
 import { imageParts, startsShell } from '../catalog/images.ts';
+import { findEnding } from '../command/ending.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { findEnding } from '../command/waiting.ts';
 import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';

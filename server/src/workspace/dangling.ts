@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import type { Dangling, Referenced } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
@@ -18,10 +19,13 @@ const projectKinds: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a text can reference one of them. These are the keys that `namesIn` looks for: other documents need no walk. */
-const canReference = once(({ text }: YamlDocument) =>
-  /\bruntime["']?:|runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim|claimName|priorityClassName/.test(
-    text,
-  ),
+const canReference = once(({ text }: YamlDocument) => referenceKeys.test(text));
+
+const referenceKeys = either(
+  /\bruntime["']?:|runtimeRef|baseRefs/,
+  /scaleTargetRef/,
+  /queue-name|[cC]lusterQueue/,
+  /resourceClaim|claimName|priorityClassName/,
 );
 
 /** The references of an object to those kinds. */

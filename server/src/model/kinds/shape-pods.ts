@@ -1,3 +1,4 @@
+import { wordSet } from '../../catalog/word-patterns.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asString, asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { namesAccelerators } from '../accelerators.ts';
@@ -131,7 +132,7 @@ const roleWords = once((step: Cursor): readonly string[] => {
   );
 });
 
-const plainKeys = /^(?:spec|template|podTemplate|podSpec|podTemplateSpec|pod)$/;
+const plainKeys = wordSet('spec template pod podSpec podTemplate podTemplateSpec');
 
 /** The nearest name or key above pods that is more specific than `template` and `spec`. */
 function nameOf(here: readonly Cursor[]): string {
@@ -139,7 +140,7 @@ function nameOf(here: readonly Cursor[]): string {
     const named = index > 0 || getIn(step, 'containers') === undefined ? asText(getIn(step, 'name')) : undefined;
     if (named !== undefined && keyOf(step) !== 'metadata') return named;
     const key = keyOf(step);
-    if (key !== '' && !plainKeys.test(key)) return key;
+    if (key !== '' && !plainKeys.has(key)) return key;
   }
   return 'pod';
 }
