@@ -99,14 +99,18 @@ export function bundlesOf({ dev }) {
 }
 
 /**
- * Where the records in code come from is for readers of the code.
+ * Where the records in code come from is for readers of the code, and examples of names are for tests.
  * @type {import('esbuild').Plugin}
  */
 const withoutSources = {
   name: 'without-sources',
   setup(build) {
-    build.onLoad({ filter: /src[\\/](?:model[\\/]charts[\\/][\w-]+|catalog[\\/]server-support)\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(/^ +(?:source: 'https:[^'\n]*'|date: '[\d-]{10}'),\n/gm, ''),
+    const filter =
+      /src[\\/](?:model[\\/]charts[\\/][\w-]+|catalog[\\/](?:server-support|node-labels|resource-(?:families|records)))\.ts$/;
+    const records =
+      /\b(?:source: (?:'(?:https:|\w+[./-])[^'\n]*'|[a-z]\w*|`[^`\n]*`)|date: '[\d-]{10}'|example: '[^'\n]*')(?:,\s*|(?=\s*\}))/g;
+    build.onLoad({ filter }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(records, ''),
       loader: 'ts',
     }));
   },
