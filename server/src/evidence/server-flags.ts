@@ -1,5 +1,6 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import type { Flag } from '../command/flags.ts';
+import { type Table, table } from '../yaml/table.ts';
 
 /** What is wrong with a flag of a model server. */
 export interface WrongFlag {
@@ -49,11 +50,13 @@ const ofVllm: ServerFlags = {
     reasoning-parser cpu-offload-gb load-format download-dir tokenizer-mode distributed-executor-backend speculative-config
     limit-mm-per-prompt max-lora-rank enable-lora lora-modules disable-log-requests disable-log-stats block-size`,
   ),
-  synonyms: meanings({
-    'max-model-len': 'max-model-length context-length',
-    'gpu-memory-utilization': 'gpu-mem-utilization gpu-memory-util gpu-utilization mem-fraction-static',
-    'tensor-parallel-size': 'tensor-parallelism num-shard tp-size',
-  }),
+  synonyms: meanings(
+    table({
+      'max-model-len': 'max-model-length context-length',
+      'gpu-memory-utilization': 'gpu-mem-utilization gpu-memory-util gpu-utilization mem-fraction-static',
+      'tensor-parallel-size': 'tensor-parallelism num-shard tp-size',
+    }),
+  ),
   values: new Map([
     ['gpu-memory-utilization', fraction],
     ['dtype', format],
@@ -67,7 +70,9 @@ const ofSglang: ServerFlags = {
     quantization kv-cache-dtype served-model-name trust-remote-code attention-backend disable-cuda-graph enable-torch-compile
     schedule-policy tool-call-parser reasoning-parser dist-init-addr`,
   ),
-  synonyms: meanings({ 'mem-fraction-static': 'gpu-memory-utilization', 'max-running-requests': 'max-num-seqs' }),
+  synonyms: meanings(
+    table({ 'mem-fraction-static': 'gpu-memory-utilization', 'max-running-requests': 'max-num-seqs' }),
+  ),
   values: new Map([
     ['mem-fraction-static', fraction],
     ['dtype', format],
@@ -75,41 +80,49 @@ const ofSglang: ServerFlags = {
 };
 
 /** https://huggingface.co/docs/text-generation-inference/reference/launcher */
-const ofTgi = others({
-  'model-id': 'model model-name model-path',
-  'num-shard': 'tensor-parallel-size tp-size num-shards',
-  'max-total-tokens': 'max-model-len context-length',
-  'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',
-  'max-concurrent-requests': 'max-num-seqs',
-  quantize: 'quantization',
-});
+const ofTgi = others(
+  table({
+    'model-id': 'model model-name model-path',
+    'num-shard': 'tensor-parallel-size tp-size num-shards',
+    'max-total-tokens': 'max-model-len context-length',
+    'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',
+    'max-concurrent-requests': 'max-num-seqs',
+    quantize: 'quantization',
+  }),
+);
 
 /** https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
-const ofTei = others({
-  'model-id': 'model model-name model-path',
-  'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
-  'max-concurrent-requests': 'max-num-seqs',
-});
+const ofTei = others(
+  table({
+    'model-id': 'model model-name model-path',
+    'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
+    'max-concurrent-requests': 'max-num-seqs',
+  }),
+);
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
-const ofLlama = others({
-  'n-gpu-layers': 'ngl num-gpu-layers',
-  'ctx-size': 'n-ctx context-length max-model-len',
-  parallel: 'n-parallel max-num-seqs',
-});
+const ofLlama = others(
+  table({
+    'n-gpu-layers': 'ngl num-gpu-layers',
+    'ctx-size': 'n-ctx context-length max-model-len',
+    parallel: 'n-parallel max-num-seqs',
+  }),
+);
 
 /** https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc */
-const ofTriton = others({
-  'model-repository': 'models-repository model-repository-path model-dir',
-  'http-address': 'http-server-address http-host',
-  'grpc-address': 'grpc-server-address grpc-host',
-  'http-port': 'http-server-port',
-  'grpc-port': 'grpc-server-port',
-  'metrics-port': 'metric-port metrics-server-port',
-});
+const ofTriton = others(
+  table({
+    'model-repository': 'models-repository model-repository-path model-dir',
+    'http-address': 'http-server-address http-host',
+    'grpc-address': 'grpc-server-address grpc-host',
+    'http-port': 'http-server-port',
+    'grpc-port': 'grpc-server-port',
+    'metrics-port': 'metric-port metrics-server-port',
+  }),
+);
 
 /** Servers that do not accept the beginning of a name, by the names that people use for their flags. */
-function others(names: Readonly<Record<string, string>>): ServerFlags {
+function others(names: Table<string>): ServerFlags {
   return { known: new Set(), synonyms: meanings(names), values: new Map(), exact: true };
 }
 
@@ -118,7 +131,7 @@ function words(text: string): ReadonlySet<string> {
 }
 
 /** From each name to the flag that it means. */
-function meanings(names: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+function meanings(names: Table<string>): ReadonlyMap<string, string> {
   return new Map(Object.entries(names).flatMap(([flag, all]) => all.split(' ').map((name) => [name, flag])));
 }
 
