@@ -19,7 +19,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
- * never serves. Most such flags are misspelled or are those of another server.
+ * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), where they stand
+ * in front of the image.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -57,7 +58,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For other images with their own entrypoint; for flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
+ * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
  * scripts with several programs, and servers other than vLLM, SGLang, llama.cpp, Triton, and those of Hugging Face.
  *
  * ## Sources
@@ -88,9 +89,9 @@ export default defineRule({
       const name = `--${shorten(flag.written, 40)}`;
       report({
         message:
-          meant === undefined
+          mustBe !== undefined
             ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${program} does not start`
-            : `${program} has no flag ${name} and does not start; did you mean --${meant}?`,
+            : `${program} has no flag ${name} and does not start; ${meant === undefined ? 'it is an option of docker run' : `did you mean --${meant}?`}`,
         span,
         fixes: () => {
           if (meant === undefined) return [];
