@@ -26,20 +26,23 @@ export function bundlesOf({ dev }) {
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
-    plugins: [dataAsText, shortPages, leanLibraries()],
+    plugins: [dataAsText, shortPages, withoutSources, leanLibraries()],
   };
   // The library's build for Node asks process.env for a debugging switch at every token, which costs a third of the reading.
   const yaml = fileURLToPath(new URL('../node_modules/yaml/browser/index.js', import.meta.url));
   const node = {
     ...shared,
-    plugins: [dataPacked, shortPages, leanLibraries()],
+    plugins: [dataPacked, shortPages, withoutSources, leanLibraries()],
     platform: 'node',
     target: 'node18',
     alias: { yaml },
   };
   const browser = { ...shared, platform: 'browser', mainFields: ['browser', 'module', 'main'] };
   // On the desktop the client and the server are two programs of one machine, which take the protocol from one file.
-  const withProtocol = { ...node, plugins: [dataPacked, shortPages, leanLibraries({ protocol: './protocol.js' })] };
+  const withProtocol = {
+    ...node,
+    plugins: [dataPacked, shortPages, withoutSources, leanLibraries({ protocol: './protocol.js' })],
+  };
   const withCatalog = { './data.ts': './catalog.js' };
   return [
     { ...node, entryPoints: ['vscode-languageserver-protocol/node'], outfile: 'dist/protocol.js' },
@@ -99,6 +102,24 @@ export function bundlesOf({ dev }) {
     { ...browser, entryPoints: ['server/src/lsp/browser.ts'], outfile: 'dist/server.browser.js', format: 'iife' },
   ];
 }
+
+/**
+ * Where the records in code come from is for readers of the code, and examples of names are for tests.
+ * @type {import('esbuild').Plugin}
+ */
+const withoutSources = {
+  name: 'without-sources',
+  setup(build) {
+    const filter =
+      /src[\\/](?:model[\\/]charts[\\/][\w-]+|catalog[\\/](?:server-support|node-labels|resource-(?:families|records)))\.ts$/;
+    const records =
+      /\b(?:source: (?:'(?:https:|\w+[./-])[^'\n]*'|[a-z]\w*|`[^`\n]*`)|date: '[\d-]{10}'|example: '[^'\n]*')(?:,\s*|(?=\s*\}))/g;
+    build.onLoad({ filter }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(records, ''),
+      loader: 'ts',
+    }));
+  },
+};
 
 /** The part of @kubernetes/client-node that reads kubeconfigs. */
 const kubeconfigOnly = fileURLToPath(

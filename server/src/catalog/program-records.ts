@@ -73,3 +73,17 @@ export const launcherNames: () => ReadonlyMap<string, string> = lazy(
 function byName(as: ProgramRecord['as']): ReadonlyMap<string, ProgramRecord> {
   return new Map(records.filter((record) => record.as === as).map((record) => [record.name, record]));
 }
+
+/** The name of a program in messages. */
+export function titleOf(program: string): string {
+  return titles.get(program) ?? program;
+}
+
+const titles: ReadonlyMap<string, string> = new Map([
+  ['vllm', 'vLLM'],
+  ['sglang', 'SGLang'],
+  ['ollama', 'Ollama'],
+  ['tritonserver', 'Triton'],
+  ['text-generation-launcher', 'Text Generation Inference'],
+  ['text-embeddings-router', 'Text Embeddings Inference'],
+]);

@@ -53,6 +53,8 @@ export interface SingleDeviceServer {
   readonly flag: string;
   /** The first and last word of its command, or of its arguments if the image starts it; undefined without a command line. */
   readonly words: readonly [Word, Word] | undefined;
+  /** A variable that looks like the flag, but that the server does not read. */
+  readonly ignored: string | undefined;
 }
 
 /** Servers whose tensor parallel size is 1 by default. Text Generation Inference, llama.cpp and Ollama use all devices. */
@@ -73,8 +75,13 @@ const spreads: readonly FlagMeaning[] = [
  * The only server of a container, if it certainly uses one device. Undefined if a flag, a variable, a settings file or an unknown word may
  * spread it over several.
  * @param entrypoint the server that the image starts if there is no command
+ * @param isPlain whether the image starts it without a script that may read variables
  */
-export function findSingleDevice(input: ProcessInput, entrypoint: string | undefined): SingleDeviceServer | undefined {
+export function findSingleDevice(
+  input: ProcessInput,
+  entrypoint: string | undefined,
+  isPlain = false,
+): SingleDeviceServer | undefined {
   const { statements, complete, script } = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(statements).filter(({ words }) => words.length > 0);
   const servers = commands.filter((command) => recognizeProgram([command])?.use === 'serving');
@@ -92,13 +99,20 @@ export function findSingleDevice(input: ProcessInput, entrypoint: string | undef
   const flags = readFlags(words);
   if (flags.some((one) => spreads.some((means) => meaningOf(one, means, program) !== undefined))) return undefined;
   if (hasUnknown(words, flags, positional(words))) return undefined;
-  const text = [...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' ');
-  // Entrypoints of custom images pass variables on as flags. The stages of vLLM-Omni have a GPU each.
-  if (otherPods().test(text) || /--omni\b|PARALLEL|(?:^|_)TP(?:_|$)|_ARGS\b|_OPTS\b|LWS_/.test(text)) return undefined;
+  const names = input.env.map(({ name }) => name);
+  const line = [...input.command, ...input.args].join(' ');
+  const text = `${line} ${names.join(' ')}`;
+  // Entrypoints of custom images pass variables on as flags.
+  const readsFlags = /^(?:vllm|sglang)$/.test(program) && (servers.length > 0 || isPlain);
+  // The stages of vLLM-Omni have a GPU each.
+  if (otherPods().test(text) || /--omni\b|LWS_/.test(text) || sizeName.test(readsFlags ? line : text)) return undefined;
   // The entrypoint of an image may count the devices itself, or read the number.
   if (isBare && /(?:^|_)(?:GPUS?|SHARDS?|WORLD|CONFIG|COMMAND|FLAGS)(?:_|$)/m.test(bareNames(input))) return undefined;
-  return { program, flag, words: first && last && [first, last] };
+  const ignored = names.find((name) => sizeName.test(name));
+  return { program, flag, words: first && last && [first, last], ignored };
 }
+
+const sizeName = /PARALLEL|(?:^|_)TP(?:_|$)|_ARGS\b|_OPTS\b/;
 
 /** The names of variables that an entrypoint may read, without those of the device plugin and of libraries. */
 function bareNames({ env }: ProcessInput): string {

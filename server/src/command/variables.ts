@@ -64,11 +64,12 @@ export class Scope {
   /** The words that the program receives in place of a word. A word with unknown variables stays as it is. */
   expand(word: Word, place: Place): readonly Word[] {
     if (!word.text.includes('$')) return [word];
-    const whole = /^\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})$/.exec(word.text);
+    const whole = /^\$(?:(\w+)|\{(\w+)(?:\[[@*]\]|:?-[^${}`\\"']*)?\})$/.exec(word.text);
     const name = whole?.[1] ?? whole?.[2];
     if (name !== undefined && word.dynamic && place.isScript) {
       const value = this.#find(name);
-      if (!value) return [word];
+      // An empty value has the default, which may be a whole list of words.
+      if (!value || (value.text === '' && word.text.includes('-'))) return [word];
       const { text, words } = value;
       const own = words.length > 0 ? words : place.split({ ...word, text, dynamic: false, derived: true });
       if (word.text.includes('[') || !place.isQuoted(word)) return this.#spend(text.length, own) ?? [word];
@@ -81,12 +82,15 @@ export class Scope {
     if (!word.text.includes('$')) return word.dynamic ? undefined : word;
     const inShell = place.isScript && word.dynamic;
     let known = true;
-    const text = word.text.replace(/\$(?:\(([\w.-]+)\)|\{(\w+)\}|(\w+)|.?)/gs, (match, ofPod, braced, plain) => {
-      const shell = inShell ? this.#find(braced ?? plain ?? '')?.text : match;
-      const value = ofPod === undefined ? shell : this.#ofContainer.get(ofPod);
-      if (value === undefined) known = false;
-      return value ?? '';
-    });
+    const text = word.text.replace(
+      /\$(?:\(([\w.-]+)\)|\{(\w+)(?::?-[^${}`\\"']*)?\}|(\w+)|.?)/gs,
+      (match, ofPod, braced, plain) => {
+        const shell = inShell ? this.#find(braced ?? plain ?? '')?.text : match;
+        const value = ofPod === undefined ? shell : this.#ofContainer.get(ofPod);
+        if (value === undefined || (value === '' && match.includes('-'))) known = false;
+        return value ?? '';
+      },
+    );
     if (!known) return undefined;
     if (text === word.text) return word.dynamic ? undefined : word;
     return this.#spend(text.length, [{ ...word, text, dynamic: false, derived: true }])?.[0];

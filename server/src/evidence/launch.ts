@@ -24,6 +24,11 @@ export function mayRunMore({ at }: Container): boolean {
   return ['command', 'args', 'env', 'envFrom'].some((key) => isUnseen(getIn(at, key)));
 }
 
+/** Whether a container may have variables that are unknown: those of Secrets, and of ConfigMaps that are elsewhere. */
+export function mayHaveVariables({ at, knowsEnvFrom }: Container): boolean {
+  return knowsEnvFrom !== true && getIn(at, 'envFrom') !== undefined;
+}
+
 /** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */
 export function serverOfImage(container: Container): string | undefined {
   if (container.image === undefined && container.repository === undefined) return 'runtime';

@@ -4,7 +4,7 @@ import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
-import { mayRunMore } from './launch.ts';
+import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { probesOf } from './probes.ts';
 import { soleServer } from './sole-server.ts';
 
@@ -88,7 +88,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
     ...(server.command?.assignments ?? []).map(({ text }) => text),
   ];
   const isOpen =
-    items(getIn(container.at, 'envFrom')).length > 0 ||
+    mayHaveVariables(container) ||
     set.some((name) => /PORT|^OLLAMA_HOST=/.test(name)) ||
     flags.some(({ name }) => listenFlags.has(name)) ||
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||

@@ -12,6 +12,8 @@ export function meantValues(key: string, value: string): readonly string[] {
   const letters = key === productLabel ? value.toLowerCase().replaceAll('_', '-') : value.toLowerCase();
   const sameLetters = known.filter((candidate) => candidate.toLowerCase() === letters);
   if (sameLetters.length > 0) return sameLetters;
+  const branded = key === productLabel ? known.filter((one) => one.toLowerCase() === `nvidia-${letters}`) : [];
+  if (branded.length > 0) return branded;
   const card = cardOf(value);
   if (card === undefined || !isCertainlyWrong(key, value)) return [];
   const same = known.filter((candidate) => cardOf(candidate) === card);
@@ -26,6 +28,12 @@ export function meantValues(key: string, value: string): readonly string[] {
 
 /** The label in which NVIDIA's GPU feature discovery names the card. */
 export const productLabel = 'nvidia.com/gpu.product';
+
+/** Whether drivers before 470 named a card as written, without its brand; later cards need later drivers. */
+export function isOldName(key: string, value: string, [meant = '']: readonly string[]): boolean {
+  if (meant !== `NVIDIA-${value}` || isCertainlyWrong(key, value)) return false;
+  return gpusByLabel(key, meant).some(({ architecture }) => architecture === 'Ampere');
+}
 
 /** The word that names the card: `h100` in NVIDIA-H100-80GB-HBM3, `v5e` in tpu-v5e. */
 function cardOf(value: string): string | undefined {

@@ -31,10 +31,12 @@ export interface Misfit {
   /** Undefined: a slice, or the largest card that it can be. */
   readonly gpu: GpuModel | undefined;
   readonly served: ServedModel;
+  /** The few cards on which the weights fit, if the card is unknown and most cards are too small. */
+  readonly cards?: readonly string[];
 }
 
 /** Vendors whose devices model servers divide the weights among. */
-const judged: ReadonlySet<string | null | undefined> = new Set(['nvidia', 'amd', 'aws']);
+const judged = wordSet('nvidia amd aws');
 
 /** What exceeds the memory by less may be an error of the estimate, or of what is known of the card. */
 const margin = 1.05;
@@ -65,12 +67,12 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   const inField = own === undefined ? requestInField(container, podSet) : undefined;
   const request = own ?? inField?.request;
   const vendor = request && knownAccelerator(request.resource)?.vendor;
-  if (request === undefined || others.length > 0 || !judged.has(vendor)) return undefined;
+  if (request === undefined || others.length > 0 || vendor == null || !judged.has(vendor)) return undefined;
   const served = servedModel(container, workload).model;
   if (served === null || served.open.length > 0) return undefined;
   // In a group of pods, only stated sizes say on how many GPUs the weights are.
   if (spansPods(workload) && (served.tensor === null || served.data !== 1)) return undefined;
-  if (!loadsAll.has(served.engine) && !keepsLayers(served, container)) return undefined;
+  if (!loadsAll.has(served.engine) && served.engine !== 'nim' && !keepsLayers(served, container)) return undefined;
   if (mayUseOtherGpus(container) || hasRun(workload.manifest)) return undefined;
   const inPod = inField?.inPod ?? acceleratorByName(podSet.accelerators, request.resource);
   const known = inPod?.modelHint === undefined ? requestedDevices(inPod, request) : null;
@@ -86,8 +88,11 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   const gpu = known === null || request.form === 'mig' ? undefined : gpus.get(inPod?.model ?? '');
   const found = { estimate, request, devices, gpu, served, fit: fitOnCard(estimate, devices.eachGiB) };
   const name = nameOf(estimate);
-  if (name === 'derived' && !isGguf) {
-    const leastGiB = (estimate.shape.parameters * 0.5) / 2 ** 30;
+  // NIM chooses FP8 where 16 bits have no room; it has 4 bits only for Blackwell and in images for workstations.
+  const isNim = served.engine === 'nim';
+  if (isNim && (!(Number(gpu?.computeCapability) < 10) || /rtx/i.test(container.image?.value ?? ''))) return undefined;
+  if ((name === 'derived' && !isGguf) || isNim) {
+    const leastGiB = (estimate.shape.parameters * (isNim ? 1 : 0.5)) / 2 ** 30;
     const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
   }
@@ -102,6 +107,11 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
     };
   }
   if (isGguf || isNeuron) return undefined;
+  const cards =
+    known === null && inPod?.model === null && inPod.modelHint === undefined && inPod.candidates.length === 0
+      ? fewCards(served, devices.count, vendor)
+      : [];
+  if (cards.length > 0) return { ...found, kind: 'weights', certain: false, leastGiB: null, cards };
   // Unused devices are another problem, and some servers use all without a flag.
   if (known === null || estimate.devices * served.data !== devices.count) return undefined;
   const common = { ...found, certain: false, leastGiB: null };
@@ -174,6 +184,17 @@ export function leastWeights(
     return { weightsGiB: (estimate.shape.parameters * 0.5) / 2 ** 30 / count, format: null };
   return { weightsGiB: dividedGiB(served, count), format: estimate.format };
 }
+
+/** The cards of a vendor that hold their part of the weights, if they are few and larger than those of most clouds; else none. */
+function fewCards(served: ServedModel, count: number, vendor: string): readonly string[] {
+  const least = dividedGiB(served, count);
+  if (least < commonGiB) return [];
+  const roomy = [...gpus.values()].filter((gpu) => gpu.vendor === vendor && (usableCardGiB(gpu) ?? 0) > least);
+  return roomy.map(({ name }) => name);
+}
+
+/** More than an H100 NVL or a GH200 has. */
+const commonGiB = 96;
 
 /** The weights on each of several GPUs that share all of them. */
 function dividedGiB(served: ServedModel, tensor: number): number {

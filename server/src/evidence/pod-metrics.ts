@@ -66,3 +66,25 @@ export interface RenamedMetric {
   readonly exported: string;
   readonly corrected: string;
 }
+
+/**
+ * The metric that is likely meant by a name that starts like those of a server, but that the server does not export: the one with the most of its
+ * words. Adapters may rename metrics and add endings.
+ */
+export function exportedInstead(name: string): string | undefined {
+  const written = name.replaceAll(':', '_').toLowerCase();
+  const [server = ''] = written.split('_', 1);
+  const own = metricNames.filter((one) => one.startsWith(`${server}_`));
+  const isKnown =
+    own.some((one) => written.startsWith(one)) || /^\w+_(?:prompt|generation|request|iteration)_/.test(written);
+  if (own.length === 0 || isKnown || /router|incoming/.test(written)) return undefined;
+  const words = written.split('_').slice(1).map(stem);
+  const shared = (one: string) => one.split('_').filter((word) => words.includes(stem(word))).length;
+  const [best = ''] = [...own].sort((a, b) => shared(b) - shared(a));
+  return shared(best) < 2 ? undefined : best.replace('_', ':');
+}
+
+/** `requests` and `reqs` as `req`. */
+function stem(word: string): string {
+  return word.startsWith('req') ? 'req' : word.replace(/s$/, '');
+}

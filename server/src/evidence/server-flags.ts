@@ -1,6 +1,7 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
+import { type Table, table } from '../yaml/table.ts';
 
 /** What is wrong with a flag of a model server. */
 export interface WrongFlag {
@@ -17,6 +18,8 @@ interface ServerFlags {
   /** Names that other servers have for the same, or that read as if they existed. */
   readonly synonyms: ReadonlyMap<string, string>;
   readonly values: ReadonlyMap<string, ValueCheck>;
+  /** Its parser does not accept the beginning of a name. */
+  readonly exact?: true;
 }
 
 interface ValueCheck {
@@ -41,45 +44,20 @@ const format: ValueCheck = {
 
 /** https://docs.vllm.ai/en/latest/cli/serve/ */
 const ofVllm: ServerFlags = {
-  known: new Set([
-    ...[
-      'tensor-parallel-size',
-      'pipeline-parallel-size',
-      'data-parallel-size',
-      'enable-expert-parallel',
-      'max-model-len',
-    ],
-    ...[
-      'max-num-seqs',
-      'max-num-batched-tokens',
-      'gpu-memory-utilization',
-      'quantization',
-      'kv-cache-dtype',
-      'swap-space',
-    ],
-    ...['served-model-name', 'trust-remote-code', 'enable-prefix-caching', 'enable-chunked-prefill', 'enforce-eager'],
-    ...[
-      'tool-call-parser',
-      'enable-auto-tool-choice',
-      'chat-template',
-      'reasoning-parser',
-      'cpu-offload-gb',
-      'load-format',
-    ],
-    ...['download-dir', 'tokenizer-mode', 'distributed-executor-backend', 'speculative-config', 'limit-mm-per-prompt'],
-    ...['max-lora-rank', 'enable-lora', 'lora-modules', 'disable-log-requests', 'disable-log-stats', 'block-size'],
-  ]),
-  synonyms: new Map([
-    ['max-model-length', 'max-model-len'],
-    ['gpu-mem-utilization', 'gpu-memory-utilization'],
-    ['gpu-memory-util', 'gpu-memory-utilization'],
-    ['gpu-utilization', 'gpu-memory-utilization'],
-    ['mem-fraction-static', 'gpu-memory-utilization'],
-    ['tensor-parallelism', 'tensor-parallel-size'],
-    ['num-shard', 'tensor-parallel-size'],
-    ['tp-size', 'tensor-parallel-size'],
-    ['context-length', 'max-model-len'],
-  ]),
+  known: words(
+    `tensor-parallel-size pipeline-parallel-size data-parallel-size enable-expert-parallel max-model-len max-num-seqs
+    max-num-batched-tokens gpu-memory-utilization quantization kv-cache-dtype swap-space served-model-name trust-remote-code
+    enable-prefix-caching enable-chunked-prefill enforce-eager tool-call-parser enable-auto-tool-choice chat-template
+    reasoning-parser cpu-offload-gb load-format download-dir tokenizer-mode distributed-executor-backend speculative-config
+    limit-mm-per-prompt max-lora-rank enable-lora lora-modules disable-log-requests disable-log-stats block-size`,
+  ),
+  synonyms: meanings(
+    table({
+      'max-model-len': 'max-model-length context-length',
+      'gpu-memory-utilization': 'gpu-mem-utilization gpu-memory-util gpu-utilization mem-fraction-static',
+      'tensor-parallel-size': 'tensor-parallelism num-shard tp-size',
+    }),
+  ),
   values: new Map([
     ['gpu-memory-utilization', fraction],
     ['dtype', format],
@@ -88,38 +66,83 @@ const ofVllm: ServerFlags = {
 
 /** https://docs.sglang.io/advanced_features/server_arguments.html */
 const ofSglang: ServerFlags = {
-  known: new Set([
-    ...['tensor-parallel-size', 'data-parallel-size', 'mem-fraction-static', 'context-length', 'max-running-requests'],
-    ...[
-      'chunked-prefill-size',
-      'quantization',
-      'kv-cache-dtype',
-      'served-model-name',
-      'trust-remote-code',
-      'attention-backend',
-    ],
-    ...[
-      'disable-cuda-graph',
-      'enable-torch-compile',
-      'schedule-policy',
-      'tool-call-parser',
-      'reasoning-parser',
-      'dist-init-addr',
-    ],
-  ]),
-  synonyms: new Map([
-    ['gpu-memory-utilization', 'mem-fraction-static'],
-    ['max-num-seqs', 'max-running-requests'],
-  ]),
+  known: words(
+    `tensor-parallel-size data-parallel-size mem-fraction-static context-length max-running-requests chunked-prefill-size
+    quantization kv-cache-dtype served-model-name trust-remote-code attention-backend disable-cuda-graph enable-torch-compile
+    schedule-policy tool-call-parser reasoning-parser dist-init-addr`,
+  ),
+  synonyms: meanings(
+    table({ 'mem-fraction-static': 'gpu-memory-utilization', 'max-running-requests': 'max-num-seqs' }),
+  ),
   values: new Map([
     ['mem-fraction-static', fraction],
     ['dtype', format],
   ]),
 };
 
+/** https://huggingface.co/docs/text-generation-inference/reference/launcher */
+const ofTgi = others(
+  table({
+    'model-id': 'model model-name model-path',
+    'num-shard': 'tensor-parallel-size tp-size num-shards',
+    'max-total-tokens': 'max-model-len context-length',
+    'cuda-memory-fraction': 'gpu-memory-utilization mem-fraction-static',
+    'max-concurrent-requests': 'max-num-seqs',
+    quantize: 'quantization',
+  }),
+);
+
+/** https://huggingface.co/docs/text-embeddings-inference/cli_arguments */
+const ofTei = others(
+  table({
+    'model-id': 'model model-name model-path',
+    'max-batch-tokens': 'max-num-batched-tokens max-batch-total-tokens',
+    'max-concurrent-requests': 'max-num-seqs',
+  }),
+);
+
+/** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
+const ofLlama = others(
+  table({
+    'n-gpu-layers': 'ngl num-gpu-layers',
+    'ctx-size': 'n-ctx context-length max-model-len',
+    parallel: 'n-parallel max-num-seqs',
+  }),
+);
+
+/** https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc */
+const ofTriton = others(
+  table({
+    'model-repository': 'models-repository model-repository-path model-dir',
+    'http-address': 'http-server-address http-host',
+    'grpc-address': 'grpc-server-address grpc-host',
+    'http-port': 'http-server-port',
+    'grpc-port': 'grpc-server-port',
+    'metrics-port': 'metric-port metrics-server-port',
+  }),
+);
+
+/** Servers that do not accept the beginning of a name, by the names that people use for their flags. */
+function others(names: Table<string>): ServerFlags {
+  return { known: new Set(), synonyms: meanings(names), values: new Map(), exact: true };
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+/** From each name to the flag that it means. */
+function meanings(names: Table<string>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(names).flatMap(([flag, all]) => all.split(' ').map((name) => [name, flag])));
+}
+
 const servers: ReadonlyMap<string, ServerFlags> = new Map([
   ['vllm', ofVllm],
   ['sglang', ofSglang],
+  ['text-generation-launcher', ofTgi],
+  ['text-embeddings-router', ofTei],
+  ['llama-server', ofLlama],
+  ['tritonserver', ofTriton],
 ]);
 
 /** Options of `docker run` that no server has, nor as the beginning of a name: guides have them in front of the image. */
@@ -131,16 +154,16 @@ export function wrongFlags(program: string, flags: readonly Flag[]): readonly Wr
   return server === undefined ? [] : flags.flatMap((flag) => wrongFlag(server, flag) ?? []);
 }
 
-function wrongFlag({ known, synonyms, values }: ServerFlags, flag: Flag): WrongFlag | undefined {
+function wrongFlag({ known, synonyms, values, exact }: ServerFlags, flag: Flag): WrongFlag | undefined {
   const { name, value, dynamic, isVariable, word } = flag;
   // A single dash belongs to short flags, and a dot to the key of a setting.
-  if (isVariable || !word.text.startsWith('--') || name.includes('.') || name.length < 4) return undefined;
+  if (isVariable || !word.text.startsWith('--') || name.includes('.')) return undefined;
   const check = values.get(name);
   if (check !== undefined)
     return value === undefined || dynamic || check.accepts(value) ? undefined : { flag, mustBe: check.mustBe };
   if (known.has(name)) return undefined;
   if (dockerOptions.has(name)) return { flag };
   const meant = synonyms.get(name) ?? [...known].find((one) => isSlip(name, one) || isShuffled(name, one));
-  // The parsers accept the beginning of a name.
-  return meant === undefined || meant.startsWith(name) ? undefined : { flag, meant };
+  // Most parsers accept the beginning of a name.
+  return meant === undefined || (meant.startsWith(name) && exact !== true) ? undefined : { flag, meant };
 }

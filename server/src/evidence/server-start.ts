@@ -1,11 +1,12 @@
 import { modelServers, readModelServer } from '../command/model-server.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { downloadedModel } from '../model/downloaded-model.ts';
 import { parametersStated } from '../model/model-params.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
 import { imageModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { getIn } from '../yaml/cursor.ts';
+import { mayHaveVariables } from './launch.ts';
 import { mayStoreModels, modelDirectory } from './model-volume.ts';
 
 /** A server of language models, and the model that it loads. */
@@ -41,14 +42,15 @@ export function modelLoader(
   if (!modelServers.has(program) && !otherServers.has(program)) return undefined;
   const server = readModelServer(processInput(container), program);
   const isNim = program === 'nim';
-  const model = isNim ? imageModel(container) : server?.model;
+  const written = isNim ? imageModel(container) : server?.model;
+  const model = (written && downloadedModel(written, container, podSet)) ?? written;
   // A format of fewer bits makes the weights smaller by an unknown factor; NIM chooses FP8 on GPUs that support it.
   const stated = parametersStated(manifest, podSet, options, model);
   const isUnknown = (model === undefined && stated === undefined) || server?.bytes === null;
   const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
   const weightsGiB = size && (isNim ? size.gib / 2 : size.gib);
   const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
-  const downloads = model !== undefined && isLarge ? downloadOf(container, podSet, model, program) : undefined;
+  const downloads = model !== undefined && isLarge ? downloadOf(container, podSet, written ?? '', program) : undefined;
   return { program, model, downloads, weightsGiB };
 }
 
@@ -75,9 +77,9 @@ function downloadSeconds(gib: number): number {
 /** When a server downloads its model from the Hub. Nothing else must be able to store the model for it. */
 function downloadOf(container: Container, podSet: PodSet, model: string, program: string): Download | undefined {
   const local = /HF_HUB_ENABLE_HF_TRANSFER|HF_XET_HIGH_PERFORMANCE|HF_ENDPOINT|OFFLINE|MODELSCOPE/;
-  const { env, at, modelStorage } = container;
-  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || modelStorage !== undefined) return undefined;
-  if (env.some(({ name }) => local.test(name)) || getIn(at, 'envFrom') !== undefined) return undefined;
+  const { env } = processInput(container);
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || container.modelStorage !== undefined) return undefined;
+  if (env.some(({ name }) => local.test(name)) || mayHaveVariables(container)) return undefined;
   if (!mayStoreModels(container, podSet)) return 'each';
   const directory = modelDirectory(container, podSet, program);
   const shared = podSet.containers.some(

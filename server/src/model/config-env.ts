@@ -12,13 +12,14 @@ export function withConfigEnv(
   const dataOf = (name: string | undefined) =>
     name === undefined ? undefined : crossReferences.configMap(namespace, name)?.facts;
   const sources = items(getIn(container.at, 'envFrom'));
-  const whole = sources.flatMap((source): readonly ConfigVariable[] => {
+  const read = sources.map((source): readonly ConfigVariable[] | undefined => {
     const reference = getIn(source, 'configMapRef', 'name');
-    if (reference === undefined || isTemplated(reference)) return [];
+    if (reference === undefined || isTemplated(reference)) return undefined;
     const prefix = asText(getIn(source, 'prefix')) ?? '';
     const data = dataOf(asText(reference) ?? undefined);
-    return data === undefined ? [] : Object.entries(data).map(([name, value]) => ({ name: prefix + name, value }));
+    return data && Object.entries(data).map(([name, value]) => ({ name: prefix + name, value }));
   });
+  const whole = read.flatMap((variables) => variables ?? []);
   const single = container.env.flatMap(({ name, at }): readonly ConfigVariable[] => {
     const reference = entries(getIn(at, 'valueFrom')).find((entry) => keyOf(entry) === 'configMapKeyRef');
     if (reference === undefined || isTemplated(reference)) return [];
@@ -27,7 +28,9 @@ export function withConfigEnv(
     return value === undefined ? [] : [{ name, value }];
   });
   const found = [...whole, ...single];
-  return found.length === 0 ? container : { ...container, configEnv: found };
+  if (found.length === 0) return container;
+  const isWhole = sources.length > 0 && !read.includes(undefined);
+  return { ...container, configEnv: found, ...(isWhole ? { knowsEnvFrom: true } : {}) };
 }
 
 /** Maximum length of a file in a ConfigMap. Scripts are smaller; larger files are data. */

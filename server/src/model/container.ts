@@ -27,6 +27,8 @@ export interface Container {
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
   /** Variables whose values are in ConfigMaps, if these are known. */
   readonly configEnv?: readonly ConfigVariable[];
+  /** All sources of `envFrom` are known ConfigMaps. */
+  readonly knowsEnvFrom?: true;
   /** Shell scripts of ConfigMaps that the command runs. */
   readonly scripts: readonly MountedScript[];
   /** Files of ConfigMaps with settings that the command names. */

@@ -1,16 +1,34 @@
 import type { ProcessInput } from '../command/processes.ts';
 import { containerUse } from '../command/programs.ts';
+import { type Cursor, getIn } from '../yaml/cursor.ts';
 import { once } from './once.ts';
 import type { Container } from './workload.ts';
 
-/** What a container runs, in the form that command/ reads. */
+/** What a container runs, in the form that command/ reads. Variables from known ConfigMaps have their values. */
 export const processInput = once(
-  ({ command, args, env }: Container): ProcessInput => ({
+  ({ command, args, env, configEnv = [] }: Container): ProcessInput => ({
     command: command.map(({ value }) => value),
     args: args.map(({ value }) => value),
-    env: env.map(({ name, value }) => ({ name, value: value?.value })),
+    env: configEnv.length === 0 ? env.map(ownVariable) : withConfig(env, configEnv),
   }),
 );
+
+type Variables = ProcessInput['env'];
+
+function ownVariable({ name, value }: Container['env'][number]): Variables[number] {
+  return { name, value: value?.value };
+}
+
+/** The container's own variables replace those of whole ConfigMaps. */
+function withConfig(env: Container['env'], configEnv: Variables): Variables {
+  const own = new Set(env.map(({ name }) => name));
+  const known = new Map(configEnv.map(({ name, value }) => [name, value]));
+  const isReference = (at: Cursor) => getIn(at, 'valueFrom', 'configMapKeyRef') !== undefined;
+  return [
+    ...configEnv.filter(({ name }) => !own.has(name)),
+    ...env.map((one) => (isReference(one.at) ? { name: one.name, value: known.get(one.name) } : ownVariable(one))),
+  ];
+}
 
 /** What a container is for, by its command line, the scripts that it runs, and its image. */
 export const useOf = once((container: Container): ReturnType<typeof containerUse> => {

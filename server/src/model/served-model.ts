@@ -9,6 +9,7 @@ import {
 } from '../command/serving-settings.ts';
 import { settingsIn } from '../command/training-flags.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { downloadedModel } from './downloaded-model.ts';
 import { modelInFolder } from './model-in-folder.ts';
 import { parametersStated } from './model-params.ts';
 import { once } from './once.ts';
@@ -72,12 +73,13 @@ function readServed(container: Container, workload: Workload): Served {
     ...(start ?? { engine: field?.engine ?? 'vllm', program: 'vllm', model: undefined, open: null }),
     settings: [...(field?.settings ?? []), ...inFile, ...(start?.settings ?? [])],
   };
-  const { name, detail } = nameOf(given, field?.name, container);
-  if (name === null) return without({ kind: 'unnamed', detail });
+  const { name: written, detail } = nameOf(given, field?.name, container);
+  if (written === null) return without({ kind: 'unnamed', detail });
   const open = [...openEnds(container, given, inFile.length > 0), ...(field?.open === undefined ? [] : [field.open])];
   const settings = serverSettings(given, container);
   if (settings === null) return without({ kind: 'context' });
   const podSet = workload.podSets.find(({ containers }) => containers.includes(container));
+  const name = (podSet && downloadedModel(written, container, podSet)) ?? written;
   const parameters = podSet && parametersStated(workload.manifest, podSet, {}, name);
   const inFolder = modelInFolder(name, container);
   const nodes = field?.nodes === undefined ? {} : { nodes: field.nodes };
@@ -91,8 +93,7 @@ function without(unknown: NoServedModel): Served {
 
 /** The server by the command line, the scripts from ConfigMaps that it runs, or the image. */
 function startOf(container: Container, engine: Engine | undefined): ServerStart | undefined {
-  const own = processInput(container);
-  const input = { ...own, env: [...(container.configEnv ?? []), ...own.env] };
+  const input = processInput(container);
   const byImage = imageUseOf(container).program ?? undefined;
   const entrypoint = entrypointOf(container) ?? byImage ?? engine ?? useOf(container).program ?? undefined;
   return (

@@ -92,13 +92,20 @@ export function asAmdPartition({ document, request }: FractionPlace, resource: s
 
 /** Another number of GPUs, with the server's tensor parallel size, and the memory that its processes share. */
 export function asTensorParallel(
-  { document, request, container, podSet }: Pick<FractionPlace, 'document' | 'request' | 'container' | 'podSet'>,
+  {
+    document,
+    request,
+    container,
+    podSet,
+    engine,
+  }: Pick<FractionPlace, 'document' | 'request' | 'container' | 'podSet' | 'engine'>,
   count: number,
 ): Edits {
   // Processes of several GPUs share memory. A pod that had several has it already, or does without.
   const hasMemory =
     count === 1 || request.count !== 1 || container.volumeMounts.some(({ mountPath }) => mountPath === '/dev/shm');
-  const flag = { means: 'tensor-parallel', flag: '--tensor-parallel-size', value: String(count) } as const;
+  const name = engine === 'tgi' ? '--num-shard' : '--tensor-parallel-size';
+  const flag = { means: 'tensor-parallel', flag: name, value: String(count) } as const;
   return joinEdits(
     replaceQuantities(document, writtenQuantities(request), count),
     setServerFlag(document, container, flag),

@@ -132,6 +132,6 @@ function divisible(
   if (request === undefined || others.length > 0 || request.count !== tensor) return undefined;
   const size = [8, 4, 2].find((one) => one < tensor && indivisible(shape, served, one) === undefined);
   if (size === undefined) return undefined;
-  const edits = asTensorParallel({ document, request, container, podSet }, size);
+  const edits = asTensorParallel({ document, request, container, podSet, engine: served.engine }, size);
   return fix(`Use ${plural(size, 'GPU')} with tensor parallelism ${size}`, 'unsafe', edits);
 }

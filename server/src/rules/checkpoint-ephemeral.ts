@@ -1,5 +1,5 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
-import { checkpointSigns, usesAccelerators } from '../evidence/launch.ts';
+import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, mayMountMore, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -9,7 +9,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -95,7 +95,7 @@ export default defineRule({
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (isOnSpot(workload)) return;
     if (!usesAccelerators(container, context.podSet)) return;
-    if (items(getIn(container.at, 'envFrom')).length > 0 || redirectsPaths(container)) return;
+    if (mayHaveVariables(container) || redirectsPaths(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
     if (neverSaves(container) !== undefined) return;

@@ -1,9 +1,11 @@
 import { type GpuModel, gpus } from '../catalog/index.ts';
 import type { ServedFlags } from '../command/served-flags.ts';
-import { bfloat16Flag } from '../evidence/bfloat16-training.ts';
+import { isOn } from '../command/setting-values.ts';
+import { readTrainerSettings } from '../command/training-flags.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
+import { processInput } from '../model/process-input.ts';
 import { knownModel, type ServedModel, servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -22,9 +24,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * bfloat16 needs compute capability 8.0 (A100 or newer). vLLM and SGLang stop on older GPUs if a flag sets it, and vLLM before 0.9 also without a flag,
  * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
  * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
- * while it holds its GPU.
- *
- * Training in bfloat16 on an older GPU is a **warning**: PyTorch emulates it there, much slower than fp16, and older versions stop.
+ * while it holds its GPU. Training in bfloat16 stops on older GPUs, or is slower than in float16 because newer versions of PyTorch emulate it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -72,7 +72,6 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [vllm-project/vllm#9990](https://github.com/vllm-project/vllm/issues/9990)
- * - [pytorch/pytorch#148322](https://github.com/pytorch/pytorch/pull/148322)
  * - [vLLM: requirements](https://docs.vllm.ai/en/v0.14.0/getting_started/installation/gpu/)
  * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
  */
@@ -85,7 +84,10 @@ export default defineRule({
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
     if (reportOldGpu(container, gpu, context)) return;
-    if (reportTraining(container, gpu, lines, context)) return;
+    if (gpu.capability < 8 && context.workload.role === 'training') {
+      reportTraining(container, gpu, context);
+      return;
+    }
     const flags = servedFlags(container);
     if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
       if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
@@ -112,23 +114,34 @@ export default defineRule({
 
 const bfloat16 = /^(?:bfloat16|bf16)$/i;
 
-/** PyTorch emulates bfloat16 on older GPUs, without their tensor cores; older versions reject it. */
-function reportTraining(
-  container: Container,
-  { gpu, capability }: Capable,
-  lines: Container['args'],
-  { workload, document, report }: PodSetContext,
-): boolean {
-  const flag = capability < 8 ? bfloat16Flag(container, workload) : undefined;
-  const span = flag && spanOfWords(document, lines, [flag.word, flag.word]);
-  if (span === undefined) return false;
+/** Older versions of PyTorch and Transformers stop; newer ones compute bfloat16 with other instructions. */
+function reportTraining(container: Container, { gpu }: Capable, { document, report }: PodSetContext): void {
+  const files = [...container.scripts, ...(container.settingsFiles ?? [])];
+  const { settings } = readTrainerSettings(processInput(container), files);
+  const setting = [...settings].reverse().find(({ name, value }) => {
+    const key = name.slice(name.lastIndexOf('.') + 1);
+    return key === 'bf16'
+      ? isOn(value?.toLowerCase())
+      : formatNames.has(key) && /^(?:bf16|bfloat16)/i.test(value ?? '');
+  });
+  if (setting === undefined || settings.some(({ name }) => name === 'use-cpu' || name === 'device')) return;
+  const { flag, written, value } = setting;
+  const lines = [...container.command, ...container.args];
+  const span = flag && spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
   report({
     severity: 'warning',
-    message: `bfloat16 needs compute capability 8.0, but the ${gpu.name} has ${gpu.computeCapability}: PyTorch emulates it slowly or stops; use fp16`,
-    span,
+    message: `${shorten(written, 30)} ${shorten(value ?? '', 20)} needs compute capability 8.0, but the ${gpu.name} has ${gpu.computeCapability}: training stops, or is much slower than with fp16`,
+    span: span ?? requestSpan(container.accelerators, container),
   });
-  return true;
 }
+
+const formatNames: ReadonlySet<string> = new Set([
+  'mixed-precision',
+  'precision',
+  'dtype',
+  'torch-dtype',
+  'training-dtype',
+]);
 
 /** vLLM's own images have no code for GPUs before Volta; builds of others may. */
 function reportOldGpu({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {

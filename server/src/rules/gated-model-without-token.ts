@@ -3,6 +3,7 @@ import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { withoutComments } from '../evidence/device-words.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
+import { mayHaveVariables } from '../evidence/launch.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { soleServer } from '../evidence/sole-server.ts';
@@ -165,8 +166,9 @@ const gatedGemma = [
   'embeddinggemma',
 ];
 
-function mayHaveToken({ at, env, command, args, scripts, settingsFiles = [], configEnv = [] }: Container): boolean {
-  if (getIn(at, 'envFrom') !== undefined || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
+function mayHaveToken(container: Container): boolean {
+  const { at, env, command, args, scripts, settingsFiles = [], configEnv = [] } = container;
+  if (mayHaveVariables(container) || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
   if (scripts.length > 0 || settingsFiles.length > 0) return true;
   if ([...env, ...configEnv].some(({ name }) => name === '' || bringsToken.test(name))) return true;
   if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;

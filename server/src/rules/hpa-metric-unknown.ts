@@ -1,6 +1,6 @@
 import { nearest } from '../catalog/spelling.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
-import { withoutColon } from '../evidence/pod-metrics.ts';
+import { exportedInstead, withoutColon } from '../evidence/pod-metrics.ts';
 import { metricsInList, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
@@ -21,7 +21,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * metric of another type (Pods or External) that an adapter reads from Prometheus. As long as a metric has no value, the autoscaler never
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
  * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
- * SGLang (`vllm_num_requests_waiting`; information).
+ * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler whose metric is named after vLLM or SGLang, but is none
+ * of theirs.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -72,6 +73,8 @@ export default defineRule({
   severity: 'warning',
   manifest(manifest, context) {
     for (const metric of resourceMetrics(manifest)) checkMetric(metric, manifest, context);
+    if (manifest.kind === 'HorizontalPodAutoscaler')
+      for (const metric of items(getIn(manifest.root, 'spec', 'metrics'))) checkCustomMetric(metric, context);
     if (groupOf(manifest.apiVersion) !== 'keda.sh' || !/^Scaled(Object|Job)$/.test(manifest.kind)) return;
     for (const trigger of items(getIn(manifest.root, 'spec', 'triggers'))) checkTrigger(trigger, manifest, context);
   },
@@ -115,6 +118,19 @@ function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleCo
         ? fix(`Change to ${shorten(only, 40)}`, 'unsafe', replaceScalar(context.document, container, only))
         : undefined,
     ],
+  });
+}
+
+/** The names of other metrics are those of an adapter, whose settings are elsewhere. */
+function checkCustomMetric(metric: Cursor, context: RuleContext): void {
+  const name = getIn(metric, 'pods', 'metric', 'name') ?? getIn(metric, 'external', 'metric', 'name');
+  const written = asText(name) ?? '';
+  const exported = name === undefined || isTemplated(name) ? undefined : exportedInstead(written);
+  if (name === undefined || exported === undefined) return;
+  context.report({
+    severity: 'info',
+    message: `The server exports ${exported}, not ${shorten(written, 40)}: unless an adapter makes it, the HPA does not scale on it`,
+    span: spanOf(name),
   });
 }
 

@@ -1,3 +1,4 @@
+import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
 import type { SimpleCommand, Word } from '../command/shell.ts';
 import { mayRunMore } from '../evidence/launch.ts';
@@ -97,8 +98,8 @@ export default defineRule({
     report({
       message:
         host === undefined
-          ? `${program} without --host listens only on 127.0.0.1: Services and probes cannot reach it`
-          : `${shorten(host, 40)} is reachable only inside the pod: Services and probes cannot reach ${program}`,
+          ? `${titleOf(program)} without --host listens only on 127.0.0.1: Services and probes cannot reach it`
+          : `${shorten(host, 40)} is reachable only inside the pod: Services and probes cannot reach ${titleOf(program)}`,
       span,
       fixes: () => ('words' in found && host === undefined ? [listenOnAll(found, container, context)] : []),
     });

@@ -1,5 +1,5 @@
 import { usableCardGiB } from '../catalog/index.ts';
-import { formatGiB, formatNumber } from '../cost/money.ts';
+import { formatGiB, formatNumber, plural } from '../cost/money.ts';
 import { mayBeRendered } from '../evidence/chart-pods.ts';
 import { type Misfit, misfitOf } from '../evidence/model-fit.ts';
 import { requestSpan } from '../evidence/requested-accelerators.ts';
@@ -65,7 +65,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For unknown models and GPUs; if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
+ * For unknown models; for unknown GPUs, unless only a few cards with more than 96 GiB have room (information); if the need is close to the memory, within the error of the estimate; with weights in the node's memory; for
  * servers that move layers there by themselves (Ollama; llama.cpp unless a flag puts all layers on the GPU); for groups of pods; in templates; and if a
  * variable, a file or a runtime may add settings. In the values of a chart other than app-template, only weights
  * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
@@ -90,6 +90,14 @@ export default defineRule({
     if (ofShare !== undefined) report({ message: inShare(ofShare), span: ofShare.share.span });
     const misfit = misfitOf(container, workload, podSet);
     if (misfit === undefined || misfit.kind === 'cache') return;
+    if (misfit.cards !== undefined) {
+      report({
+        severity: 'info',
+        message: onFewCards(misfit, misfit.cards),
+        span: requestSpan([misfit.request], container),
+      });
+      return;
+    }
     const problem = misfit.kind === 'weights' ? ofWeights(misfit) : ofDevice(misfit);
     const advice = enough(misfit);
     report({
@@ -130,12 +138,19 @@ function inShare({ estimate: { name }, weightsGiB, format, share }: ShareMisfit)
   return `${share.name} gives ${formatGiB(share.eachGiB)} GiB, but the weights of ${shorten(name.slice(name.lastIndexOf('/') + 1), 32)} need ${formatGiB(weightsGiB)} GiB${as}${each}: ${then}`;
 }
 
-function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, request }: Misfit): string {
+function ofWeights({ estimate, leastGiB, devices: { count, eachGiB }, gpu, request, served }: Misfit): string {
   const total = formatGiB(leastGiB ?? estimate.weightsGiB * estimate.devices);
-  const as = leastGiB === null ? ` in ${estimate.format}` : ' even at 4 bits per parameter';
+  const bits = served.engine === 'nim' ? 8 : 4;
+  const as = leastGiB === null ? ` in ${estimate.format}` : ` even at ${bits} bits per parameter`;
   const card = gpu?.name ?? (request.form === 'mig' ? request.resource : 'largest known GPU');
   const holder = count === 1 ? `one ${card} has` : `${count} × ${card} have`;
   return `${shorten(estimate.name, 40)} needs ${total} GiB for its weights${as}, but ${holder} ${formatGiB(eachGiB * count)}: the server does not start`;
+}
+
+function onFewCards({ estimate, devices: { count } }: Misfit, cards: readonly string[]): string {
+  const each = estimate.weightsGiB * estimate.devices;
+  const rest = cards.length > 2 ? ` and ${cards.length - 2} more cards` : '';
+  return `${shorten(estimate.name, 40)} needs ${formatGiB(each)} GiB for its weights in ${estimate.format}: with ${plural(count, 'GPU')}, it starts only on ${cards.slice(0, 2).join(', ')}${rest}`;
 }
 
 function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit): string {

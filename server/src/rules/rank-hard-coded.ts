@@ -1,7 +1,9 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
+import { plural } from '../cost/money.ts';
 import { processInput } from '../evidence/launch.ts';
+import { fixedLocalRank } from '../evidence/local-rank.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { isNodeCount, launchAlone, ownFlags } from '../evidence/torchrun-nodes.ts';
 import { groupsOf } from '../model/kinds/groups.ts';
@@ -28,6 +30,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * torchrun takes rank 0 and meets at its own localhost if a command has neither a rank nor a rendezvous. It reads `PET_NODE_RANK` and
  * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`.
+ *
+ * `LOCAL_RANK` is the GPU of one process: fixed in a container with several GPUs, it leaves all but one of them idle.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -93,6 +97,13 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { podSet, workload } = context;
+    const local = container.type === 'app' && !isExempt(workload) ? fixedLocalRank(container, podSet) : undefined;
+    if (local !== undefined && !workload.partial) {
+      context.report({
+        message: `LOCAL_RANK ${local.value.value} gives the only process GPU ${local.value.value}: the other ${plural(local.gpus - 1, 'GPU')} of the container ${local.gpus === 2 ? 'stays' : 'stay'} idle; torchrun starts a process for each`,
+        span: spanOf(local.value.at),
+      });
+    }
     const groups = groupsOf(workload);
     const pods = podSet.pods.min === null || groups === null ? null : podSet.pods.min / Math.max(groups, 1);
     if (pods === null || pods < 2 || container.type !== 'app' || isExempt(workload)) return;

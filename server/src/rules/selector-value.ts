@@ -9,7 +9,7 @@ import {
 } from '../catalog/index.ts';
 import { hasNone } from '../catalog/offered-gpus.ts';
 import { isSlip } from '../catalog/spelling.ts';
-import { meantValues, productLabel } from '../evidence/meant-labels.ts';
+import { isOldName, meantValues, productLabel } from '../evidence/meant-labels.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
@@ -130,8 +130,12 @@ function checkValue(
   const shown = candidates.slice(0, value.length > 40 ? 1 : 2).join(' or ');
   const consequence = consequences[use];
   const rest = `${value}; did you mean ${shown}? ${consequence}`;
+  const isOld = isOldName(key, value, candidates);
   context.report({
-    message: unlabeled(key, rest),
+    severity: isOld ? 'info' : 'warning',
+    message: isOld
+      ? `Current drivers name the card ${shown}, not ${value}: ${consequence.replace('The', 'the')} if no node has an old driver`
+      : unlabeled(key, rest),
     span: spanOf(at),
     fixes: () =>
       candidates.slice(0, 3).map((candidate) => {

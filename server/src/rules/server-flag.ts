@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
 import { soleServer } from '../evidence/sole-server.ts';
@@ -17,9 +18,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * vLLM and SGLang stop at the first flag that they do not know, and at values out of range. The pod restarts again and again and holds its
- * GPUs, but never serves. Most such flags are misspelled, are those of the other server, or are options of `docker run`
- * (`--shm-size`), where they stand in front of the image.
+ * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
+ * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), where they stand
+ * in front of the image.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -58,12 +59,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
- * scripts with several programs, and other servers.
+ * scripts with several programs, and servers other than vLLM, SGLang, llama.cpp, Triton, and those of Hugging Face.
  *
  * ## Sources
  *
  * - [vLLM: vllm serve](https://docs.vllm.ai/en/latest/cli/serve/)
  * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
+ * - [Triton: options](https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc)
  * - [vllm-project/vllm#22072](https://github.com/vllm-project/vllm/issues/22072)
  */
 export default defineRule({
@@ -79,8 +81,8 @@ export default defineRule({
     const server = soleServer(container);
     if (server?.command === undefined) return;
     // The entrypoint of another image may have flags of its own.
-    if (server.byImage && !ownEntrypoint.test(imageParts(container.image?.value ?? '').repository)) return;
-    const program = titles.get(server.program) ?? server.program;
+    if (server.byImage && !isOwnEntrypoint(container.image?.value ?? '')) return;
+    const program = titleOf(server.program);
     for (const { flag, meant, mustBe } of wrongFlags(server.program, readFlags(server.command.words))) {
       const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
       if (span === undefined) continue;
@@ -101,13 +103,14 @@ export default defineRule({
   },
 });
 
-const titles: ReadonlyMap<string, string> = new Map([
-  ['vllm', 'vLLM'],
-  ['sglang', 'SGLang'],
-]);
-
-/** The images of vLLM, and mirrors of them. */
-const ownEntrypoint = /(?:^|\/)vllm-openai[\w-]*$/;
+/** The images that servers publish, and mirrors of them. llama.cpp has one for each of its programs. */
+function isOwnEntrypoint(image: string): boolean {
+  const { repository, tag = '' } = imageParts(image);
+  const name = repository.slice(repository.lastIndexOf('/') + 1);
+  return name === 'llama.cpp'
+    ? tag.startsWith('server')
+    : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
+}
 
 /** The entrypoint of vLLM's image is the server: words of its command line become arguments that it does not know. */
 function reportCommandInArgs({ command, args, image }: Container, { document, report }: PodSetContext): boolean {

@@ -1,3 +1,4 @@
+import { titleOf } from '../catalog/program-records.ts';
 import { declaredPort, type ListeningPort, listeningPort, mayListen, portNumber } from '../evidence/listening-port.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
@@ -100,7 +101,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
         type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
       report({
         severity: servesOnePort.has(server.program) ? 'error' : 'warning',
-        message: `The ${type} probe uses port ${port}, but ${server.program} listens on ${server.port}: ${effect}`,
+        message: `The ${type} probe uses port ${port}, but ${titleOf(server.program)} listens on ${server.port}: ${effect}`,
         span: spanOf(place),
         fixes: () =>
           asNumber(place) === undefined
@@ -134,7 +135,7 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
     const source = file === null ? '' : ` (${shorten(file, 30)})`;
     report({
-      message: `Service ${shorten(name, 30)}${source} sends requests to port${ports.length > 1 ? 's' : ''} ${ports.join(' and ')}, but ${server.program} listens on ${server.port}: no request arrives`,
+      message: `Service ${shorten(name, 30)}${source} sends requests to port${ports.length > 1 ? 's' : ''} ${ports.join(' and ')}, but ${titleOf(server.program)} listens on ${server.port}: no request arrives`,
       span: spanOf(place ?? container.image.at),
     });
     // Hundreds of Services may select the same pods.

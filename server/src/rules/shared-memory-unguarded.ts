@@ -1,3 +1,4 @@
+import { titleOf } from '../catalog/program-records.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
@@ -78,8 +79,8 @@ export default defineRule({
     if (large === undefined && limitsMemory(container, program)) return;
     const reserves =
       large === undefined
-        ? `${program} reserves about 90% of the GPU's memory by default`
-        : `${program} reserves ${formatNumber(large * 100)}% of the GPU's memory`;
+        ? `${titleOf(program)} reserves about 90% of the GPU's memory by default`
+        : `${titleOf(program)} reserves ${formatNumber(large * 100)}% of the GPU's memory`;
     report({
       message: `${reserves}, but the GPU is time-sliced: other pods on it can fail`,
       span: requestSpan([request], container),

@@ -1,11 +1,19 @@
 import { imageParts } from '../catalog/images.ts';
+import { titleOf } from '../catalog/program-records.ts';
 import { either, partOf } from '../catalog/word-patterns.ts';
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
 import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
 import { withoutComments } from '../evidence/device-words.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
-import { mayRunMore, processInput, servedFlags, serverOfImage, wholeGpus } from '../evidence/launch.ts';
+import {
+  mayHaveVariables,
+  mayRunMore,
+  processInput,
+  servedFlags,
+  serverOfImage,
+  wholeGpus,
+} from '../evidence/launch.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
@@ -13,7 +21,8 @@ import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -91,19 +100,21 @@ export default defineRule({
     const gpus = wholeGpus(container, podSet);
     const isOpen = !isJudged(workload) && namesModelAlone(container, context);
     if (gpus === null || gpus < 2 || container.type !== 'app' || !(isOpen || isJudged(workload))) return;
-    if (items(getIn(container.at, 'envFrom')).length > 0 || assignsGpus(container)) return;
+    if (mayHaveVariables(container) || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || mayRunMore(container)) return;
-    const server = findSingleDevice(processInput(container), serverOfImage(container));
+    const server = findSingleDevice(processInput(container), serverOfImage(container), isOriginal(container));
     const bare = lines.length === 0 ? container.image?.at : undefined;
     const span = server?.words === undefined ? bare && spanOf(bare) : spanOfWords(document, lines, server.words);
     if (server === undefined || span === undefined) return;
-    const { program, flag } = server;
+    const { program, flag, ignored } = server;
     const idle = gpus - 1;
+    const title = titleOf(program);
+    const cause = ignored === undefined ? title : `${title} does not read ${shorten(ignored, 40)} and`;
     context.report({
       // Another image may have its own entrypoint.
       severity: !isOpen && (bare === undefined || isOriginal(container)) ? 'warning' : 'info',
-      message: `${program} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
+      message: `${cause} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
       // A whole command may have dozens of lines.
       span: { start: span.start, end: Math.min(span.end, endOfLine(document.text, span.start)) },
       fixes: () => [addFlag(server, gpus, container, context)],

@@ -1,4 +1,5 @@
-import { useOf } from '../model/process-input.ts';
+import { mayHaveVariables } from '../evidence/launch.ts';
+import { processInput, useOf } from '../model/process-input.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -83,13 +84,13 @@ export default defineRule({
     if (isTemplated(links) || asBoolean(links) === false) return;
     const server = podSet.containers.find((one) => one.type !== 'init' && useOf(one).program === 'vllm');
     if (server?.image === undefined || getIn(podSet.pod, 'containers') === undefined) return;
-    if (server.env.some(({ name }) => name === 'VLLM_PORT') || isIncomplete(server.at)) return;
+    if (processInput(server).env.some(({ name }) => name === 'VLLM_PORT') || isIncomplete(server.at)) return;
     const service = crossReferences.service(workload.namespace, 'vllm');
     if (service === undefined || service.siblingFolder || !service.facts.hasAddress) return;
     const source = service.file === null ? '' : ` (${shorten(service.file)})`;
     report({
       // A ConfigMap may set the variable.
-      severity: getIn(server.at, 'envFrom') === undefined ? 'error' : 'warning',
+      severity: mayHaveVariables(server) ? 'warning' : 'error',
       message: `Service vllm${source} sets VLLM_PORT to an address in this pod: vLLM expects a port number and does not start`,
       span: spanOf(getIn(server.at, 'name') ?? server.image.at),
       fixes: () => [
