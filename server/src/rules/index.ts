@@ -128,6 +128,7 @@ import rwoManyReplicas from './rwo-many-replicas.ts';
 import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import scheduleInvalid from './schedule-invalid.ts';
+import scriptNotExecutable from './script-not-executable.ts';
 import securityContextInvalid from './security-context-invalid.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
@@ -297,6 +298,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['schedule-invalid', scheduleInvalid],
+  ['script-not-executable', scriptNotExecutable],
   ['security-context-invalid', securityContextInvalid],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
