@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { allCommands, baseName, readCommandLine, type Statement } from './shell.ts';
@@ -42,7 +43,7 @@ function programOf(statement: Statement): string | null | undefined {
   return steps.has(program) ? undefined : null;
 }
 
-const steps: ReadonlySet<string> = new Set(['cd', 'echo', 'printf', 'export', 'date', 'mkdir', 'set', 'source', '.']);
+const steps = wordSet('cd echo printf export date mkdir set source .');
 
 /** The wait in `{ echo failed; sleep infinity; }`. */
 function waitIn(statement: Statement) {

@@ -1,4 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { foregroundFlag } from './background.ts';
 import { sleepSeconds, timeLimit } from './durations.ts';
@@ -145,10 +146,10 @@ function endsForSure(command: SimpleCommand): boolean {
 }
 
 /** Words in the names of scripts that prepare or measure something. */
-const stepWords: ReadonlySet<string> = new Set([
-  ...['download', 'downloader', 'convert', 'converter', 'export', 'preprocess', 'tokenize', 'prepare', 'quantize'],
-  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench', 'smoke', 'sanity', 'selftest'],
-]);
+const stepWords = wordSet(
+  'download downloader convert converter export preprocess tokenize prepare quantize merge upload benchmark',
+  'benchmarks bench smoke sanity selftest',
+);
 
 /** Loops without a known end, and launchers of programs whose use is unknown. */
 function mayStay(statement: Statement): boolean {

@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
@@ -16,16 +17,7 @@ import { amdVariable } from './amd-use.ts';
 import { isForAllPods } from './chart-pods.ts';
 
 /** Servers whose usual builds do not run without an accelerator. Others (Triton, Ollama, llama.cpp) fall back to the CPU. */
-const gpuOnly = new Set([
-  'vllm',
-  'sglang',
-  'text-generation-launcher',
-  'trtllm-serve',
-  'lmdeploy',
-  'nim',
-  'gpu-burn',
-  'cuda-sample',
-]);
+const gpuOnly = wordSet('vllm sglang text-generation-launcher trtllm-serve lmdeploy nim gpu-burn cuda-sample');
 
 /** Programs that list the GPUs of a container. */
 const deviceTools = new Set(['nvidia-smi', 'rocm-smi', 'amd-smi', 'rocminfo']);

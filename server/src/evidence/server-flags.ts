@@ -1,4 +1,5 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Flag } from '../command/flags.ts';
 
 /** What is wrong with a flag of a model server. */
@@ -40,34 +41,14 @@ const format: ValueCheck = {
 
 /** https://docs.vllm.ai/en/latest/cli/serve/ */
 const ofVllm: ServerFlags = {
-  known: new Set([
-    ...[
-      'tensor-parallel-size',
-      'pipeline-parallel-size',
-      'data-parallel-size',
-      'enable-expert-parallel',
-      'max-model-len',
-    ],
-    ...[
-      'max-num-seqs',
-      'max-num-batched-tokens',
-      'gpu-memory-utilization',
-      'quantization',
-      'kv-cache-dtype',
-      'swap-space',
-    ],
-    ...['served-model-name', 'trust-remote-code', 'enable-prefix-caching', 'enable-chunked-prefill', 'enforce-eager'],
-    ...[
-      'tool-call-parser',
-      'enable-auto-tool-choice',
-      'chat-template',
-      'reasoning-parser',
-      'cpu-offload-gb',
-      'load-format',
-    ],
-    ...['download-dir', 'tokenizer-mode', 'distributed-executor-backend', 'speculative-config', 'limit-mm-per-prompt'],
-    ...['max-lora-rank', 'enable-lora', 'lora-modules', 'disable-log-requests', 'disable-log-stats', 'block-size'],
-  ]),
+  known: wordSet(
+    'tensor-parallel-size pipeline-parallel-size data-parallel-size enable-expert-parallel max-model-len',
+    'max-num-seqs max-num-batched-tokens gpu-memory-utilization quantization kv-cache-dtype swap-space',
+    'served-model-name trust-remote-code enable-prefix-caching enable-chunked-prefill enforce-eager',
+    'tool-call-parser enable-auto-tool-choice chat-template reasoning-parser cpu-offload-gb load-format',
+    'download-dir tokenizer-mode distributed-executor-backend speculative-config limit-mm-per-prompt max-lora-rank',
+    'enable-lora lora-modules disable-log-requests disable-log-stats block-size',
+  ),
   synonyms: new Map([
     ['max-model-length', 'max-model-len'],
     ['gpu-mem-utilization', 'gpu-memory-utilization'],
@@ -87,25 +68,11 @@ const ofVllm: ServerFlags = {
 
 /** https://docs.sglang.io/advanced_features/server_arguments.html */
 const ofSglang: ServerFlags = {
-  known: new Set([
-    ...['tensor-parallel-size', 'data-parallel-size', 'mem-fraction-static', 'context-length', 'max-running-requests'],
-    ...[
-      'chunked-prefill-size',
-      'quantization',
-      'kv-cache-dtype',
-      'served-model-name',
-      'trust-remote-code',
-      'attention-backend',
-    ],
-    ...[
-      'disable-cuda-graph',
-      'enable-torch-compile',
-      'schedule-policy',
-      'tool-call-parser',
-      'reasoning-parser',
-      'dist-init-addr',
-    ],
-  ]),
+  known: wordSet(
+    'tensor-parallel-size data-parallel-size mem-fraction-static context-length max-running-requests',
+    'chunked-prefill-size quantization kv-cache-dtype served-model-name trust-remote-code attention-backend',
+    'disable-cuda-graph enable-torch-compile schedule-policy tool-call-parser reasoning-parser dist-init-addr',
+  ),
   synonyms: new Map([
     ['gpu-memory-utilization', 'mem-fraction-static'],
     ['max-num-seqs', 'max-running-requests'],

@@ -139,9 +139,7 @@ function usesShell({ apiVersion, manifest }: Workload): boolean {
 }
 
 /** They exist only in a shell. */
-const shellWords: ReadonlySet<string> = new Set([
-  ...['while', 'until', 'for', 'if', 'case', 'exec', 'export', 'source', 'set', 'eval'],
-]);
+const shellWords = wordSet('while until for if case exec export source set eval');
 
 /** What only a shell understands, and no program takes as an argument. */
 const operators: ReadonlySet<string> = new Set(['&&', '||', '2>&1', '>>']);

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { type GpuModel, gpus } from '../catalog/index.ts';
 import type { ServedFlags } from '../command/served-flags.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
@@ -11,6 +12,7 @@ import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -21,7 +23,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * bfloat16 needs compute capability 8.0 (A100 or newer). vLLM and SGLang stop on older GPUs if a flag sets it, and vLLM before 0.9 also without a flag,
  * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
  * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
- * while it holds its GPU.
+ * while it holds its GPU. Each image of text-embeddings-inference is built for one compute capability, which its tag names.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -69,6 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [vllm-project/vllm#9990](https://github.com/vllm-project/vllm/issues/9990)
+ * - [text-embeddings-inference: supported hardware](https://huggingface.co/docs/text-embeddings-inference/supported_models)
  * - [vLLM: requirements](https://docs.vllm.ai/en/v0.14.0/getting_started/installation/gpu/)
  * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
  */
@@ -80,7 +83,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
-    if (reportOldGpu(container, gpu, context)) return;
+    if (reportOldGpu(container, gpu, context) || reportOtherBuild(container, gpu, context)) return;
     const flags = servedFlags(container);
     if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
       if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
@@ -106,6 +109,22 @@ export default defineRule({
 });
 
 const bfloat16 = /^(?:bfloat16|bf16)$/i;
+
+/** The images of text-embeddings-inference are built for one compute capability, and some for later ones of its generation. */
+function reportOtherBuild({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {
+  const { repository, tag = '' } = imageParts(image?.value ?? '');
+  if (image === undefined || isTemplated(image.at) || !repository.endsWith('/text-embeddings-inference')) return false;
+  const [prefix = ''] = tag.split('-');
+  const built = builds[prefix] ?? (/^\d+\.\d/.test(prefix) ? 8 : capability);
+  if (built === capability || (built < 8.9 && built >= 8 && capability > built && capability < 9)) return false;
+  report({
+    message: `${shorten(tag, 30)} is built for compute capability ${built.toFixed(1)}, but the ${gpu.name} has ${gpu.computeCapability}: the server does not start`,
+    span: spanOf(image.at),
+  });
+  return true;
+}
+
+const builds = table<number>({ turing: 7.5, 86: 8.6, 89: 8.9, hopper: 9, 100: 10, 120: 12 });
 
 /** vLLM's own images have no code for GPUs before Volta; builds of others may. */
 function reportOldGpu({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
@@ -113,7 +114,8 @@ function reportShellForm({ env }: Container, words: readonly Located<string>[], 
   // Scripts and wrappers may expand their arguments.
   if (!/^(?:python[\d.]*|torchrun|accelerate|deepspeed|vllm)$/.test(baseName(words[0]?.value ?? ''))) return;
   for (const { value, at } of words) {
-    const [, flag = '', plain, braced = plain] = /^(--?[\w-]+=)?\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})$/.exec(value) ?? [];
+    const [, flag = '', plain, braced = plain] =
+      /^(--?[\w-]+=)?\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})$/.exec(value) ?? [];
     const owner = env.find(({ name }) => name === braced);
     // A tool that fills in variables fills in all of them.
     if (braced === undefined || owner === undefined || isTemplated(owner.value?.at)) continue;
@@ -148,7 +150,7 @@ function comesFromElsewhere(name: string): boolean {
 }
 
 /** The first words of variables that webhooks, clouds and Kubernetes add. */
-const addedPrefixes: ReadonlySet<string> = new Set(['KUBERNETES', 'AWS', 'AZURE', 'GOOGLE', 'OTEL', 'ISTIO', 'VAULT']);
+const addedPrefixes = wordSet('KUBERNETES AWS AZURE GOOGLE OTEL ISTIO VAULT');
 
 /** Whether the pod has only the variables that are written: no operator adds others, and none come from a ConfigMap. */
 function hasAllVariables({ at, env }: Container, { podSet, workload }: PodSetContext): boolean {
