@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { inColumns } from './catalog-columns.mjs';
 import { leanLibraries } from './lean-libraries.mjs';
+import { minifiedTexts } from './minified-texts.mjs';
 
 /**
  * @param {{ dev: boolean }} options
@@ -24,20 +25,20 @@ export function bundlesOf({ dev }) {
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
-    plugins: [dataAsText, leanLibraries()],
+    plugins: [dataAsText, minifiedTexts, leanLibraries()],
   };
   // The library's build for Node asks process.env for a debugging switch at every token, which costs a third of the reading.
   const yaml = fileURLToPath(new URL('../node_modules/yaml/browser/index.js', import.meta.url));
   const node = {
     ...shared,
-    plugins: [dataPacked, leanLibraries()],
+    plugins: [dataPacked, minifiedTexts, leanLibraries()],
     platform: 'node',
     target: 'node18',
     alias: { yaml },
   };
   const browser = { ...shared, platform: 'browser', mainFields: ['browser', 'module', 'main'] };
   // On the desktop the client and the server are two programs of one machine, which take the protocol from one file.
-  const withProtocol = { ...node, plugins: [dataPacked, leanLibraries({ protocol: './protocol.js' })] };
+  const withProtocol = { ...node, plugins: [dataPacked, minifiedTexts, leanLibraries({ protocol: './protocol.js' })] };
   const withCatalog = { './data.ts': './catalog.js' };
   return [
     { ...node, entryPoints: ['vscode-languageserver-protocol/node'], outfile: 'dist/protocol.js' },

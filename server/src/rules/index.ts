@@ -57,6 +57,7 @@ import imageInvalid from './image-invalid.ts';
 import imageNotPinned from './image-not-pinned.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
 import jobInvalid from './job-invalid.ts';
+import jsonPatchPath from './json-patch-path.ts';
 import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaInvalid from './keda-invalid.ts';
@@ -228,6 +229,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['image-not-pinned', imageNotPinned],
   ['instance-without-gpu', instanceWithoutGpu],
   ['job-invalid', jobInvalid],
+  ['json-patch-path', jsonPatchPath],
   ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-invalid', kedaInvalid],
