@@ -38,7 +38,7 @@ const kept: readonly (readonly [file: string, text: string, why: string])[] = [
   ['server/src/config/project-fields.ts', 'Object.fromEntries', 'shapes of a schema, of the names of rules'],
   ['server/src/config/layers.ts', 'Object.fromEntries(values) as WithoutNull<T>', 'keys of a schema'],
   ['server/src/lsp/settings.ts', 'Object.fromEntries(results.flatMap(', 'keys of a schema'],
-  ['server/src/features/actions/proof.ts', 'JSON.parse(text)', 'asks only whether it is JSON'],
+  ['server/src/features/actions/text-proof.ts', 'JSON.parse(text)', 'asks only whether it is JSON'],
   ['server/src/lsp/node-reading.ts', 'Object.assign(new Error()', 'an error with the code of the system'],
   ['server/src/features/completion/plain-words.ts', 'descriptions: Readonly<Record<string,', 'listed'],
   ['server/src/rules/rule.ts', 'options?: Readonly<Record<string, RuleOption>>', 'a rule asks for its own by literals'],

@@ -3,24 +3,19 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CostJson } from '../../server/src/cli/cost/cost-schema.ts';
 import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { deploymentOf } from '../support/deployment.ts';
 import { runCli, temporaryFolder } from './run-cli.ts';
 
 // One H100 on p5.4xlarge is $6.88/h.
 const place = '{node.kubernetes.io/instance-type: p5.4xlarge, topology.kubernetes.io/region: us-east-1}';
 const resources = '{limits: {nvidia.com/gpu: 1}}';
 
-const deployment = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      nodeSelector: ${place}
-      containers: [{name: server, image: 'vllm/vllm-openai:v0.11.0', resources: ${resources}}]
-`;
+const deployment = deploymentOf(
+  `nodeSelector: ${place}
+containers: [{name: server, image: 'vllm/vllm-openai:v0.11.0', resources: ${resources}}]
+`,
+  { spec: 'replicas: 1' },
+);
 const values = (replicas: number) => `replicaCount: ${replicas}
 image: {repository: vllm/vllm-openai, tag: v0.11.0}
 resources: ${resources}

@@ -7,6 +7,7 @@ import { resizableIn } from '../../server/src/features/actions/resizable.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse } from '../support/analyse.ts';
 import { configOf } from '../support/config-line.ts';
+import { deploymentOf } from '../support/deployment.ts';
 import { goldenTests } from '../support/golden.ts';
 import { takeCursor } from '../support/marked-text.ts';
 
@@ -31,21 +32,15 @@ describe('pieces of a GPU', () => {
 
 /** A server of a model on one card that a node selector names, on EKS. */
 function onCard(machine: string, ...args: readonly string[]): FileAnalysis {
-  return analyse(`apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      nodeSelector: {node.kubernetes.io/instance-type: ${machine}}
-      containers:
-        - name: main
-          image: vllm/vllm-openai:v0.11.0
-          args: [${args.join(', ')}]
-          resources: {limits: {nvidia.com/gpu: 1}}
-`);
+  return analyse(
+    deploymentOf(`nodeSelector: {node.kubernetes.io/instance-type: ${machine}}
+containers:
+  - name: main
+    image: vllm/vllm-openai:v0.11.0
+    args: [${args.join(', ')}]
+    resources: {limits: {nvidia.com/gpu: 1}}
+`),
+  );
 }
 
 // Between them are models that fit in a slice by less than the error of the estimate.

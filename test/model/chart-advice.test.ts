@@ -2,28 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { chartValues } from '../../server/src/model/related-files.ts';
 import { readHelpers } from '../../server/src/yaml/template-helpers.ts';
+import { deploymentOf } from '../support/deployment.ts';
 
 function advice(values: string, container: string, pod = '{}'): readonly string[] {
   const chart = chartValues('values.yaml', values);
-  const text = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      {{- with .Values.nodeSelector }}
-      nodeSelector:
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
-      ${pod === '{}' ? 'terminationGracePeriodSeconds: 30' : pod}
-      containers:
-        - name: chat
-${container.replace(/^/gm, '          ')}
-          resources:
-            {{- toYaml .Values.resources | nindent 12 }}
-`;
+  const text = deploymentOf(`{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 8 }}
+{{- end }}
+${pod === '{}' ? 'terminationGracePeriodSeconds: 30' : pod}
+containers:
+  - name: chat
+${container.replace(/^/gm, '    ')}
+    resources:
+      {{- toYaml .Values.resources | nindent 12 }}
+`);
   const related = chart === undefined ? {} : { chart };
   const { documents } = new Analysis({ strict: true }).setFile('file:///t.yaml', text, 0, undefined, related);
   return documents.flatMap(({ findings }) => findings.map(({ severity, rule }) => `${severity} ${rule}`));

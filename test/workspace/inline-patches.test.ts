@@ -1,20 +1,15 @@
 import { expect, test } from 'vitest';
+import { deploymentOf } from '../support/deployment.ts';
 import { kustomizeProject } from './kustomize-project.ts';
 
-const server = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      containers:
-        - name: serve
-          image: registry.example/serve:1
-          resources: {limits: {nvidia.com/gpu: 1}}
-`;
+const server = deploymentOf(
+  `containers:
+  - name: serve
+    image: registry.example/serve:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+`,
+  { spec: 'replicas: 1' },
+);
 
 /** An inline patch of a Deployment. */
 const inline = (name: string, before = '', key = 'patches') => `${key}:

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { memoryRecords } from '../../server/src/features/memory-records.ts';
+import { deploymentOf } from '../support/deployment.ts';
 import { kustomizeProject } from './kustomize-project.ts';
 
 const small = 'Qwen/Qwen2.5-0.5B-Instruct';
@@ -12,22 +13,15 @@ metadata: {name: ${name}${namespace && `, namespace: ${namespace}`}}
 data: {MODEL: ${model}}
 `;
 
-const server = (env: string) => `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      nodeSelector: {node.kubernetes.io/instance-type: g4dn.xlarge}
-      containers:
-        - name: serve
-          image: vllm/vllm-openai:v0.10.0
-          args: [--model, $(MODEL), --max-model-len, "4096"]
-          ${env}
-          resources: {limits: {nvidia.com/gpu: 1}}
-`;
+const server = (env: string) =>
+  deploymentOf(`nodeSelector: {node.kubernetes.io/instance-type: g4dn.xlarge}
+containers:
+  - name: serve
+    image: vllm/vllm-openai:v0.10.0
+    args: [--model, $(MODEL), --max-model-len, "4096"]
+    ${env}
+    resources: {limits: {nvidia.com/gpu: 1}}
+`);
 
 const wholeMap = 'envFrom: [{configMapRef: {name: llm}}]';
 const oneKey = 'env: [{name: MODEL, valueFrom: {configMapKeyRef: {name: llm, key: MODEL}}}]';

@@ -1,20 +1,13 @@
 import { expect, test } from 'vitest';
+import { deploymentOf } from '../support/deployment.ts';
 import { kustomizeProject } from './kustomize-project.ts';
 
-const server = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
-      containers:
-        - name: serve
-          image: vllm/vllm-openai:v0.10.0
-          args: [--model, Qwen/Qwen2.5-0.5B-Instruct]
-`;
+const server = deploymentOf(`nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+containers:
+  - name: serve
+    image: vllm/vllm-openai:v0.10.0
+    args: [--model, Qwen/Qwen2.5-0.5B-Instruct]
+`);
 const base = { 'base/kustomization.yaml': 'resources: [server.yaml]\n', 'base/server.yaml': server };
 
 const about = new Set(['cpu-pod-on-gpu-node', 'gpu-without-request']);

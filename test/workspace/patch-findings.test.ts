@@ -1,20 +1,14 @@
 import { expect, test } from 'vitest';
+import { deploymentOf } from '../support/deployment.ts';
 import { kustomizeProject } from './kustomize-project.ts';
 
-const server = (count = '1') => `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: chat}
-spec:
-  selector: {matchLabels: {app: chat}}
-  template:
-    metadata: {labels: {app: chat}}
-    spec:
-      containers:
-        - name: serve
-          image: vllm/vllm-openai:v0.10.0
-          args: [--model, Qwen/Qwen2.5-7B-Instruct]
-          resources: {limits: {nvidia.com/gpu: ${count}}}
-`;
+const server = (count = '1') =>
+  deploymentOf(`containers:
+  - name: serve
+    image: vllm/vllm-openai:v0.10.0
+    args: [--model, Qwen/Qwen2.5-7B-Instruct]
+    resources: {limits: {nvidia.com/gpu: ${count}}}
+`);
 
 const container = '/spec/template/spec/containers/0';
 const requests = `- op: replace

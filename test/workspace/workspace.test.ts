@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Analysis } from '../../server/src/analysis.ts';
+import { deploymentOf } from '../support/deployment.ts';
 import { project, root, runtime, service, total } from './project.ts';
 
 describe('an InferenceService inherits from its runtime', () => {
@@ -114,20 +115,14 @@ spec:
 });
 
 describe('a Deployment', () => {
-  const deployment = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: server}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: server}}
-  template:
-    metadata: {labels: {app: server}}
-    spec:
-      containers:
-        - name: main
-          image: registry.example/server:1
-          resources: {limits: {nvidia.com/gpu: 1}}
-`;
+  const deployment = deploymentOf(
+    `containers:
+  - name: main
+    image: registry.example/server:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+`,
+    { name: 'server', spec: 'replicas: 2' },
+  );
   const scaler = (bounds: string) => `apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata: {name: server-scaler}

@@ -61,6 +61,12 @@ export function isDistributedImage(repository: string): boolean {
   );
 }
 
+/** Whether the last part of a repository, or its last two, are one of these names, as in mirrors, which keep the name. */
+export function isPublishedAs(names: ReadonlySet<string>, repository: string): boolean {
+  const [last = '', owner = ''] = repository.split('/').reverse();
+  return names.has(last) || names.has(`${owner}/${last}`);
+}
+
 /** Whether an image has only an operating system or a test program, nothing that uses a GPU. */
 export function isPlainImage(repository: string): boolean {
   return repository.length <= maxRepository && plainNames().has(repository.slice(repository.lastIndexOf('/') + 1));

@@ -1,4 +1,5 @@
 import { ggufFormat, variantFormat, type WeightFormat, weightFormat } from './weight-formats.ts';
+import { oneOf } from './word-patterns.ts';
 
 /** The words of a model's name. */
 export interface ModelWords {
@@ -117,8 +118,13 @@ const spellings: readonly (readonly [RegExp, (match: RegExpExecArray) => Format 
 ];
 
 /** All words of formats, which are not words of the model. */
-const formatWords =
-  /(?<![a-z\d])(?:awq|gptq(?:model)?|marlin|exl[23]|mlx|bnb|bitsandbytes|hqq|gguf|ggml|aqlm|quip|int[48]|fp8|[2-8][-_]?bits?|(?:\d[._])?\d?bpw|nf4|auto[-_]?round|g128|w\da\d+|b?f(?:p|loat)?(?:16|32))(?![a-z\d])/g;
+const formatWords = new RegExp(
+  `(?<![a-z\\d])(?:${oneOf(
+    'awq gptq(?:model)? marlin exl[23] mlx bnb bitsandbytes hqq gguf ggml aqlm quip',
+    'int[48] fp8 [2-8][-_]?bits? (?:\\d[._])?\\d?bpw nf4 auto[-_]?round g128 w\\da\\d+ b?f(?:p|loat)?(?:16|32)',
+  )})(?![a-z\\d])`,
+  'g',
+);
 
 function splitFormat(name: string): { readonly format: Format | null; readonly rest: string } {
   for (const [pattern, read] of spellings) {

@@ -5,7 +5,17 @@ export function either(first: RegExp, ...others: readonly RegExp[]): RegExp {
 
 /** A pattern for names that consist of words between `-`, `.` and `_`, and contain one of these. Each word is a pattern. */
 export function wordOf(...words: readonly string[]): RegExp {
-  return new RegExp(`(?:^|[-._])(?:${words.join('|').replaceAll(' ', '|')})(?:$|[-._])`);
+  return new RegExp(`(?:^|[-._])(?:${oneOf(...words)})(?:$|[-._])`);
+}
+
+/** A pattern for texts that contain one of these words, also within other words and in any case. Each word is a pattern. */
+export function partOf(...words: readonly string[]): RegExp {
+  return new RegExp(oneOf(...words), 'i');
+}
+
+/** The source of a pattern that matches one of these words, separated by spaces in each line. Each word is a pattern. */
+export function oneOf(...lines: readonly string[]): string {
+  return lines.join('|').replaceAll(' ', '|');
 }
 
 /** Words, separated by spaces in each line. */

@@ -13,8 +13,8 @@ import { standardInput } from './files.ts';
 import { warnOfOldPrices } from './prices/in-use.ts';
 import { type CheckedFile, type CheckedReport, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
-import { summarizeReport } from './reports/json.ts';
 import { repeatedAdvice } from './reports/repeated-advice.ts';
+import { summarizeReport } from './reports/summary.ts';
 import {
   clusterLine,
   fixWords,

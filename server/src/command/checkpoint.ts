@@ -1,5 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
@@ -17,11 +17,12 @@ export interface CheckpointSign {
   readonly kind: 'store' | 'path' | 'resume' | 'unknown';
   /** The path or address, or the name without a known value. */
   readonly text: string;
-  /** The flag, if the sign is one, with its first word. */
+  /** The word, or the first word of the flag. */
   readonly word?: Word;
   readonly flag?: Flag;
 }
 
+/** What may show where a program keeps its checkpoints. */
 export interface CheckpointInput {
   readonly command: readonly string[];
   readonly args: readonly string[];
@@ -41,15 +42,19 @@ export const findCheckpointSigns = once((input: CheckpointInput): readonly Check
       const named = flags.filter(({ valueWord }) => valueWord === undefined || !other.has(valueWord));
       return [
         ...named.flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word, flag }))),
-        ...words.filter((word) => !other.has(word)).flatMap((word) => signOfWord(word.text)),
+        ...words.filter((word) => !other.has(word)).flatMap((word) => signOfWord(word)),
       ];
     }),
     ...input.env.flatMap(({ name, value }) => signOfEnv(name, value)),
   ];
 });
 
-const storeAddress =
-  /(?<![\w])(?:s3|s3a|s3n|gs|gcs|az|abfs|abfss|wasb|wasbs|adl|oci|oss|cos|obs|tos|hdfs|r2|azureml|dbfs|swift|minio):\/\/[^\s"',;]*/g;
+const storeSchemes = oneOf(
+  's3 s3a s3n gs gcs r2 minio swift hdfs dbfs',
+  'az abfs abfss wasb wasbs adl azureml',
+  'oci oss cos obs tos',
+);
+const storeAddress = new RegExp(`(?<!\\w)(?:${storeSchemes})://[^\\s"',;]*`, 'g');
 
 /** Addresses of object stores, except those that are only read: data sets, weights, code. */
 function storesIn(text: string): readonly CheckpointSign[] {
@@ -66,7 +71,8 @@ function isReadOnly(before: string): boolean {
   return name !== undefined && wordsOf(name).some((word) => inputWords.has(word));
 }
 
-function signOfFlag(flag: Flag): readonly CheckpointSign[] {
+/** What a flag says of where the progress goes; empty if nothing. */
+export function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   const { name, written, value, dynamic } = flag;
   const words = wordsOf(written);
   if (words.some((word) => resumeWords.has(word))) {
@@ -107,7 +113,7 @@ function isSettingsFile(flag: Flag): boolean {
 }
 
 /** Files of settings that say nothing about progress: those of data sets, and of launchers. */
-function setsOtherThings({ written, name, valueWord }: Flag, words: readonly Word[]): boolean {
+export function setsOtherThings({ written, name, valueWord }: Flag, words: readonly Word[]): boolean {
   if (valueWord === undefined) return false;
   const parts = wordsOf(written);
   if (parts.some((word) => word === 'dataset' || word === 'data' || word === 'tokenizer' || word === 'deepspeed'))
@@ -127,9 +133,10 @@ function signOfEnv(name: string, value: string | undefined): readonly Checkpoint
 }
 
 /** Tools that access other storage, and settings files passed without a flag. */
-function signOfWord(text: string): readonly CheckpointSign[] {
+function signOfWord(word: Word): readonly CheckpointSign[] {
+  const { text } = word;
   if (commandNamed(text)?.stores === true) return [{ kind: 'store', text }];
-  return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text }] : [];
+  return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text, word }] : [];
 }
 
 /** A sign of the path or store address in a value; `otherwise` for any other value. */
@@ -149,21 +156,81 @@ function isOff(value: string | undefined): boolean {
   return value !== undefined && /^(false|no|none|null|off|0|never)$/i.test(value);
 }
 
-const progressWords = wordSet(
-  'save output out checkpoint checkpoints checkpointer ckpt ckpts result results storage exp logdir snapshot dump',
-  'work root job export',
-);
-const placeWords = wordSet('file dir directory folder path root uri url location prefix base dest destination');
+const progressWords: ReadonlySet<string> = new Set([
+  ...[
+    'save',
+    'output',
+    'out',
+    'checkpoint',
+    'checkpoints',
+    'checkpointer',
+    'ckpt',
+    'ckpts',
+    'result',
+    'results',
+    'storage',
+    'exp',
+    'logdir',
+  ],
+  ...['snapshot', 'dump', 'work', 'root', 'job', 'export'],
+]);
+const placeWords: ReadonlySet<string> = new Set([
+  ...[
+    'file',
+    'dir',
+    'directory',
+    'folder',
+    'path',
+    'root',
+    'uri',
+    'url',
+    'location',
+    'prefix',
+    'base',
+    'dest',
+    'destination',
+  ],
+]);
 const folderWords: ReadonlySet<string> = new Set(['dir', 'directory', 'folder']);
 const checkpointWords: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'ckpt', 'ckpts']);
-const notOutputWords = wordSet(
-  'load gradient activation activations selective pretrained tokenizer dataset data convert converter input',
-  'interval steps freq period python log',
-);
+const notOutputWords: ReadonlySet<string> = new Set([
+  ...[
+    'load',
+    'gradient',
+    'activation',
+    'activations',
+    'selective',
+    'pretrained',
+    'tokenizer',
+    'dataset',
+    'data',
+    'convert',
+    'converter',
+    'input',
+  ],
+  ...['interval', 'steps', 'freq', 'period', 'python', 'log'],
+]);
 const resumeWords: ReadonlySet<string> = new Set(['resume', 'autoresume', 'restore']);
-const bucketWords = wordSet('bucket s3 gcs minio aws oss tos cos obs blob hdfs nfs fsx efs lustre');
+const bucketWords: ReadonlySet<string> = new Set([
+  ...['bucket', 's3', 'gcs', 'minio', 'aws', 'oss', 'tos', 'cos', 'obs', 'blob', 'hdfs', 'nfs', 'fsx', 'efs', 'lustre'],
+]);
 /** Words in the names of inputs. */
-const inputWords = wordSet(
-  'data dataset datasets input inputs train eval val model tokenizer weights pretrained load corpus source src',
-  'code wheel image index vocab base',
-);
+const inputWords: ReadonlySet<string> = new Set([
+  ...[
+    'data',
+    'dataset',
+    'datasets',
+    'input',
+    'inputs',
+    'train',
+    'eval',
+    'val',
+    'model',
+    'tokenizer',
+    'weights',
+    'pretrained',
+    'load',
+    'corpus',
+  ],
+  ...['source', 'src', 'code', 'wheel', 'image', 'index', 'vocab', 'base'],
+]);

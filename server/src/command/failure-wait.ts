@@ -1,8 +1,8 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { isIdle, lastWord, waitOf, works } from './effects.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { allCommands, baseName, readCommandLine, type Statement } from './shell.ts';
-import { isIdle, lastWord, type Waiting, waitOf, works } from './waiting.ts';
+import type { Waiting } from './waiting.ts';
 
 /** A wait that starts only if a program fails. */
 export interface FailureWait extends Waiting {
@@ -43,7 +43,7 @@ function programOf(statement: Statement): string | null | undefined {
   return steps.has(program) ? undefined : null;
 }
 
-const steps = wordSet('cd echo printf export date mkdir set source .');
+const steps: ReadonlySet<string> = new Set(['cd', 'echo', 'printf', 'export', 'date', 'mkdir', 'set', 'source', '.']);
 
 /** The wait in `{ echo failed; sleep infinity; }`. */
 function waitIn(statement: Statement) {

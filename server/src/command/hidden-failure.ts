@@ -1,8 +1,8 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { isIdle } from './effects.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { baseName, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
-import { isIdle } from './waiting.ts';
 
 /** The main program of a script, whose exit status is not that of its container. */
 export interface HiddenFailure {

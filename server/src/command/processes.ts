@@ -17,6 +17,7 @@ export interface LocalProcesses {
   readonly words: readonly [Word, Word] | undefined;
 }
 
+/** The command line and the environment of a container. */
 export interface ProcessInput {
   readonly command: readonly string[];
   readonly args: readonly string[];

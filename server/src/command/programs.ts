@@ -15,6 +15,7 @@ export type { Use } from '../catalog/program-records.ts';
 export type { RecognizedProgram } from './script-names.ts';
 export { programWords } from './wrappers.ts';
 
+/** What a container is for, by which program, and how certain that is; null: unknown. */
 export interface ContainerUse {
   readonly use: Use | null;
   readonly program: string | null;

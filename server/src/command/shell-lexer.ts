@@ -21,6 +21,7 @@ export interface Heredoc {
   readonly start: number;
 }
 
+/** A word, an operator or a here-document of a script. */
 export type Token =
   | { readonly kind: 'word'; readonly word: Word; readonly quoted: boolean }
   | { readonly kind: 'heredoc'; readonly body: Heredoc }

@@ -2,7 +2,8 @@ import { interruptionBand } from '../catalog/index.ts';
 import type { AcceleratorRequest, PodAccelerator, PodSet } from '../model/workload.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { acceleratorsOf } from './estimate.ts';
-import { type PodPrice, type Pricing, quote } from './offers.ts';
+import { quote } from './offers.ts';
+import type { PodPrice, Pricing } from './pod-price.ts';
 import { rangeOf, sumOf } from './range.ts';
 import type { Range } from './types.ts';
 

@@ -39,12 +39,14 @@ export interface UnitRates {
   readonly spot: Rates | null;
 }
 
+/** US dollars per hour for one GPU, one CPU and one GiB. */
 export interface Rates {
   readonly gpu: number;
   readonly cpu: number;
   readonly memoryGiB: number;
 }
 
+/** The prices of a project without its own: those of the catalog. */
 export const listPrices: OwnPrices = {
   discountPercent: 0,
   discounts: table(),

@@ -11,6 +11,7 @@ export interface LostWork {
   readonly max: LostTime;
 }
 
+/** The work of a job that an interruption loses, in seconds and in US dollars. */
 export interface LostTime {
   readonly seconds: number;
   /** The cost of the time on all GPUs of the job; null if the price is unknown. */

@@ -1,7 +1,8 @@
 import { priceSource } from '../catalog/index.ts';
 import type { Assumption } from './assumption.ts';
 import { isPerDevice } from './machines.ts';
-import type { PodPrice, Quote } from './offers.ts';
+import type { Quote } from './offers.ts';
+import type { PodPrice } from './pod-price.ts';
 
 // What a price leaves open: devices that stay unused, and better spot prices.
 

@@ -6,7 +6,8 @@ import type { NodeTerm } from '../model/node-terms.ts';
 import { noNeeds, type Placement } from '../model/workload.ts';
 import { type OwnPrices, ownInstancePrice } from './custom-prices.ts';
 import { isPerDevice } from './machines.ts';
-import { type PodPrice, type Quote, quote } from './offers.ts';
+import { type Quote, quote } from './offers.ts';
+import type { PodPrice } from './pod-price.ts';
 import { rangeOf } from './range.ts';
 
 /** The prices of the nodes of a cluster: the project's own prices, else those of the price sheet. Equal machines are priced once. */

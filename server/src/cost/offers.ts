@@ -1,38 +1,16 @@
 import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
-import {
-  defaultRegion,
-  hasNodes,
-  isGpuCountLabel,
-  isInstanceTypeLabel,
-  maxGpusPerInstance,
-  offers,
-  physicalCount,
-  priceSource,
-  regionsOf,
-} from '../catalog/index.ts';
-import { isAllowed } from '../model/machine-terms.ts';
+import { defaultRegion, hasNodes, isInstanceTypeLabel, offers, regionsOf } from '../catalog/index.ts';
 import { allowedValues, type NodeTerm } from '../model/node-terms.ts';
 import { once } from '../model/once.ts';
 import { regionKey } from '../model/placement.ts';
-import type { Placement, PodNeeds } from '../model/workload.ts';
+import type { Placement } from '../model/workload.ts';
+import { allowedOffers } from './allowed-offers.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownPodPrice } from './custom-prices.ts';
-import { fits, isPerDevice, isTooLarge, machineOf, shareOf } from './machines.ts';
+import { byAmount, chosen, isCertain, type PodPrice, type Pricing, priceOn, type Request } from './pod-price.ts';
 import { atOwnPrices, isEverywhere, ownTerms, type PricedOffer } from './priced-offer.ts';
 
-/** The capacity type at which an offer is priced. */
-export type Pricing = 'on-demand' | 'spot';
-
-/** The price of one pod's devices at one provider. */
-export interface PodPrice {
-  readonly offer: PricedOffer;
-  readonly pricing: Pricing;
-  /** The part of the instance that the pod takes: the largest of its shares of devices, CPU and memory. */
-  readonly share: number;
-  /** US dollars per hour for the pod. */
-  readonly hourly: number;
-}
-
+/** The known prices of one pod's devices, with what they assume. */
 export interface Quote {
   /** One price per provider and per instance type that the placement names, cheapest first; empty if no price is known. */
   readonly prices: readonly PodPrice[];
@@ -170,10 +148,6 @@ const providersOf = once((all: readonly Offer[]): readonly Provider[] => [
   ...new Set(all.map(({ provider }) => provider)),
 ]);
 
-function byAmount(a: PodPrice, b: PodPrice): number {
-  return a.hourly - b.hourly;
-}
-
 /** A price for the devices applies wherever the pod runs, unless its instance type has its own price. */
 function ownQuote(
   model: string,
@@ -245,106 +219,6 @@ function quoteOne(
   return { prices: found, spot, cheaperSpot: isCheaper ? best : undefined, assumptions };
 }
 
-/** The offers of a provider for a model, on the machines that the placement allows. */
-function allowedOffers(
-  model: string,
-  { terms, nodeGpus }: Placement,
-  provider: Provider,
-  sheet: PriceSheet,
-): readonly Offer[] {
-  const all = offers({ gpu: model, provider }, sheet);
-  if (terms.length === 0) return usualOffers(all);
-  const offered = all.filter((offer) => isUsual(offer) || isNamed(terms, offer));
-  const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
-  const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
-  if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
-  // No known machine has exactly this number of devices: price it as a part of a larger one.
-  const fewest = Math.min(...nodeGpus);
-  return offered.filter((offer) => offer.gpuCount >= fewest && isAllowed(others, machineOf(offer)));
-}
-
-/** A machine with a part of a card, or in a few places only, is taken only by name. */
-function isUsual({ gpuCount, instanceType }: Offer): boolean {
-  return gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu');
-}
-
-/** Whether the terms name the type of a machine or, on AWS, its family. */
-function isNamed(terms: readonly NodeTerm[], offer: Offer): boolean {
-  const named = terms.map((term) =>
-    term.filter(
-      ({ key, operator }) => operator === 'In' && (isInstanceTypeLabel(key) || key.endsWith('/instance-family')),
-    ),
-  );
-  return named.some((term) => term.length > 0 && isAllowed([term], machineOf(offer)));
-}
-
-const usualOffers = once((all: readonly Offer[]): readonly Offer[] => all.filter(isUsual));
-
 function namesSeveralTypes({ terms }: Placement): boolean {
   return (allowedValues(terms, isInstanceTypeLabel)?.length ?? 0) > 1;
-}
-
-/** What one pod asks of a machine. */
-interface Request {
-  readonly devices: number;
-  readonly needs: PodNeeds;
-  /** Whether each instance type has its own price; otherwise the best one counts. */
-  readonly each: boolean;
-}
-
-/** Whether the price has a date or is the project's own. */
-export function isCertain({ offer, pricing }: Pick<PodPrice, 'offer' | 'pricing'>): boolean {
-  return priceSource(offer, pricing).date !== null || offer.own === 'gpu' || offer.own === 'instance';
-}
-
-/** The prices of a pod on the machines that it fits, cheapest first: of each instance type, or of the best one. */
-function chosen(candidates: readonly PricedOffer[], request: Request, pricing: Pricing): readonly PodPrice[] {
-  const all = candidates.flatMap((offer) => priceOn(offer, request, pricing) ?? []);
-  const dated = all.filter(isCertain);
-  const known = dated.length > 0 ? dated : all;
-  const roomy = known.filter(({ offer }) => fits(request.needs, machineOf(offer as Offer)));
-  const prices = roomy.length > 0 ? roomy : known;
-  if (request.each) return [...prices].sort(byAmount);
-  const cards = ({ offer }: PodPrice) => cardsOf(offer, request.devices);
-  const fewest = Math.min(...prices.map(cards));
-  const [best] = prices.filter((price) => cards(price) === fewest).sort(byAmount);
-  return best === undefined ? [] : [best];
-}
-
-/** The devices of a machine; a price per device is for as many as the pod requests. */
-function cardsOf(offer: PricedOffer, devices: number): number {
-  if (!isPerDevice(offer)) return Math.max(1, offer.gpuCount);
-  // No node has more of them than the largest known machine.
-  return Math.min(Math.max(1, Math.ceil(devices)), maxGpusPerInstance(offer.gpu) ?? devices);
-}
-
-/** The price of a pod on a machine; undefined if the machine has too few devices, CPUs or memory, or no such price. */
-function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing: Pricing): PodPrice | undefined {
-  const instanceHourly = pricing === 'spot' ? offer.spot : offer.onDemand;
-  // The node of a fractional machine reports its part of a card as one device.
-  const cards = cardsOf(offer, devices);
-  if (instanceHourly === null || cards < devices) return undefined;
-  const machine = machineOf(offer as Offer);
-  if (isTooLarge(needs, machine)) return undefined;
-  const share = isPerDevice(offer) ? devices : shareOf(devices, needs, machine, cards);
-  return { offer, pricing, share, hourly: instanceHourly * share };
-}
-
-/** The machines that a placement allows, with their prices in its region or the default one, cheapest first. */
-export function pricesOfMachines(
-  models: readonly string[],
-  placement: Placement,
-  pricing: Pricing,
-  prices: OwnPrices,
-): readonly PricedOffer[] {
-  const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
-  const found = models.flatMap((model) => {
-    const { provider, region } = placement;
-    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
-    const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
-    return all.map(atOwnPrices(prices)).filter((offer) => offer.region === place || isEverywhere(offer));
-  });
-  return found
-    .filter((offer) => hourly(offer) !== null && !isPerDevice(offer))
-    .sort((a, b) => (hourly(a) ?? 0) - (hourly(b) ?? 0));
 }

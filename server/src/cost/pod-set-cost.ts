@@ -16,6 +16,7 @@ export interface PodSetCost {
   readonly assumptions: readonly Assumption[];
 }
 
+/** Whether there is a reason instead of a cost. */
 export function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
   return 'kind' in cost;
 }

@@ -4,7 +4,8 @@ import type { Placement, PodAccelerator, PodSet, Workload } from '../model/workl
 import { listPrices, type OwnPrices, ownGpuPrice } from './custom-prices.ts';
 import { acceleratorsOf, countedPods, pricedDevices, pricedModels } from './estimate.ts';
 import { coversPod, fits, isPerDevice, machineOf } from './machines.ts';
-import { isCertain, type PodPrice, type Pricing, quote } from './offers.ts';
+import { quote } from './offers.ts';
+import { isCertain, type PodPrice, type Pricing } from './pod-price.ts';
 import { cardsFor, holds, isOpen, leastGiB, type OpenAccelerator, overridesCard, termsOn } from './possible-cards.ts';
 import { isEverywhere } from './priced-offer.ts';
 import { nothing, rangeOf, sumOf, timesCount } from './range.ts';

@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf } from '../catalog/word-patterns.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
@@ -71,8 +71,11 @@ export function onlyFetches(container: Container): boolean {
 const downloads = 'downloads files';
 
 /** Words on a command line that mention devices, formats of devices, or libraries that prepare data on them. */
-const deviceWords =
-  /cuda|gpu|(?:^|[-=])device|fp16|bf16|float16|tensorrt|trt|engine|quanti[sz]|nccl|rapids|cudf|dali\b|curator/i;
+const deviceWords = partOf(
+  'cuda gpu (?:^|[-=])device nccl',
+  'fp16 bf16 float16 quanti[sz] tensorrt trt engine',
+  'rapids cudf dali\\b curator',
+);
 
 function usesDevices({ words, heredoc }: SimpleCommand): boolean {
   return words.some(({ text }) => deviceWords.test(text)) || deviceWords.test(heredoc?.text ?? '');
@@ -108,9 +111,14 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
 /** Whether Python code only fetches files from a hub. */
 function onlyDownloads(code: string): boolean {
   const fetches = /\b(?:snapshot_download|hf_hub_download|urlretrieve|load_dataset)\s*\(/;
-  const computes = /cuda|gpu|\.to\(|train|\.fit\(|generate|pipeline|encode|predict|model\(|subprocess|os\.system/i;
   return fetches.test(code) && !computes.test(code) && endsByItself(code);
 }
+
+const computes = partOf(
+  'cuda gpu \\.to\\( model\\(',
+  'train \\.fit\\( generate pipeline encode predict',
+  'subprocess os\\.system',
+);
 
 /** Clients of servers and of schedulers, whose accelerators are in other pods. */
 function otherTask(words: readonly string[], name: string): string | undefined {
@@ -120,7 +128,9 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
 }
 
-const clients = wordSet('locust k6 wrk hey oha ab guidellm genai-perf perf_analyzer inference-perf aiperf');
+const clients: ReadonlySet<string> = new Set([
+  ...['locust', 'k6', 'wrk', 'hey', 'oha', 'ab', 'guidellm', 'genai-perf', 'perf_analyzer', 'inference-perf', 'aiperf'],
+]);
 
 const extension = /\.(?:py|sh|bash|r|jl|m?js|ipynb)$/i;
 
@@ -149,17 +159,19 @@ const weightWords: readonly string[] = [
 ];
 
 /** Words for work that may need a device, or that say the opposite. */
-const otherWork = wordSet(
-  'train trainer training finetune serve server serving api eval evaluate infer inference predict generate',
-  'benchmark bench test onnx embed embedding embeddings transcribe encode caption no skip worker notebook jupyter',
-  'demo ui',
-);
+const otherWork: ReadonlySet<string> = new Set([
+  ...['train', 'trainer', 'training', 'finetune', 'serve', 'server', 'serving', 'api', 'eval', 'evaluate', 'infer'],
+  ...['inference', 'predict', 'generate', 'benchmark', 'bench', 'test', 'onnx', 'embed', 'embedding', 'embeddings'],
+  ...['transcribe', 'encode', 'caption', 'no', 'skip', 'worker', 'notebook', 'jupyter', 'demo', 'ui'],
+]);
 
 /** Data that is often prepared on devices. */
 const mediaWords = /^(?:images?|videos?|audio|frames?|features?|latents?|speech)$/;
 
 /** Stems of verbs for what is done to data before training. */
-const preparing = wordSet('prep prepar process build split shard clean dedup filter extract');
+const preparing: ReadonlySet<string> = new Set([
+  ...['prep', 'prepar', 'process', 'build', 'split', 'shard', 'clean', 'dedup', 'filter', 'extract'],
+]);
 
 /** The task that the words of a script's name describe. */
 function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
@@ -194,10 +206,29 @@ function isAuxiliary(command: SimpleCommand): boolean {
   return auxiliary.has(baseName(programWords(command)[0] ?? ''));
 }
 
-const fetchers = wordSet(
-  'wget curl aws gsutil gcloud azcopy rclone s5cmd mc git git-lfs aria2c kaggle s3cmd rsync gdown dvc oras',
-  'modelscope',
-);
+const fetchers: ReadonlySet<string> = new Set([
+  ...[
+    'wget',
+    'curl',
+    'aws',
+    'gsutil',
+    'gcloud',
+    'azcopy',
+    'rclone',
+    's5cmd',
+    'mc',
+    'git',
+    'git-lfs',
+    'aria2c',
+    'kaggle',
+    's3cmd',
+    'rsync',
+    'gdown',
+    'dvc',
+    'oras',
+    'modelscope',
+  ],
+]);
 
 /** Programs that accompany such a step. */
 const auxiliary: ReadonlySet<string> = new Set([

@@ -1,3 +1,4 @@
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { mentionsDevices, modelsMentioned } from '../model/named-models.ts';
 
@@ -10,11 +11,12 @@ export function mayRequest(key: string): boolean {
 /** Whether values name devices anywhere but in comments and in the server's part of their memory or its layers, or a device that is the CPU. */
 export function namesDevices(text: string): boolean {
   const plain = text.replace(/(?:^|\s)#.*$/gm, '').replace(/gpu[-_]?(?:mem\w*|layers)/gi, '');
-  return (
-    /gpu|nvidia|accelerator|cuda|rocm|tpu|neuron|\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/i.test(
-      plain,
-    ) || modelsMentioned(plain.slice(0, 20_000)).length > 0
-  );
+  return deviceWords.test(plain) || modelsMentioned(plain.slice(0, 20_000)).length > 0;
 }
+
+const deviceWords = either(
+  partOf('gpu nvidia accelerator', 'cuda rocm tpu neuron'),
+  /\bmig\b|device\w{0,20}["']?:\s{0,20}["']?(?:cpu|openvino)/,
+);
 
 const resourceWords = ['preset', 'profile', 'limits', 'requests', 'claim', 'claims', 'runtime-class', 'instance-type'];

@@ -14,6 +14,7 @@ export interface Call {
   readonly argument: Field;
 }
 
+/** A mapping: its fields by name. */
 export type Fields = ReadonlyMap<string, Field>;
 
 /** Whether a value is a mapping. */

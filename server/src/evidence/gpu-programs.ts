@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
@@ -17,7 +17,16 @@ import { amdVariable } from './amd-use.ts';
 import { isForAllPods } from './chart-pods.ts';
 
 /** Servers whose usual builds do not run without an accelerator. Others (Triton, Ollama, llama.cpp) fall back to the CPU. */
-const gpuOnly = wordSet('vllm sglang text-generation-launcher trtllm-serve lmdeploy nim gpu-burn cuda-sample');
+const gpuOnly = new Set([
+  'vllm',
+  'sglang',
+  'text-generation-launcher',
+  'trtllm-serve',
+  'lmdeploy',
+  'nim',
+  'gpu-burn',
+  'cuda-sample',
+]);
 
 /** Programs that list the GPUs of a container. */
 const deviceTools = new Set(['nvidia-smi', 'rocm-smi', 'amd-smi', 'rocminfo']);
@@ -45,13 +54,17 @@ export function gpuProgram(container: Container): { readonly name: string; reado
   // A placeholder that a kustomization replaces, which may also add the requests.
   if (container.image !== undefined && !/[/:@]/.test(image)) return undefined;
   // A build for another purpose (a router, a benchmark client, a simulator) may contain the server's name.
-  if (/router|simulat|sim(?:[-:]|$)|mock|fake|client|bench|proxy|operator|controller|lmcache-server/i.test(image))
-    return undefined;
+  if (otherPurpose.test(image)) return undefined;
   const started = words.find(({ value }) => value.includes(program));
   const at = started?.at ?? container.image?.at;
   const name = started === undefined ? (products.get(program) ?? program) : program;
   return at && { name: shorten(name, 40), at };
 }
+
+const otherPurpose = partOf(
+  'router proxy operator controller lmcache-server',
+  'simulat sim(?:[-:]|$) mock fake client bench',
+);
 
 /** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
 function resourceNameFor(container: Container): string | undefined {
@@ -70,7 +83,11 @@ const plainCuda: ReadonlySet<string> = new Set([
   'lmsysorg/sglang',
   'huggingface/text-generation-inference',
 ]);
-const otherBuild = /rocm|hip|mi[23]\d|gfx|[xnht]pu|gaudi|cpu|intel|neuron|amd|arm|ascend|musa|cann|vulkan/i;
+const otherBuild = partOf(
+  'rocm hip mi[23]\\d gfx amd',
+  'cpu arm intel [xnht]pu gaudi neuron',
+  'ascend cann musa vulkan',
+);
 
 /** Whether an image is its publisher's build for CUDA, by a tag that names no other. A digest without a tag may be any build. */
 export function isPlainCudaBuild(image: string): boolean {
@@ -99,17 +116,18 @@ export function offloadedLayers(container: Container): { readonly text: string; 
 function isForCpus({ image, env, command, args }: Container): boolean {
   if (/(?:^|[^a-z])(?:cpu|arm64|macos|xeon)(?:[^a-z]|$)/i.test(image?.value ?? '')) return true;
   const words = [...command, ...args].map(({ value }) => value).join(' ');
-  if (
-    /--(?:device|target[-_]device)[= ]+["']?(?:cpu|openvino)\b|\bCPU\b|_CPU_|disable-custom-kernels.{0,500}--dtype/.test(
-      words,
-    )
-  )
-    return true;
+  if (cpuSetting.test(words)) return true;
   return env.some(
     ({ name, value }) =>
       /_CPU_|CPU_ONLY/.test(name) || (/DEVICE/.test(name) && /^(?:cpu|openvino|none)?$/i.test(value?.value ?? '')),
   );
 }
+
+const cpuSetting = either(
+  /--(?:device|target[-_]device)[= ]+["']?(?:cpu|openvino)\b/,
+  /\bCPU\b|_CPU_/,
+  /disable-custom-kernels.{0,500}--dtype/,
+);
 
 /** The image of a server whose settings are for CPUs, although its publisher builds it for CUDA: other images have the build for CPUs. */
 export function cudaBuildOnCpu(container: Container): Cursor | undefined {
@@ -139,10 +157,14 @@ export function gpuImage(container: Container): Cursor | undefined {
 
 /** Whether an image is called after a program that serves its node or other pods. */
 export function isTool({ image }: Container): boolean {
-  return /operator|exporter|driver|plugin|discovery|toolkit|dcgm|monitor|manager|validator|agent|scheduler|controller|proxy/i.test(
-    image?.value ?? '',
-  );
+  return tools.test(image?.value ?? '');
 }
+
+const tools = partOf(
+  'driver plugin discovery toolkit validator',
+  'operator controller manager scheduler',
+  'exporter dcgm monitor agent proxy',
+);
 
 /** The runtime class of a pod that gives its containers NVIDIA's GPUs, unless a chart gives it to all its pods. */
 export function nvidiaRuntime(pod: Cursor, workload: Workload): Cursor | undefined {

@@ -1,7 +1,8 @@
 import { knownAccelerator } from '../catalog/index.ts';
-import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
+import { type CheckpointSign, findCheckpointSigns, signOfFlag } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
 import { readServedFlags, type ServedFlags } from '../command/served-flags.ts';
+import type { Word } from '../command/shell.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
@@ -9,6 +10,7 @@ import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, MountedScript, PodAccelerator, PodSet } from '../model/workload.ts';
 import { getIn, isUnseen } from '../yaml/cursor.ts';
 import { claimedDevices, claimedGpus } from './claimed-devices.ts';
+import { namedSettings } from './settings-files.ts';
 
 export { processInput };
 
@@ -48,10 +50,24 @@ export function eachLaunch<Context>(check: (container: Container, context: Conte
   };
 }
 
-/** Signs of checkpoints on the command line, in the environment and in scripts; only those on the command line have a word. */
+/**
+ * Signs of checkpoints on the command line, in the environment, in scripts and in files of settings. Those in scripts have no word, those in
+ * files the word that names the file, without a flag that could be changed.
+ */
 export function checkpointSigns(container: Container): readonly CheckpointSign[] {
   const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script, container)));
-  return [...findCheckpointSigns(processInput(container)), ...inScripts.map(({ kind, text }) => ({ kind, text }))];
+  const onLine = findCheckpointSigns(processInput(container));
+  const files = namedSettings(container).flatMap(({ word, flags }) => {
+    const signs = flags.flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word })));
+    return signs.some(({ kind }) => kind === 'path') ? [{ word, signs }] : [];
+  });
+  // A file that says where the progress goes is known.
+  const known = new Set<Word | undefined>(files.map(({ word }) => word));
+  return [
+    ...onLine.filter(({ kind, word, flag }) => kind !== 'unknown' || !known.has(flag?.valueWord ?? word)),
+    ...files.flatMap(({ signs }) => signs),
+    ...inScripts.map(({ kind, text }) => ({ kind, text })),
+  ];
 }
 
 /** The number of whole GPUs that only this container uses; null if it is unknown, or if the nodes share or partition their GPUs. */

@@ -1,9 +1,11 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
-import type { Word } from '../command/shell.ts';
+import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import { mayRunMore } from './launch.ts';
+import { probesOf } from './probes.ts';
 import { soleServer } from './sole-server.ts';
 
 /** The port on which the only server of a container listens. */
@@ -12,6 +14,8 @@ export interface ListeningPort {
   readonly port: number;
   /** The flag and its value; undefined for the default of the program. */
   readonly words: readonly [Word, Word] | undefined;
+  /** The program is unknown: it may also listen on the other ports that its container declares. */
+  readonly declared?: true;
 }
 
 /** How the port of a server is set. */
@@ -86,9 +90,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const isOpen =
     items(getIn(container.at, 'envFrom')).length > 0 ||
     set.some((name) => /PORT|^OLLAMA_HOST=/.test(name)) ||
-    flags.some(({ name }) =>
-      /^(?:c|config|config-file|env-file|uds|fd|headless|bind|node-rank|rank|models-preset)$/.test(name),
-    ) ||
+    flags.some(({ name }) => listenFlags.has(name)) ||
     words.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word)) ||
     words.some(({ text }) => text.startsWith('disaggregated'));
   const isOwn = !server.byImage || (plainImage.test(image?.value ?? '') && imageUseOf(container).program === program);
@@ -96,6 +98,48 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const address = container.env.find(({ name }) => program === 'ollama' && name === 'OLLAMA_HOST');
   if (isOpen || !isOwn || (address !== undefined && !/^[\w.]*$/.test(address.value?.value ?? ':'))) return undefined;
   return { program, port: setting.byDefault, words: undefined };
+}
+
+/** Flags by which a server may listen on another port, or on none. */
+const listenFlags = wordSet('c config config-file env-file models-preset', 'uds fd headless bind node-rank rank');
+
+/** Where a server of an unknown kind listens: on the port of a flag, a variable or else a probe, if its container declares that port too. */
+export function declaredPort(container: Container, workload: Workload): ListeningPort | undefined {
+  if (mayRunMore(container) || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
+  const declared = new Set(declaredPorts(container));
+  if (declared.size === 0) return undefined;
+  const { command, args, env } = processInput(container);
+  const commands = allCommands(readCommandLine(command, args, env).statements);
+  const set = [
+    ...commands.flatMap(({ words }): readonly { name: string; value: string | undefined }[] => [...readFlags(words)]),
+    ...env.map(({ name, value }) => ({ name: name.toLowerCase().replaceAll('_', '-'), value })),
+  ];
+  const written = set.flatMap(({ name, value = '' }) =>
+    isPortName(name) && /^\d{1,5}$/.test(value) ? Number(value) : [],
+  );
+  const [port, ...others] = new Set(written.length > 0 ? written : probedPorts(container, workload));
+  if (port === undefined || others.length > 0 || !declared.has(port)) return undefined;
+  return { program: `container ${container.name}`, port, words: undefined, declared: true };
+}
+
+function probedPorts(container: Container, workload: Workload): readonly (number | undefined)[] {
+  const requests = Object.values(probesOf(container, workload)).flatMap((probe) =>
+    ['httpGet', 'tcpSocket', 'grpc'].map((action) => getIn(probe, action, 'port')),
+  );
+  return requests.flatMap((at) => (at === undefined ? [] : [portNumber(at, container)]));
+}
+
+/** `port`, `server-port`, `http-port`; not those of other servers: `db-port`, `master-port`. */
+function isPortName(name: string): boolean {
+  const words = name.split('-');
+  return words.pop() === 'port' && words.every((word) => ownWords.has(word));
+}
+
+const ownWords = wordSet('server http app api web listen container service gradio uvicorn webui');
+
+/** The numbers in `ports` of a container. */
+export function declaredPorts({ at }: Container): readonly number[] {
+  return items(getIn(at, 'ports')).flatMap((one) => asNumber(getIn(one, 'containerPort')) ?? []);
 }
 
 /** The number of a port of a container, which probes and Services may name; undefined if it is unknown. */
@@ -107,8 +151,10 @@ export function portNumber(port: Cursor | string | undefined, { at }: Container)
   return asNumber(getIn(named, 'containerPort'));
 }
 
-/** Whether a flag or a variable of the container mentions a port: it may listen there too. */
-export function mentionsPort(port: number, { command, args, env }: Container): boolean {
+/** Whether a server may listen on another port too: a flag or a variable of its container mentions it. */
+export function mayListen(port: number, server: ListeningPort, container: Container): boolean {
+  if (server.declared && declaredPorts(container).includes(port)) return true;
+  const { command, args, env } = container;
   const texts = [...command, ...args].map(({ value }) => value);
   const all = [...texts, ...env.map(({ value }) => value?.value ?? '')];
   return all.some((text) => new RegExp(`(?:^|\\D)${port}(?:\\D|$)`).test(text));

@@ -17,6 +17,7 @@ export function templateMachines({ root }: Manifest): Machines | null {
   return pool === undefined ? null : { terms: pool.terms ?? [], gpus: pool.gpus ?? [] };
 }
 
+/** The nodes that a template makes: their labels and GPUs. */
 export type Machines = Required<Pick<NodePool, 'terms' | 'gpus'>>;
 
 /**

@@ -1,5 +1,6 @@
 import { formatOfName, type GpuModel, gpus, knownAccelerator, usableCardGiB } from '../catalog/index.ts';
 import { shapeNames } from '../catalog/model-shapes.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { cacheBytes } from '../memory/cache-size.ts';
 import { type CardFit, type Devices, estimateOn, fitOnCard, requestedDevices } from '../memory/fit.ts';
@@ -53,7 +54,7 @@ export function misfitOf(container: Container, workload: Workload, podSet: PodSe
 }
 
 /** Words for a format of weights, or for weights in the memory of the node. */
-const changesWeights = /quant|offload|load[-_]?in|[48][-_]?bit|gguf|awq|gptq|fp[48]|int[48]/i;
+const changesWeights = partOf('quant offload load[-_]?in', '[48][-_]?bit fp[48] int[48] gguf awq gptq');
 
 function findMisfit(container: Container, workload: Workload, podSet: PodSet): Misfit | undefined {
   if (isExempt(workload) || container.type !== 'app') return undefined;
@@ -172,12 +173,13 @@ function dividedGiB(served: ServedModel, tensor: number): number {
 /** `published`: a name of a publisher; `copy`: the same model of another organization; `derived`: a path or a name that leaves the format open. */
 function nameOf({ served: { name }, basis }: MemoryEstimate): 'published' | 'copy' | 'derived' {
   const [, organization = ''] = /^(?:hf:\/\/)?([\w-][\w.-]*)\/[\w.-]+$/.exec(name) ?? [];
-  const isFolder = /^(?:|models?|data|mnt|workspace|weights|checkpoints?|opt|root|home|var|storage)$/i.test(
-    organization,
-  );
-  if (isFolder || basis !== 'name') return 'derived';
-  return publishers().has(organization.toLowerCase()) ? 'published' : 'copy';
+  const owner = organization.toLowerCase();
+  if (owner === '' || folders.has(owner) || basis !== 'name') return 'derived';
+  return publishers().has(owner) ? 'published' : 'copy';
 }
+
+/** Directories, which are no organizations. */
+const folders = wordSet('model models weights checkpoint checkpoints data storage', 'mnt workspace opt root home var');
 
 /** The organizations that publish models of the catalog, each under names that state the format unless it is 16 bits. */
 const publishers = lazy(() => new Set(shapeNames().map((name) => name.split('/')[0]?.toLowerCase() ?? '')));

@@ -1,3 +1,4 @@
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { asText, getIn, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
@@ -71,17 +72,24 @@ export function unusedModelVolume(
   return mount === undefined || others.length > 0 ? undefined : { path, mount };
 }
 
-/** Caches of compilers and package managers are small, and their volumes are used. */
 function isForModels({ name, mountPath }: Container['volumeMounts'][number]): boolean {
   const words = `${name} ${mountPath}`;
-  if (/vllm|torch|triton|inductor|flashinfer|compile|pip|\buv\b|nltk|adapter|lora|dataset|log/i.test(words))
-    return false;
-  return /model|weight|hugging|\bhf\b|\bhub\b|ollama|cache/i.test(words);
+  return !otherFiles.test(words) && modelFiles.test(words);
 }
 
+/** Caches of compilers and package managers are small, and their volumes are used. */
+const otherFiles = partOf(
+  'vllm torch triton inductor flashinfer compile',
+  'pip \\buv\\b nltk',
+  'adapter lora dataset log',
+);
+const modelFiles = partOf('model weight hugging \\bhf\\b \\bhub\\b ollama cache');
+
 function keepsFiles(volume: Volume | undefined): boolean {
-  return volume === undefined || !/^(?:emptyDir|configMap|secret|projected|downwardAPI|image)$/.test(volume.source);
+  return volume === undefined || !withoutFiles.has(volume.source);
 }
+
+const withoutFiles = wordSet('emptyDir configMap secret projected downwardAPI image');
 
 /** Whether a command or a variable names the mount, or another container has it. */
 function isUsed({ name, mountPath }: Container['volumeMounts'][number], container: Container, podSet: PodSet): boolean {

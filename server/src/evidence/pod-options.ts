@@ -10,6 +10,7 @@ const podFields = wordSet(
   'nodeSelector nodeName affinity tolerations toleration runtimeClassName schedulerName topologySpreadConstraints',
 );
 
+/** The entries of a mapping that are fields of a pod for its placement. */
 export function placementFields(map: Cursor | undefined): readonly Cursor[] {
   return entries(map).filter((field) => podFields.has(keyOf(field)));
 }

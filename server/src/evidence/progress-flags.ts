@@ -8,6 +8,7 @@ import { allCommands, baseName, readCommandLine, type Word } from '../command/sh
 import { countIn } from '../model/count.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
+import { namedSettings } from './settings-files.ts';
 
 // Flags of trainers about saving and resuming. Several rules share this reading, so that they agree.
 
@@ -25,6 +26,10 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
     const flags = readFlags(words);
     const found = turnedOff(flags) ?? intervalBeyondEnd(flags) ?? megatronWithoutSave(words, flags);
     if (found !== undefined) return found;
+  }
+  for (const { flags } of namedSettings(container)) {
+    const found = turnedOff(flags) ?? intervalBeyondEnd(flags);
+    if (found !== undefined) return { text: found.text, word: found.word };
   }
   return undefined;
 }

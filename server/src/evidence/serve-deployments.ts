@@ -5,13 +5,49 @@ import type { YamlDocument } from '../yaml/node.ts';
 
 /** The deployments of Ray Serve in the text of a RayService, except those with placement groups. */
 export function serveDeployments(root: Cursor, document: YamlDocument): readonly Cursor[] {
-  const config = getIn(root, 'spec', 'serveConfigV2');
-  if (config?.node.kind !== 'scalar') return [];
-  return documentsInBlock(document, config.node)
-    .flatMap((block) => items(getIn(rootCursor(block), 'applications')))
+  return serveApplications(root, document)
     .flatMap((app) => items(getIn(app, 'deployments')))
     .filter((deployment) => getIn(deployment, 'placement_group_bundles') === undefined);
 }
+
+function serveApplications(root: Cursor, document: YamlDocument): readonly Cursor[] {
+  const config = getIn(root, 'spec', 'serveConfigV2');
+  if (config?.node.kind !== 'scalar') return [];
+  return documentsInBlock(document, config.node).flatMap((block) => items(getIn(rootCursor(block), 'applications')));
+}
+
+/** The engine of a model of Ray Serve LLM. Each of its replicas takes a placement group with one GPU for each worker. */
+export interface ServeEngine {
+  /** The number of GPUs in one pod, or of them in all, as written. */
+  readonly at: Cursor;
+  readonly field: string;
+  /** GPUs of a replica. */
+  readonly gpus: number;
+  /** The replicas that always run; null if unknown. */
+  readonly replicas: number | null;
+}
+
+/**
+ * The engines of Ray Serve LLM with several GPUs, except those whose bundles are set otherwise.
+ * https://docs.ray.io/en/latest/serve/llm/user-guides/cross-node-parallelism.html
+ */
+export function serveEngines(root: Cursor, document: YamlDocument): readonly ServeEngine[] {
+  const configs = serveApplications(root, document).flatMap((app) => items(getIn(app, 'args', 'llm_configs')));
+  return configs.flatMap((config): readonly ServeEngine[] => {
+    const engine = getIn(config, 'engine_kwargs');
+    const at = getIn(engine, 'tensor_parallel_size');
+    const tensor = lowerCount(at, 1);
+    const pipeline = lowerCount(getIn(engine, 'pipeline_parallel_size'), 1);
+    const isOther = otherBundles.some((key) => getIn(config, key) !== undefined);
+    if (at === undefined || tensor === null || pipeline === null || isOther) return [];
+    const field = pipeline > 1 ? 'tensor_parallel_size × pipeline_parallel_size' : 'tensor_parallel_size';
+    const scaled = getIn(config, 'deployment_config');
+    const replicas = scaled === undefined ? 1 : leastReplicas(scaled);
+    return [{ at, field, gpus: tensor * pipeline, replicas }];
+  });
+}
+
+const otherBundles: readonly string[] = ['placement_group_config', 'resources_per_bundle'];
 
 /** A number of GPUs above 0. */
 export function requestedGpus(at: Cursor | undefined): readonly { readonly at: Cursor; readonly gpus: number }[] {

@@ -1,3 +1,4 @@
+import { partOf } from '../catalog/word-patterns.ts';
 import { isValues } from '../model/values.ts';
 import type { Workload } from '../model/workload.ts';
 import { asBoolean, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
@@ -11,6 +12,7 @@ export function valuesScaler(workload: Workload): Cursor | undefined {
   if (!isValues(workload) || workload.role === 'definition') return undefined;
   const scaler = ['autoscaling', 'hpa'].map((key) => getIn(podSet?.pod, key)).find((one) => one !== undefined);
   if (asBoolean(getIn(scaler, 'enabled')) !== true || isIncomplete(scaler)) return undefined;
-  const isOther = (entry: Cursor) => /keda|trigger|knative|class|custom|external|prometheus|queue/i.test(keyOf(entry));
-  return entries(scaler).some(isOther) ? undefined : scaler;
+  return entries(scaler).some((entry) => otherScaler.test(keyOf(entry))) ? undefined : scaler;
 }
+
+const otherScaler = partOf('keda knative prometheus', 'trigger class custom external queue');

@@ -30,7 +30,8 @@ const rehearsal = /(?:^|[\s/;&|])(?:neuron_parallel_compile|nsys|ncu|rocprofv?[2
  * Whether the command runs a file from a ConfigMap or Secret that could not be read: then it is unknown what the file does and where it saves
  * its progress. A script that was read may itself run such a file.
  */
-export function runsMountedScript({ command, args, volumeMounts, scripts }: Container, podSet: PodSet): boolean {
+export function runsMountedScript(container: Container, podSet: PodSet): boolean {
+  const { command, args, volumeMounts, scripts, settingsFiles = [] } = container;
   const mountPaths = new Set(
     volumeMounts.flatMap(({ name, mountPath }) => {
       const source = volumeNamed(podSet, name)?.source;
@@ -40,7 +41,8 @@ export function runsMountedScript({ command, args, volumeMounts, scripts }: Cont
   );
   if (mountPaths.size === 0) return false;
   const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s=;&|"'()]+/));
-  const read = new Set(scripts.map(({ path }) => path));
+  const settings = settingsFiles.filter(({ path }) => !path.endsWith('.py'));
+  const read = new Set([...scripts, ...settings].map(({ path }) => path));
   const unread = (word: string) => !read.has(word) && pathsAbove(word).some((path) => mountPaths.has(path));
   return words.some(unread) || scripts.some(({ text }) => text.split(/[\s=;&|"'()]+/).some(unread));
 }

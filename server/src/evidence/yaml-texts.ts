@@ -10,6 +10,7 @@ const texts: readonly (readonly [kind: string, field: string, effect: string])[]
   ['RayJob', 'runtimeEnvYAML', 'the job never starts'],
 ];
 
+/** A text in an object that is not the YAML that its reader needs. */
 export interface UnreadableText {
   readonly at: Cursor;
   readonly field: string;

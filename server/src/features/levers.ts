@@ -12,7 +12,7 @@ import {
   sameGpuElsewhere,
 } from '../cost/levers.ts';
 import { formatHourly, formatNumber } from '../cost/money.ts';
-import type { PodPrice } from '../cost/offers.ts';
+import type { PodPrice } from '../cost/pod-price.ts';
 import { isEnough } from '../memory/fit.ts';
 import { isWhole, servedModel } from '../model/served-model.ts';
 import type { PodSet, Selector, Workload } from '../model/workload.ts';

@@ -132,6 +132,7 @@ export function readBudget(object: unknown): DisruptionBudget {
   };
 }
 
+/** A ResourceQuota with what it limits and what is used, by resource. */
 export function readQuota(object: unknown): ResourceQuota {
   const spec = at(object, 'spec');
   return {

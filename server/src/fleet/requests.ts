@@ -76,6 +76,7 @@ function withPodLevel(needed: Amounts, spec: unknown): Amounts {
   return own;
 }
 
+/** The amounts of both, by resource. */
 export function sum(left: Amounts, right: Amounts): Amounts {
   const total = new Map(left);
   for (const [name, amount] of right) total.set(name, (total.get(name) ?? 0) + amount);

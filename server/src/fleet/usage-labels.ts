@@ -10,6 +10,7 @@ export interface DevicePod {
 /** Such pods, by their bare name. */
 export type DevicePods = ReadonlyMap<string, readonly DevicePod[]>;
 
+/** An index of pods by name. */
 export function devicePods(pods: readonly DevicePod[]): DevicePods {
   const byName = new Map<string, DevicePod[]>();
   for (const pod of pods) {

@@ -1,6 +1,4 @@
 import {
-  formatOfName,
-  ggufFormat,
   type ModelShape,
   type NamedModel,
   statedParameters,
@@ -13,6 +11,7 @@ import { bytesOfCacheType, type CacheLayout, cacheBytes } from './cache-size.ts'
 import { buffersOf, crossesPictures, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
 import { paddingOfExperts } from './expert-padding.ts';
 import { absorbedGiB, replicatedGiB, weightParts } from './model-weights.ts';
+import { formatOf, isGgml, isMxfp4 } from './served-format.ts';
 import { shapeOfSize } from './sized-shape.ts';
 
 /**
@@ -65,6 +64,7 @@ export type NoMemoryEstimate =
   /** What such a model needs depends on its inputs: sizes of images. */
   | { readonly kind: 'inputs'; readonly name: string };
 
+/** An estimate, or the reason why there is none. */
 export type MemoryResult =
   | { readonly estimate: MemoryEstimate; readonly unknown: null }
   | { readonly estimate: null; readonly unknown: NoMemoryEstimate };
@@ -171,62 +171,6 @@ function shortName(name: string): string {
   const parts = name.replace(/(?<!\/)\/+$/, '').split('/');
   return parts.length === 2 ? (parts[1] ?? name) : (parts.filter((part) => /[a-z]/i.test(part)).at(-1) ?? name);
 }
-
-/** The format of the weights: the name's, else the flag's; null: as published. Undefined if the flag is unknown. */
-function formatOf(
-  { name, quantization, dtype, engine }: ServedModel,
-  { format, shape }: SizedModel,
-): WeightFormat | null | undefined {
-  if (format !== null && format !== 'unknown') return format;
-  const flag = quantization?.toLowerCase();
-  if (flag === undefined || /^(?:none|null|auto|)$/.test(flag)) {
-    if (/^(?:float32|fp32|f32|float)$/i.test(dtype ?? '')) return weightFormat('fp32') ?? null;
-    // Tags of Ollama and repositories without a file stand for Q4_K_M; those of encoders such as BGE-M3 for 16 bits.
-    if (isGgml(engine) && !isMxfp4(shape, null)) {
-      const stated = formatOfName(name);
-      if (engine === 'ollama' && stated === null && isEncoder(shape)) return weightFormat('fp16');
-      return stated === null || stated === 'unknown' ? ggufFormat('Q4_K_M') : stated;
-    }
-    // Published MXFP4 is not quantized again, so a repository without a file has that.
-    if (format === 'unknown') return isGgml(engine) ? null : undefined;
-    // Servers load weights of 32 bits in 16.
-    return shape.format === 'fp32' && engine !== 'transformers' ? (weightFormat('fp16') ?? null) : null;
-  }
-  // https://huggingface.co/docs/text-generation-inference/conceptual/quantization
-  if (engine === 'tgi' && flag === 'bitsandbytes') return weightFormat('int8');
-  // Transformers does not quantize the scales, unless its code says so.
-  if (engine === 'transformers' && flag === 'bitsandbytes') return weightFormat('bnb-nf4');
-  const id = quantizations.find(([pattern]) => pattern.test(flag))?.[1];
-  // The flag names the loader of a checkpoint that is published with two formats.
-  if (id !== undefined && shape.format.split('-').includes(id)) return null;
-  return id === undefined ? ggufFormat(flag) : weightFormat(id);
-}
-
-function isGgml(engine: Engine): boolean {
-  return engine === 'ollama' || engine === 'llama-cpp';
-}
-
-/** A model of embeddings that is an encoder like BERT: decoders of today share keys and values among heads. */
-function isEncoder({ kind, heads, kvHeads }: ModelShape): boolean {
-  return kind === 'embedding' && heads === kvHeads;
-}
-
-function isMxfp4(shape: ModelShape, format: WeightFormat | null): boolean {
-  return (format?.id ?? shape.format).includes('mxfp4');
-}
-
-/** Values of `--quantization` (vLLM, SGLang), `--quantize` (TGI) and the like. */
-const quantizations: readonly (readonly [RegExp, Parameters<typeof weightFormat>[0]])[] = [
-  [/awq/, 'awq'],
-  [/gptq|marlin/, 'gptq'],
-  [/nvfp4|modelopt_fp4/, 'nvfp4'],
-  [/mxfp4/, 'mxfp4'],
-  [/fp8|modelopt/, 'fp8'],
-  [/^bitsandbytes(?:[-_](?:nf4|fp4|4bit))?$|^bnb/, 'bnb-4bit'],
-  [/int8|w8a8|eetq|^8bit/, 'int8'],
-  [/w4a16|int4/, 'w4a16'],
-  [/hqq/, 'hqq'],
-];
 
 function parallelism(
   { tensor, pipeline, engine, allDevices }: ServedModel,

@@ -3,12 +3,13 @@ import { gpus, gpusByLabel, gpusMentioned } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import type { Referenced, ReferencedDevice } from './cross-references.ts';
+import type { Referenced } from './cross-references.ts';
 import type { DeviceChoice } from './device-choices.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { lowerCount } from './pod.ts';
 import { parseQuantity } from './quantity.ts';
 import { objectName } from './referenced.ts';
+import type { ReferencedDevice } from './referenced-pods.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 

@@ -1,4 +1,5 @@
 import { type GpuModel, gpusNamed } from '../catalog/index.ts';
+import { either } from '../catalog/word-patterns.ts';
 import { type Cursor, keySpanOf } from '../yaml/cursor.ts';
 import type { YamlComment, YamlDocument } from '../yaml/node.ts';
 import { isOneCard, machinesMentioned, modelsMentioned } from './named-models.ts';
@@ -213,8 +214,11 @@ function clausesOnCards(text: string): readonly string[] {
 }
 
 /** Comments on what might be elsewhere. */
-const alternative =
-  /\b(?:or|e\.g|eg|for example|like|such as|instead|if|uncomment|change|unlike|compared|better|vs|least|minimum|newer|above|later)\b|\d\+/i;
+const alternative = either(
+  /\b(?:or|if|instead|uncomment|change)\b/i,
+  /\b(?:e\.g|eg|for example|like|such as)\b/,
+  /\b(?:unlike|compared|better|vs|least|minimum|newer|above|later)\b|\d\+/,
+);
 const comparison = /\b(?:than|not?)\b/i;
 
 /** Whether a text names a card that something does not run on, or no longer. */

@@ -1,14 +1,14 @@
 import type { NamedModel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
-import type { DeviceChoice, DeviceRange } from './device-choices.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
-import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, Manifest } from './workload.ts';
+import type { Manifest } from './workload.ts';
 
 export type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
+
+import type { LlmConfigFacts, PodsFacts, ReferencedDevice, StepFacts, TrainingFacts } from './referenced-pods.ts';
 
 // What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
 // long as the facts in the other document are the same, wherever they move.
@@ -106,6 +106,7 @@ export interface DeviceSharing {
   readonly replicas: number;
 }
 
+/** A ResourceFlavor of a queue. */
 export interface FlavorFacts {
   readonly name: string;
   /** The labels of its nodes; null if no file defines the flavor. */
@@ -133,6 +134,7 @@ export interface LiveCluster {
   readonly asOf: number;
 }
 
+/** The node pools of the connected cluster. */
 export interface LivePools extends LiveCluster {
   readonly pools: readonly NodePool[];
   /** Capacity of the largest node for the first resource; null if no resource is requested. */
@@ -141,6 +143,7 @@ export interface LivePools extends LiveCluster {
   readonly canGrow: boolean;
 }
 
+/** What the nodes of the connected cluster offer. */
 export interface LiveOffers extends LiveCluster {
   /** Accelerator resources, sorted. */
   readonly resources: readonly string[];
@@ -148,10 +151,12 @@ export interface LiveOffers extends LiveCluster {
   readonly deviceClasses: readonly string[] | null;
 }
 
+/** The values that the nodes of the connected cluster have for a label. */
 export interface LiveValues extends LiveCluster {
   readonly values: readonly string[];
 }
 
+/** The node pools on which a pod must run. */
 export interface Landing {
   readonly first: Referenced<null>;
   /** The number of pools besides the first. */
@@ -168,106 +173,13 @@ export interface Landing {
   readonly terms: readonly NodeTerm[];
 }
 
+/** A name without an object, and the objects that it may mean. */
 export interface Dangling {
   /** The name in the referencing object. */
   readonly at: Cursor;
   readonly name: string;
   /** The intended object; several if they are equally near. */
   readonly near: readonly Referenced<null>[];
-}
-
-/** What the containers of a pod request, and where the pod may run. */
-export interface PodsFacts {
-  readonly containers: readonly ReferencedContainer[];
-  readonly selectors: readonly ReferencedSelector[];
-  /** The pods of a group after the first, if there are any. */
-  readonly worker: WorkerFacts | null;
-}
-
-/** The workers of a multi-node runtime; null: a templated size. */
-export interface WorkerFacts extends PodsFacts {
-  /** Number of pipeline stages. */
-  readonly pipeline: number | null;
-  /** GPUs per stage. */
-  readonly tensor: number | null;
-}
-
-export interface ReferencedContainer {
-  readonly type: 'init' | 'sidecar' | 'app';
-  readonly name: string;
-  readonly accelerators: readonly ReferencedRequest[];
-}
-
-export interface ReferencedRequest {
-  readonly resource: string;
-  readonly form: AcceleratorForm;
-  readonly count: number | null;
-}
-
-export interface ReferencedSelector {
-  readonly key: string;
-  readonly values: readonly string[];
-}
-
-/** The two roles of an LLMInferenceServiceConfig; null if it does not configure one. */
-export interface LlmConfigFacts {
-  readonly decode: LlmRoleFacts | null;
-  readonly prefill: LlmRoleFacts | null;
-}
-
-/** null: not configured. */
-export interface LlmRoleFacts {
-  readonly template: ReferencedPods | null;
-  readonly worker: ReferencedPods | null;
-  /** Bounds of the replicas; a null bound is templated. */
-  readonly replicas: { readonly min: number | null; readonly max: number | null } | null;
-  readonly data: WrittenNumber | null;
-  readonly dataLocal: WrittenNumber | null;
-  readonly pipeline: WrittenNumber | null;
-}
-
-/** A number as written; null: templated. */
-export interface WrittenNumber {
-  readonly value: number | null;
-}
-
-export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors'>;
-
-export interface TrainingFacts extends PodsFacts {
-  /** `mlPolicy.numNodes`; null if templated. */
-  readonly numNodes: number | null;
-}
-
-/** The runs of a template of steps. */
-export interface StepFacts {
-  /** By the name of a template in the object; the empty name is what the object starts with. */
-  readonly runs: Table<readonly StepRun[]>;
-  /** The node labels that it selects for its templates. They apply if it is started as a whole. */
-  readonly whole?: ReferencedPods['selectors'];
-}
-
-/** The pods of one template that run at once: at the busiest moment and at most. null: unknown. */
-export interface StepRun extends ReferencedPods {
-  readonly name: string;
-  readonly min: number | null;
-  readonly max: number | null;
-  /** The stages in which they run; missing: in all. */
-  readonly stages?: readonly string[];
-}
-
-/** ImplicitDevices without a position, and with model ids. */
-export interface ReferencedDevice {
-  readonly requested: RequestedResource;
-  readonly form: AcceleratorForm;
-  readonly vendor: string | null;
-  readonly perPod: number | null;
-  readonly each: number | null;
-  readonly all: boolean;
-  readonly between: DeviceRange | null;
-  readonly choices: readonly DeviceChoice[] | null;
-  readonly profile: string | null;
-  readonly memoryMiB: number | null;
-  readonly models: readonly string[];
 }
 
 /** Resource names with their limits. */
@@ -281,6 +193,7 @@ export interface ContainerFacts {
   readonly requests: readonly string[];
 }
 
+/** What a workload is, costs and requests. */
 export interface WorkloadFacts {
   readonly role: string;
   /** The app containers of its pods; null if they are unknown or if other fields than the containers' resources count. */
@@ -300,6 +213,7 @@ export interface WorkloadFacts {
   readonly replicas: number | null | undefined;
 }
 
+/** What a ClusterQueue offers. */
 export interface QueueFacts {
   /** null if a template may add more. */
   readonly resources: readonly string[] | null;

@@ -1,7 +1,7 @@
 import type { GpuModel } from '../catalog/index.ts';
 import { gpus, gpusMentioned, gpusNamed, instanceType, isInstanceTypeLabel, mayNameGpu } from '../catalog/index.ts';
 import { gpusByPciLabel } from '../catalog/pci-devices.ts';
-import { either } from '../catalog/word-patterns.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
 import type { ModelFrom, ModelHint } from './workload.ts';
 
@@ -39,12 +39,10 @@ function modelsOfValue(key: string, value: string): readonly GpuModel[] {
   }
   const named = gpusNamed(value, isAboutDevices(key));
   // `rack: a10` and `zone: p4` are places.
-  return value.length > 3 ||
-    isAboutDevices(key) ||
-    /type|class|kind|model|hardware|node|pool|flavor|profile|group/i.test(short)
-    ? named
-    : [];
+  return value.length > 3 || isAboutDevices(key) || choiceWords.test(short) ? named : [];
 }
+
+const choiceWords = partOf('type class kind model hardware', 'node pool flavor profile group');
 
 function machineModels(value: string): readonly GpuModel[] {
   const model = gpus.get(instanceType(value)?.gpu ?? '');
@@ -55,14 +53,20 @@ const affirmative = /^(?:true|yes|1|present|enabled|exists|)$/i;
 
 /** Whether a key is about accelerators, but not about their number or size: `gpu-type`, `nvidia.com/use-gputype`, `hardware.accelerator`. */
 export function isAboutDevices(key: string): boolean {
-  if (/mem|count|num|core|fraction|percent|limit|size|index|uuid|version/i.test(key)) return false;
-  return mentionsDevices(key);
+  return !amountWords.test(key) && mentionsDevices(key);
 }
+
+const amountWords = partOf('mem count num core fraction percent limit size', 'index uuid version');
 
 /** Whether a key has a word for accelerators: `gpuCount`, `useCuda`, `accelerator`. */
 export function mentionsDevices(key: string): boolean {
-  return /gpu|accelerator|cuda|nvidia|graphics|(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/i.test(key);
+  return deviceWords.test(key);
 }
+
+const deviceWords = either(
+  partOf('gpu accelerator cuda nvidia graphics'),
+  /(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/,
+);
 
 /** Whether a key holds what there is to say of a pod's accelerators: `gpu.productLabel`. Other keys name one of several: `gpu-a16`. */
 export function holdsDevices(key: string): boolean {

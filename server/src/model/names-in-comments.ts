@@ -1,4 +1,5 @@
 import { gpusNamed, instanceType } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { isAboutDevices, modelsMentioned } from './named-models.ts';
 
 // What a comment mentions without saying on what the pods run: names of files, images and models, and where something ran before.
@@ -71,10 +72,15 @@ const label = /^[\w-]+(?:\.[\w-]+)+\/[\w.-]+$/;
 
 /** `A100/H100`, `RTX 4090/RTX 5090`, `8xH100/node`. */
 function isList(text: string): boolean {
-  return text.split('/').every((part) => isCard(part) || besideCards.test(part));
+  return text.split('/').every((part) => part === '' || isCard(part) || isBesideCards(part));
 }
 
-const besideCards = /^(?:|[rg]tx|geforce|radeon|quadro|tesla|\d+(?:gi?b?)?|gpu|card|node|pod|machine|server|host)$/i;
+/** Brands, amounts of memory, and what cards are counted in. */
+function isBesideCards(part: string): boolean {
+  return besideCards.has(part.toLowerCase()) || /^\d+(?:gi?b?)?$/i.test(part);
+}
+
+const besideCards = wordSet('rtx gtx geforce radeon quadro tesla', 'gpu card node pod machine server host');
 
 function isCard(text: string): boolean {
   return gpusNamed(text, true).length > 0 || instanceType(text) !== undefined;

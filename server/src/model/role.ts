@@ -7,12 +7,16 @@ import { useOf } from './process-input.ts';
 import type { Confidence, Container, Manifest, PodSet, Role } from './workload.ts';
 
 /** Namespaces of the cluster itself. Others are only names: people also run their own pods in `nvidia-demo` or `monitoring`. */
-const clusterNamespaces =
-  /^(?:kube-system|kube-public|kube-node-lease|gmp-system|gke-managed-[\w-]+|openshift-[\w-]{0,60}(?:operator|driver|nfd)[\w-]{0,60})$/;
+const clusterNamespaces = either(
+  /^(?:kube-system|kube-public|kube-node-lease|gmp-system)$/,
+  /^gke-managed-[\w-]+$/,
+  /^openshift-[\w-]{0,60}(?:operator|driver|nfd)[\w-]{0,60}$/,
+);
 
 /** Names of device plugins, drivers, exporters and operators: they use GPUs only to provide them. */
 const components = either(
-  /device-?plugin|kubelet-plugin|gpu-operator|container-toolkit|nvidia-mps|node-labell?er|(?:gpu|node)-feature-discovery/,
+  /device-?plugin|kubelet-plugin|gpu-operator|container-toolkit|nvidia-mps/,
+  /node-labell?er|(?:gpu|node)-feature-discovery/,
   /nvidia-driver|driver-(?:installer|daemonset|manager)|(?:mig|vgpu|vfio|fabric)-manager/,
   /(?:cuda|operator|plugin|driver|toolkit)-validator(?:ion)?/,
   /dcgm|(?:node|gpu|rocm)-exporter|neuron-(?:monitor|scheduler)/,
@@ -23,8 +27,11 @@ const components = either(
 const trial = /(?:^|[-_.])(?:test(?:er|ing|s)?|demo|example|sample|trial|burn|bench(?:mark)?)(?:$|[-_.\d])/;
 
 /** Directories through which device plugins and drivers reach the kubelet and the node. */
-const providerPaths =
-  /^\/(?:var\/lib\/kubelet\/(?:device-plugins|plugins|plugins_registry|pod-resources)|run\/nvidia(?:\/(?:driver|validations|toolkit))?)\/?$/;
+const providerPaths = wordSet(
+  '/var/lib/kubelet/device-plugins /var/lib/kubelet/plugins /var/lib/kubelet/plugins_registry',
+  '/var/lib/kubelet/pod-resources',
+  '/run/nvidia /run/nvidia/driver /run/nvidia/validations /run/nvidia/toolkit',
+);
 
 /** What an object is for, with the confidence and the evidence. */
 export interface FoundRole {
@@ -97,7 +104,7 @@ function infrastructureSign({ namespace, name }: Manifest, podSets: readonly Pod
   const image = images.find((one) => components.test(imageName(one)) && !trial.test(imageName(one)));
   if (image !== undefined) return `image ${image}`;
   const paths = podSets.flatMap(({ volumes }) => volumes.map(({ at }) => asText(getIn(at, 'hostPath', 'path')) ?? ''));
-  const path = paths.find((one) => providerPaths.test(one));
+  const path = paths.find((one) => providerPaths.has(one.replace(/\/$/, '')));
   return path === undefined ? undefined : `hostPath ${path}`;
 }
 

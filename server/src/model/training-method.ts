@@ -104,6 +104,7 @@ export function precisionOf(
   return hints.has('tune') || adapter?.bits === 4 ? 'half' : undefined;
 }
 
+/** The optimizer that a setting names, by its words. */
 export function optimizerOf(text: string): Optimizer {
   const is = (word: string) => text.includes(word);
   const small = /8_?bit|fp8/.test(text);
@@ -116,6 +117,7 @@ export function optimizerOf(text: string): Optimizer {
   return small ? 'adamw-8bit' : is('fused') ? 'adamw-fused' : 'adamw';
 }
 
+/** How attention is computed: `eager` stores the scores of all pairs of tokens. */
 export function attentionOf(value: string | undefined): TrainingSettings['attention'] {
   return value === 'eager' || value === 'false' ? 'eager' : 'fused';
 }

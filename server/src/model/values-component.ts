@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
@@ -61,11 +62,12 @@ export function partsAbove({ parent }: Cursor): Cursor | undefined {
 /** The image of a component, which may be next to it, or in a mapping for the rest of its container: `deployment: {image: …}`. */
 export function imageAt(block: Cursor): Cursor | undefined {
   const parts = entries(block).filter(
-    (part) => containerKeys.test(keyOf(part)) && getIn(part, 'resources') === undefined,
+    (part) => containerKeys.has(keyOf(part).toLowerCase()) && getIn(part, 'resources') === undefined,
   );
   const [inPart, ...others] = parts.flatMap((part) => getIn(part, 'image') ?? []);
   const within = others.length === 0 ? inPart : undefined;
   return getIn(block, 'image') ?? within ?? getIn(partsAbove(block), 'image');
 }
 
-const containerKeys = /^(?:deploy|deployment|statefulset|app|main|server|container|pod)$/i;
+/** In lower case. */
+const containerKeys = wordSet('deploy deployment statefulset app main server container pod');

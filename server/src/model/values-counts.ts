@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 import type { YamlNode } from '../yaml/node.ts';
@@ -41,13 +41,13 @@ function withParents(block: Cursor): readonly Cursor[] {
 }
 
 /** Keys of mappings that are offered, not installed. */
-const choiceKeys = /profile|preset|example|sample|template|tier|flavou?r|option|choice|default/i;
+const choiceKeys = partOf('profile preset example sample template', 'tier flavou?r option choice default');
 
 /** Keys next to `resources` that only a component has. */
-const podKeys = wordSet(
-  'replicas replicaCount repository command args extraArgs runtimeClassName nodeSelector tolerations affinity',
-  'persistence volumes',
-);
+const podKeys: ReadonlySet<string> = new Set([
+  ...['replicas', 'replicaCount', 'repository', 'command', 'args', 'extraArgs', 'runtimeClassName'],
+  ...['nodeSelector', 'tolerations', 'affinity', 'persistence', 'volumes'],
+]);
 
 function isPodKey(key: string): boolean {
   return podKeys.has(key) || /^(?:image|service|model)\w*$|^\w*(?:[eE]nv|\wProbe)$/.test(key);

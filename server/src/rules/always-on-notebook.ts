@@ -1,4 +1,4 @@
-import { either } from '../catalog/word-patterns.ts';
+import { either, oneOf } from '../catalog/word-patterns.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { hubOf } from '../model/charts/notebooks.ts';
@@ -114,8 +114,12 @@ function staysUp({ workload: { apiVersion, kind } }: PodSetContext): boolean {
 
 const stopsServers = /idle[-_]?cull|cull[-_]idle|no_activity|cull_inactive/i;
 
-const ideImages =
-  /(?:^|[-_])(?:jupyter(?:lab|hub)?|notebooks?|code-server|openvscode-server|rstudio|vscode|theia|marimo)(?:$|[-_])/;
+const ideImages = new RegExp(
+  `(?:^|[-_])(?:${oneOf(
+    'jupyter jupyterlab jupyterhub notebook notebooks',
+    'code-server openvscode-server vscode rstudio theia marimo',
+  )})(?:$|[-_])`,
+);
 
 const sshImages = /(?:^|[-_])(?:open)?sshd?(?:$|[-_])/;
 

@@ -1,19 +1,18 @@
-import { type ApiType, acceleratorResource } from '../catalog/index.ts';
-import { nearest } from '../catalog/spelling.ts';
+import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
+import { meantQuantity, meantValue, unquoted } from '../evidence/meant-values.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
-import { parseQuantity } from '../model/quantity.ts';
 import { isValues } from '../model/values.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { selectTemplate, wrap } from '../rewrite/api-values.ts';
+import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
-import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { insertKey, renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
+import { type Cursor, entries, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { tableOf } from '../yaml/table.ts';
 import { defineRule, type Report } from './rule.ts';
 
 /**
@@ -211,21 +210,6 @@ function placeOf(at: Cursor): Span {
   return first === undefined ? spanOf(at) : keySpanOf(first);
 }
 
-/** Selects the pods of the template by its labels. */
-function selectTemplate(spec: Cursor, document: YamlDocument): Fix | undefined {
-  const labels = entries(getIn(spec, 'template', 'metadata', 'labels')).map(
-    ({ node, step }) => [String(step), node.kind === 'scalar' && !node.templated ? node.value : undefined] as const,
-  );
-  const known = labels.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
-  if (known.length !== labels.length) return undefined;
-  const value = { matchLabels: tableOf(known) };
-  return fix(
-    'Add a selector for the labels of the pod template',
-    'unsafe',
-    insertKey(document, spec, 'selector', value),
-  );
-}
-
 function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Report {
   const values = type?.form === 'enum' ? type.values.filter((value) => value !== '/') : [];
   const written = textOf(at);
@@ -235,16 +219,12 @@ function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Rep
     message: `${field} must be one of ${listed}, not "${shorten(written, 30)}": the API server rejects the object`,
     span: spanOf(at),
     fixes: () => {
-      const same = values.find((value) => letters(value) === letters(written));
-      const meant = same ?? nearest(written, values)[0];
+      const meant = meantValue(written, values);
       if (meant === undefined) return [];
-      return [fix(`Change to ${meant}`, same === undefined ? 'unsafe' : 'safe', replaceScalar(document, at, meant))];
+      const { value, certain } = meant;
+      return [fix(`Change to ${value}`, certain ? 'safe' : 'unsafe', replaceScalar(document, at, value))];
     },
   };
-}
-
-function letters(text: string): string {
-  return text.toLowerCase().replace(/[^a-z]/g, '');
 }
 
 function notQuantity({ at, field }: ApiProblem, document: YamlDocument): Report {
@@ -255,21 +235,6 @@ function notQuantity({ at, field }: ApiProblem, document: YamlDocument): Report 
     span: spanOf(at),
     fixes: () => (meant === undefined ? [] : [fix(`Change to ${meant}`, 'safe', replaceScalar(document, at, meant))]),
   };
-}
-
-/** The quantity without blanks and with the unit's own spelling: `64 GiB` is 64Gi, `10GB` is 10G. */
-function meantQuantity(written: string): string | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(written.trim());
-  if (match === null) return undefined;
-  const [, digits = '', unit = ''] = match;
-  const prefix = /^([kmgtpe])(i?)(?:b|bytes?)?$/i.exec(unit);
-  // A lower-case m is a thousandth: only a unit of bytes is certain.
-  if (prefix === null || unit === 'm') return unit === '' && digits !== '' ? digits : undefined;
-  const [, letter = '', binary = ''] = prefix;
-  const upper = letter.toUpperCase();
-  const scale = binary === '' && upper === 'K' ? 'k' : upper;
-  const made = `${digits}${scale}${binary.toLowerCase()}`;
-  return parseQuantity(made) === null ? undefined : made;
 }
 
 function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Report {
@@ -305,26 +270,6 @@ function firstLineOf(at: Cursor, { text }: YamlDocument): Span {
   const { start, end } = spanOf(at);
   const line = text.indexOf('\n', start);
   return { start, end: line < 0 ? end : Math.min(end, line) };
-}
-
-/** Brackets around a single word where a list of words is expected, or braces around a name where only a name is required. */
-function wrap({ node, shared }: Cursor, type: ApiType, { text, template }: YamlDocument): Fix | undefined {
-  const written = text.slice(node.span.start, node.span.end);
-  if (shared || template || !/^["']?[\w./-]{1,200}["']?$/.test(written)) return undefined;
-  const isList = type.form === 'list' && (type.of.form === 'string' || type.of.form === 'enum');
-  const isNamed = type.form === 'object' && requiresOnlyName.has(type.name);
-  if (!isList && !isNamed) return undefined;
-  const newText = isList ? `[${written}]` : `{name: ${written}}`;
-  return fix(`Change to ${shorten(newText, 60)}`, 'safe', [{ span: node.span, newText }]);
-}
-
-const requiresOnlyName: ReadonlySet<string> = new Set(['LocalObjectReference', 'PodSchedulingGate']);
-
-/** The number or boolean that a string spells. */
-function unquoted(value: string | number | boolean | null, form: string): number | boolean | undefined {
-  if (typeof value !== 'string') return undefined;
-  if (form === 'boolean' && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
-  return form === 'integer' && /^-?\d{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
 /** The key of a value, or the list of an item. */

@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
@@ -118,8 +119,11 @@ const vendors = [
   {
     resource: /^nvidia\.com\//,
     name: 'NVIDIA GPUs',
-    publisher:
-      /^nvcr\.io\/(?:nim\/|nvidia\/(?:pytorch|tensorflow|jax|cuda|tensorrt|tritonserver|nemo|vllm|sglang)(?:[-/]|$))|^(?:docker\.io\/)?nvidia\/cuda$/,
+    publisher: either(
+      /^nvcr\.io\/nim\//,
+      /^nvcr\.io\/nvidia\/(?:pytorch|tensorflow|jax|cuda|tensorrt|tritonserver|nemo|vllm|sglang)(?:[-/]|$)/,
+      /^(?:docker\.io\/)?nvidia\/cuda$/,
+    ),
     word: /^(?:(?:cuda|cudnn|tensorrt)\d*|cu1[1-3]\d)$/,
   },
   {
@@ -176,7 +180,7 @@ interface Builds {
   readonly amdOnly?: true;
 }
 
-const anyGpu = /gpu|cuda|cublas|cu\d\d|nvidia|rocm|hip|vulkan|intel|sycl|musa|cann|openvino|xpu/i;
+const anyGpu = partOf('gpu nvidia cuda cublas cu\\d\\d rocm hip', 'intel xpu sycl openvino vulkan musa cann');
 
 /** Publishers whose plain tag is for CPUs, by the end of the repository. */
 const separateBuilds: ReadonlyMap<string, Builds> = new Map<string, Builds>([

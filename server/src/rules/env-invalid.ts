@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt } from '../evidence/written.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -118,8 +119,12 @@ function checkVariable(variable: Cursor, context: PodSetContext): void {
 }
 
 /** What a variable can read of its own pod. */
-const fields =
-  /^(?:metadata\.(?:name|namespace|uid)|metadata\.(?:labels|annotations)\['[^']+'\]|spec\.(?:nodeName|serviceAccountName)|status\.(?:hostIPs?|podIPs?))$/;
+const fields = either(
+  /^metadata\.(?:name|namespace|uid)$/,
+  /^metadata\.(?:labels|annotations)\['[^']+'\]$/,
+  /^spec\.(?:nodeName|serviceAccountName)$/,
+  /^status\.(?:hostIPs?|podIPs?)$/,
+);
 const resources = /^(?:limits|requests)\.(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 function checkReference(source: Cursor | undefined, name: string, { report, workload }: PodSetContext): void {

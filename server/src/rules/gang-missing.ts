@@ -1,3 +1,4 @@
+import { partOf } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
@@ -116,6 +117,8 @@ function devicesOf({ accelerators }: PodSet): number {
   return accelerators.reduce((sum, { perPod, form }) => sum + (form === 'whole' ? (perPod ?? 0) : 0), 0);
 }
 
+const groupWords = partOf('queue gang group exclusive coschedul', 'kai\\. runai volcano provisioning-request');
+
 /** Whether anything in the object names a queue, a scheduler or a group of pods. */
 function isGrouped({ manifest, podSets }: Workload): boolean {
   const { root, labels, annotations } = manifest;
@@ -123,12 +126,7 @@ function isGrouped({ manifest, podSets }: Workload): boolean {
   if (isIncomplete(spec) || getIn(spec, 'elasticPolicy') !== undefined) return true;
   if (getIn(spec, 'runPolicy', 'schedulingPolicy') !== undefined || getIn(spec, 'suspend') !== undefined) return true;
   const marks = [...labels, ...annotations, ...podSets.flatMap((one) => [...one.labels, ...one.annotations])];
-  if (
-    marks.some(({ at }) =>
-      /queue|gang|group|exclusive|kai\.|runai|volcano|coschedul|provisioning-request/i.test(keyOf(at)),
-    )
-  )
-    return true;
+  if (marks.some(({ at }) => groupWords.test(keyOf(at)))) return true;
   // Queued provisioning starts all nodes of a job at once.
   if (podSets.some(({ selectors }) => selectors.some(({ key }) => /queued|flex-start/.test(key)))) return true;
   return podSets.some(

@@ -1,4 +1,5 @@
-import { imageParts } from '../catalog/images.ts';
+import { imageParts, isPublishedAs } from '../catalog/images.ts';
+import { either, wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
@@ -97,15 +98,18 @@ function isGated(name: string): boolean {
 
 /** Whether an image that is not the publisher's may hold the model or a token, or a relative path may mean a directory. */
 function mayHoldModel({ at, image }: Container): boolean {
-  return (
-    getIn(at, 'workingDir') !== undefined ||
-    (image !== undefined && !published.test(imageParts(image.value).repository))
-  );
+  return getIn(at, 'workingDir') !== undefined || (image !== undefined && !isPublishers(image.value));
 }
 
-/** Their mirrors keep the name. */
-const published =
-  /(?:^|\/)(?:vllm-openai[\w-]*|sglang|text-generation-inference|text-embeddings-inference|lmdeploy|rocm\/vllm|nvidia\/(?:vllm|sglang))$/;
+function isPublishers(image: string): boolean {
+  const { repository } = imageParts(image);
+  return isPublishedAs(published, repository) || /(?:^|\/)vllm-openai[\w-]*$/.test(repository);
+}
+
+const published = wordSet(
+  'sglang lmdeploy text-generation-inference text-embeddings-inference',
+  'rocm/vllm nvidia/vllm',
+);
 
 /** A file of a Secret may be the token. */
 function mountsSecret({ volumeMounts }: Container, podSet: PodSet): boolean {
@@ -133,4 +137,8 @@ function mayHaveToken({ at, env, command, args, scripts, settingsFiles = [], con
 
 /** A token, another hub, or none at all. */
 const bringsToken = /token|hf_(?:endpoint|hub|api|auth)|hugging|offline|modelscope|proxy/i;
-const logsIn = /(?:hf|hub|auth)[-_]token|hugging_?face|--token\b|\bhf\s+(?:auth|download)|\blogin\b|modelscope/i;
+const logsIn = either(
+  /(?:hf|hub|auth)[-_]token|--token\b/i,
+  /\blogin\b|\bhf\s+(?:auth|download)/,
+  /hugging_?face|modelscope/,
+);

@@ -1,4 +1,5 @@
 import { gpus } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { migOptions } from '../cost/mig-options.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -99,11 +100,10 @@ function isWrong(quantity: Quantity): boolean {
 
 /** Whether a text that is not a quantity is a mistake, such as 1gpu or true, rather than a placeholder such as "..." or N. */
 function looksLikeCount(text: string): boolean {
-  return (
-    /^[-+]?\.?(\d|(inf|nan)$)/i.test(text) ||
-    /^(true|false|yes|no|all|auto|any|one|two|four|eight|half|max)$/i.test(text)
-  );
+  return /^[-+]?\.?(\d|(inf|nan)$)/i.test(text) || amountWords.has(text.toLowerCase());
 }
+
+const amountWords = wordSet('true false yes no', 'all auto any max', 'one two four eight half');
 
 function wholeDevices(
   { resource, form, ...request }: AcceleratorRequest,

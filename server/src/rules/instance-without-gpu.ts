@@ -1,4 +1,5 @@
 import { gpus, instanceType, isInstanceTypeLabel, knownAccelerator } from '../catalog/index.ts';
+import { oneOf } from '../catalog/word-patterns.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -86,8 +87,11 @@ function requestOf({ accelerators }: PodSet): { readonly resource: string; reado
  * Azure's start with N, and Oracle's have GPU in their name.
  */
 const plainTypes = [
-  /^(?:m|c|r|t|x|i|d|z)\d[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?)$/,
-  /^(?:e2|n2|n2d|n4|c2|c2d|c3|c3d|c4|c4a|t2d|t2a|m1|m2|m3|h3)-(?:standard|highmem|highcpu|micro|small|medium|megamem|ultramem|metal)(?:-\d+)?$/,
+  /^[mcrtxidz]\d[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?)$/,
+  new RegExp(
+    `^(?:${oneOf('e2 n2 n2d n4 c2 c2d c3 c3d c4 c4a t2d t2a m1 m2 m3 h3')})-` +
+      `(?:${oneOf('standard highmem highcpu micro small medium megamem ultramem metal')})(?:-\\d+)?$`,
+  ),
   /^Standard_(?:[ABDEFLM]|DC|EC|FX|H[BC]?)\d\w*$/,
   /^(?:VM|BM)\.(?:Standard|DenseIO|Optimized)[\w.]*$/,
 ];

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { isOneRank, pythonCode } from '../command/inline-python.ts';
 import { findLocalProcesses } from '../command/processes.ts';
@@ -195,11 +196,11 @@ function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Work
 function inBenchmark(container: Container, { document }: PodSetContext): Launch | undefined {
   const { command, args, env } = processInput(container);
   const { statements, complete } = readCommandLine(command, args, env);
-  const programs = allCommands(statements).filter(({ words }) => words.some(({ text }) => test.test(baseName(text))));
+  const programs = allCommands(statements).filter(({ words }) => words.some(({ text }) => isTest(baseName(text))));
   const [only, ...others] = programs;
   const [first, ...rest] = only?.words ?? [];
   // Behind a launcher, each of its processes has its own GPUs.
-  if (first === undefined || !complete || others.length > 0 || !test.test(baseName(first.text))) return undefined;
+  if (first === undefined || !complete || others.length > 0 || !isTest(baseName(first.text))) return undefined;
   const flags = readFlags([first, ...rest]);
   // Variables may hold flags, `-g8` is written without a space, and `-T` and `-G` are others than `-t` and `-g`.
   const isUnseen = rest.some((word) => word.dynamic && !flags.some(({ valueWord }) => valueWord === word));
@@ -216,8 +217,16 @@ function inBenchmark(container: Container, { document }: PodSetContext): Launch 
   return span && count > 0 ? { count, text, span, value: undefined, verb } : undefined;
 }
 
-const test =
-  /^(?:all_reduce|all_gather|alltoall|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)_perf(?:_mpi)?$/;
+/** https://github.com/NVIDIA/nccl-tests */
+function isTest(program: string): boolean {
+  const [, operation = ''] = /^(\w+)_perf(?:_mpi)?$/.exec(program) ?? [];
+  return operations.has(operation);
+}
+
+const operations = wordSet(
+  'all_reduce all_gather alltoall broadcast gather hypercube',
+  'reduce reduce_scatter scatter sendrecv',
+);
 
 function numberOf({ value, dynamic }: Flag): number {
   return value !== undefined && !dynamic && /^\d{1,3}$/.test(value) ? Number(value) : Number.NaN;

@@ -1,4 +1,4 @@
-import { either } from '../catalog/word-patterns.ts';
+import { either, wordSet } from '../catalog/word-patterns.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { lowerQuantity, parseQuantity } from '../model/quantity.ts';
@@ -134,16 +134,24 @@ function checkOrder(values: readonly Cursor[], resource: string, report: RuleCon
 }
 
 const standard = either(
-  /^(?:(?:requests|limits)\.)?(?:cpu|memory|ephemeral-storage)$|^(?:requests\.)?(?:storage|hugepages-.+)$/,
-  /^(?:pods|services|services\.(?:loadbalancers|nodeports)|replicationcontrollers|resourcequotas)$/,
-  /^(?:secrets|configmaps|persistentvolumeclaims)$/,
+  /^(?:(?:requests|limits)\.)?(?:cpu|memory|ephemeral-storage)$/,
+  /^(?:requests\.)?(?:storage|hugepages-.+)$/,
+  /^services\.(?:loadbalancers|nodeports)$/,
 );
+const objects = wordSet(
+  'pods services secrets configmaps persistentvolumeclaims',
+  'replicationcontrollers resourcequotas',
+);
+
+function isStandard(name: string): boolean {
+  return objects.has(name) || standard.test(name);
+}
 
 function checkHard(entry: Cursor, { report, document }: RuleContext): void {
   const name = keyOf(entry);
   if (/[${}<>%]/.test(name)) return;
   const gpu = /^(?:(?:requests|limits)\.)?gpus?$/i.test(name);
-  const problem = name.includes('/') ? keyProblem(name) : standard.test(name) ? undefined : 'has no domain';
+  const problem = name.includes('/') ? keyProblem(name) : isStandard(name) ? undefined : 'has no domain';
   if (problem !== undefined) {
     report({
       message: `Resource ${shorten(name, 50)} ${problem}: ${ofQuota}`,

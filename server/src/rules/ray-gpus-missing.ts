@@ -2,7 +2,7 @@ import { readFlags } from '../command/flags.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
-import { leastReplicas, requestedGpus, serveDeployments } from '../evidence/serve-deployments.ts';
+import { leastReplicas, requestedGpus, serveDeployments, serveEngines } from '../evidence/serve-deployments.ts';
 import { countIn } from '../model/count.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -10,7 +10,7 @@ import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor
 import { defineRule } from './rule.ts';
 
 /**
- * A Ray Serve deployment or the entrypoint of a RayJob requests GPUs that its Ray cluster does not have.
+ * A Ray Serve deployment, its model or the entrypoint of a RayJob needs GPUs that its Ray cluster does not have.
  *
  * ## Why
  *
@@ -99,6 +99,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Ray Serve: resource allocation](https://docs.ray.io/en/latest/serve/resource-allocation.html)
+ * - [Ray Serve LLM: cross-node parallelism](https://docs.ray.io/en/latest/serve/llm/user-guides/cross-node-parallelism.html)
  * - [verl: multi-node training](https://verl.readthedocs.io/en/latest/start/multinode.html)
  * - [KubeRay: RayJob, entrypointNumGpus](https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/rayjob-quick-start.html)
  */
@@ -122,6 +123,15 @@ export default defineRule({
       const most = trainer.perNode > has.pod ? `only ${has.pod} in each pod` : `at most ${has.all}`;
       const message = `${trainer.text} needs ${trainer.all} GPUs, but the Ray cluster has ${most}: the training never starts`;
       report({ message, span: spanOf(written) });
+    }
+    for (const engine of serveEngines(manifest.root, document)) {
+      const { at, field, gpus } = engine;
+      const replicas = Math.max(1, engine.replicas ?? 1);
+      if (replicas * gpus <= has.all) continue;
+      const needs = replicas > 1 ? `${replicas} replicas with ${field} ${gpus} need` : `${field} ${gpus} needs`;
+      const lost = gpus > has.all ? 'the model never starts' : 'some never start';
+      const message = `${needs} ${plural(replicas * gpus, 'GPU')}, but the Ray cluster has at most ${has.all}: ${lost}`;
+      report({ message, span: spanOf(at) });
     }
     for (const deployment of serveDeployments(manifest.root, document)) {
       for (const { at, gpus } of requestedGpus(getIn(deployment, 'ray_actor_options', 'num_gpus'))) {

@@ -4,6 +4,7 @@ import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { lowerQuantity, parseQuantity } from '../model/quantity.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, Quantity } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { addLimit } from '../rewrite/quantities.ts';
@@ -80,9 +81,14 @@ export default defineRule({
       report({ message: `${message}: ${rejectionOf(workload)}`, span });
   },
   container(container, context) {
-    if (!isPodSpec(context.podSet, context.workload)) return;
     const limits = getIn(container.resources, 'limits');
     const requests = getIn(container.resources, 'requests');
+    if (!isPodSpec(context.podSet, context.workload)) {
+      // Charts pass resources on as they are.
+      const amounts = isValues(context.workload) ? entries(requests).filter((one) => amountsOfAll.has(keyOf(one))) : [];
+      for (const request of amounts) checkPair(request, container, context);
+      return;
+    }
     for (const entry of [...entries(limits), ...entries(requests)]) {
       if (keyOf(entry).startsWith(quotaPrefix)) checkPrefix(entry, context);
       if (!isOther(keyOf(entry)) || isUnknown(entry)) continue;
@@ -111,6 +117,8 @@ function isOther(name: string): boolean {
   if (/^gpus?$/i.test(name) || isPlaceholderText(name)) return false;
   return !name.startsWith(quotaPrefix) && acceleratorResource(name) === undefined && meantName(name) === undefined;
 }
+
+const amountsOfAll: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 const native = /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;
 

@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -132,8 +132,11 @@ function checkVolume(volume: Volume, pods: string, context: PodSetContext): void
 }
 
 /** Classes of shared file systems, which do not enforce the access mode, and of local disks, which keep all pods on one node. */
-const mountsAnywhere =
-  /nfs|efs|ceph-?fs|azure-?file|filestore|lustre|gluster|juicefs|weka|vast|beegfs|gpfs|local|host-?path/i;
+const mountsAnywhere = partOf(
+  'nfs efs ceph-?fs azure-?file filestore',
+  'lustre gluster juicefs weka vast beegfs gpfs',
+  'local host-?path',
+);
 
 function isOnOneNode({ selectors, pod }: PodSet): boolean {
   const required = 'requiredDuringSchedulingIgnoredDuringExecution';

@@ -1,4 +1,4 @@
-import { type ListeningPort, listeningPort, mentionsPort, portNumber } from '../evidence/listening-port.ts';
+import { declaredPort, type ListeningPort, listeningPort, mayListen, portNumber } from '../evidence/listening-port.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -15,7 +15,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. `containerPort` does not change it. A probe
+ * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. Of other servers, the port is known if a flag,
+ * a variable or a probe names the same one as `containerPort`. `containerPort` does not change it. A probe
  * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
  * port are refused.
  *
@@ -80,7 +81,7 @@ export default defineRule({
   container(container, context) {
     const { podSet, workload } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet) || !isAlone(container, podSet, workload)) return;
-    const server = listeningPort(container);
+    const server = listeningPort(container) ?? declaredPort(container, workload);
     if (server === undefined) return;
     checkProbes(server, container, context);
     checkServices(server, container, context);
@@ -94,7 +95,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const place = getIn(request, 'port');
       const port = portNumber(place, container);
       if (place === undefined || port === undefined || port === server.port) continue;
-      if (isIncomplete(request) || getIn(request, 'host') !== undefined || mentionsPort(port, container)) continue;
+      if (isIncomplete(request) || getIn(request, 'host') !== undefined || mayListen(port, server, container)) continue;
       const effect =
         type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
       report({
@@ -117,11 +118,18 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
   const { podSet, workload, crossReferences, report } = context;
   const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
   if (labels.length === 0 || container.image === undefined) return;
-  for (const { name, file, siblingFolder, facts } of crossReferences.servicesOf(workload.namespace, tableOf(labels))) {
-    const ports = facts.targets?.map((target) => portNumber(target, container)) ?? [];
+  const services = crossReferences.servicesOf(workload.namespace, tableOf(labels));
+  const portsOf = ({ facts }: (typeof services)[number]) =>
+    facts.targets?.map((one) => portNumber(one, container)) ?? [];
+  // Next to a Service with the right port, another one can be for metrics.
+  if (server.declared && services.some((service) => portsOf(service).includes(server.port))) return;
+  for (const service of services) {
+    const { name, file, siblingFolder, facts } = service;
+    const ports = portsOf(service);
     // Clients of a headless Service choose the port themselves.
     if (siblingFolder || ports.length === 0 || !facts.hasAddress) continue;
-    if (ports.some((port) => port === undefined || port === server.port || mentionsPort(port, container))) continue;
+    if (ports.some((port) => port === undefined || port === server.port || mayListen(port, server, container)))
+      continue;
     const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));
     const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
     const source = file === null ? '' : ` (${shorten(file, 30)})`;

@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import { isOnSpot } from '../evidence/spot.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Workload } from '../model/workload.ts';
@@ -119,10 +120,13 @@ function ignoreDisruption(rule: Cursor, { document }: WorkloadContext): Fix | un
 }
 
 function isOrchestrated({ manifest }: Workload): boolean {
-  return [...manifest.labels, ...manifest.annotations].some(({ at: label }) =>
-    /argoproj\.io|airflow|pipelines\.kubeflow\.org|tekton\.dev|dagster|prefect|flyte|metaflow/.test(keyOf(label)),
-  );
+  return [...manifest.labels, ...manifest.annotations].some(({ at: label }) => orchestrators.test(keyOf(label)));
 }
+
+const orchestrators = either(
+  /argoproj\.io|tekton\.dev|pipelines\.kubeflow\.org/,
+  /airflow|dagster|prefect|flyte|metaflow/,
+);
 
 function jobSpec({ kind, apiVersion, manifest: { root } }: Workload): Cursor | undefined {
   return apiVersion.startsWith('batch/') ? kindOf({ kind, apiVersion }).job?.(root) : undefined;

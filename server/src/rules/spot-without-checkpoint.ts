@@ -1,3 +1,4 @@
+import { either } from '../catalog/word-patterns.ts';
 import { readCommandLine } from '../command/shell.ts';
 import { checkpointSigns } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -176,10 +177,15 @@ function keepsStateElsewhere({ kind, apiVersion, podSets }: Workload): boolean {
 
 /** Whether a script sends files elsewhere, itself or with a service for experiments. */
 function sendsFiles({ podSets }: Workload): boolean {
-  const sends = /\b(?:rclone|gsutil|gcloud|azcopy|aws|rsync|scp|upload|push|hub|wandb|mlflow|neptune|comet)|:\/\//i;
   const scripts = podSets.flatMap(({ containers }) => containers.flatMap(({ args }) => args));
   return scripts.some(({ value }) => sends.test(value));
 }
+
+const sends = either(
+  /:\/\/|\b(?:upload|push|hub)/i,
+  /\b(?:rclone|rsync|scp|aws|azcopy|gcloud|gsutil)/,
+  /\b(?:comet|mlflow|neptune|wandb)/,
+);
 
 function mayKeepProgress(podSet: PodSet): boolean {
   const account = asText(getIn(podSet.pod, 'serviceAccountName')) ?? 'default';

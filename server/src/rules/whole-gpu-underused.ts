@@ -1,5 +1,6 @@
-import { imageParts } from '../catalog/images.ts';
+import { imageParts, isPublishedAs } from '../catalog/images.ts';
 import { type GpuModel, gpus, sliceGiB, usableCardGiB } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
 import { formatGiB, formatHourly } from '../cost/money.ts';
@@ -176,15 +177,16 @@ const smallServers: ReadonlyMap<string, number> = new Map(
 
 /** Whether a container runs a published image without settings by which it loads a model several times or transcribes much at once. */
 function isSmallServer({ image, command, args, env }: Container): boolean {
-  if (command.length > 0 || !publishedServers.test(imageParts(image?.value ?? '').repository)) return false;
+  const { repository } = imageParts(image?.value ?? '');
+  const isPublished = isPublishedAs(publishedServers, repository) || /(?:^|\/)wyoming-[a-z-]+$/.test(repository);
+  if (command.length > 0 || !isPublished) return false;
   return ![...args.map(({ value }) => value), ...env.map(({ name }) => name)].some((one) =>
     /workers|batch|parallel|engine|diari|whisperx/i.test(one),
   );
 }
 
 /** https://github.com/speaches-ai/speaches https://github.com/ahmetoner/whisper-asr-webservice */
-const publishedServers =
-  /(?:^|\/)(?:faster-whisper-server|speaches|openai-whisper-asr-webservice|faster-whisper|wyoming-[a-z-]+)$/;
+const publishedServers = wordSet('speaches faster-whisper faster-whisper-server openai-whisper-asr-webservice');
 
 /** A tiny model on each GPU of a replicated or scaled service, or on one of an unknown model. */
 function reportTinyModel(container: Container, context: PodSetContext): void {

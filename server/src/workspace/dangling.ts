@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { either } from '../catalog/word-patterns.ts';
 import type { Dangling, Referenced } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
@@ -10,19 +10,22 @@ import { type NamedAt, namesIn } from './references.ts';
 import { anyObject, type Found, nameOf } from './workspace.ts';
 
 /** The kinds that a project usually defines completely or not at all: workloads, and the queues, runtimes, claims and priorities that they reference. */
-const projectKinds = wordSet(
-  'serving.kserve.io/ServingRuntime serving.kserve.io/LLMInferenceServiceConfig',
-  'trainer.kubeflow.org/TrainingRuntime apps/Deployment apps/StatefulSet argoproj.io/Rollout',
-  'leaderworkerset.x-k8s.io/LeaderWorkerSet kueue.x-k8s.io/LocalQueue kueue.x-k8s.io/ClusterQueue',
-  'kueue.x-k8s.io/ResourceFlavor resource.k8s.io/ResourceClaim resource.k8s.io/ResourceClaimTemplate',
-  '/PersistentVolumeClaim scheduling.k8s.io/PriorityClass',
-);
+const projectKinds: ReadonlySet<string> = new Set([
+  ...['serving.kserve.io/ServingRuntime', 'serving.kserve.io/LLMInferenceServiceConfig'],
+  ...['trainer.kubeflow.org/TrainingRuntime', 'apps/Deployment', 'apps/StatefulSet', 'argoproj.io/Rollout'],
+  ...['leaderworkerset.x-k8s.io/LeaderWorkerSet', 'kueue.x-k8s.io/LocalQueue', 'kueue.x-k8s.io/ClusterQueue'],
+  ...['kueue.x-k8s.io/ResourceFlavor', 'resource.k8s.io/ResourceClaim', 'resource.k8s.io/ResourceClaimTemplate'],
+  ...['/PersistentVolumeClaim', 'scheduling.k8s.io/PriorityClass'],
+]);
 
 /** Whether a text can reference one of them. These are the keys that `namesIn` looks for: other documents need no walk. */
-const canReference = once(({ text }: YamlDocument) =>
-  /\bruntime["']?:|runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim|claimName|priorityClassName/.test(
-    text,
-  ),
+const canReference = once(({ text }: YamlDocument) => referenceKeys.test(text));
+
+const referenceKeys = either(
+  /\bruntime["']?:|runtimeRef|baseRefs/,
+  /scaleTargetRef/,
+  /queue-name|[cC]lusterQueue/,
+  /resourceClaim|claimName|priorityClassName/,
 );
 
 /** The references of an object to those kinds. */

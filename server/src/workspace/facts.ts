@@ -13,34 +13,29 @@ import { smallFiles } from '../model/config-env.ts';
 import type {
   BudgetFacts,
   DeviceSharing,
-  LlmConfigFacts,
-  LlmRoleFacts,
-  PodsFacts,
   QueueFacts,
   QuotaFacts,
-  ReferencedDevice,
-  ReferencedPods,
   ScalerFacts,
   ServiceFacts,
-  StepFacts,
-  TrainingFacts,
   VolumeClaimFacts,
   WorkloadFacts,
-  WrittenNumber,
 } from '../model/cross-references.ts';
-import type { ImplicitDevices } from '../model/implicit-devices.ts';
 import { profilePods } from '../model/kinds/hardware-profile.ts';
-import { llmReplicas } from '../model/kinds/kserve-llm.ts';
 import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { PoolDisk } from '../model/node-terms.ts';
 import type { ModelOptions } from '../model/options.ts';
-import { defaultModelOptions } from '../model/options.ts';
-import { lowerCount } from '../model/pod.ts';
+import type {
+  LlmConfigFacts,
+  PodsFacts,
+  ReferencedDevice,
+  StepFacts,
+  TrainingFacts,
+} from '../model/referenced-pods.ts';
 import { oneReplica } from '../model/scaled.ts';
-import type { Manifest, PodSet } from '../model/workload.ts';
+import type { Manifest } from '../model/workload.ts';
 import {
   asText,
   type Cursor,
@@ -65,8 +60,8 @@ import {
   writtenReplicas,
 } from './namespace-facts.ts';
 import type { OverlayFacts } from './overlay-facts.ts';
+import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
 import { scalerOf } from './scalers.ts';
-import { seenPods } from './seen-pods.ts';
 import { stepFacts } from './step-facts.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */
@@ -187,82 +182,6 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       if (isPoolOfFields(groupOf(manifest.apiVersion), kind)) return { type: 'pools', facts: poolsOf(manifest) };
       return workloadFacts(manifest, options);
   }
-}
-
-function servingFacts(manifest: Manifest): Facts | null {
-  const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
-  const predictor = podSets.find(({ name }) => name === 'predictor');
-  const worker = podSets.find(({ name }) => name === 'worker');
-  if (predictor === undefined) return null;
-  const size = (key: string) => lowerCount(getIn(manifest.root, 'spec', 'workerSpec', key), 1);
-  const sizes = { pipeline: size('pipelineParallelSize'), tensor: size('tensorParallelSize') };
-  return {
-    type: 'pods',
-    facts: { ...podsFacts(predictor), worker: worker === undefined ? null : { ...podsFacts(worker), ...sizes } },
-  };
-}
-
-function llmFacts(manifest: Manifest): LlmConfigFacts {
-  const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
-  const pods = (name: string): ReferencedPods | null => {
-    const podSet = podSets.find((one) => one.name === name);
-    return podSet === undefined ? null : seenPods(podSet);
-  };
-  const role = (name: string, roleSpec: Cursor | undefined): LlmRoleFacts | null => {
-    if (roleSpec === undefined) return null;
-    const number = (key: string): WrittenNumber | null => {
-      const value = getIn(roleSpec, 'parallelism', key);
-      return value === undefined ? null : { value: lowerCount(value, 1) };
-    };
-    const counted = getIn(roleSpec, 'replicas') !== undefined || getIn(roleSpec, 'scaling') !== undefined;
-    return {
-      template: pods(name),
-      worker: pods(`${name} worker`),
-      replicas: counted ? llmReplicas(roleSpec) : null,
-      data: number('data'),
-      dataLocal: number('dataLocal'),
-      pipeline: number('pipeline'),
-    };
-  };
-  const spec = getIn(manifest.root, 'spec');
-  return { decode: role('decode', spec), prefill: role('prefill', getIn(spec, 'prefill')) };
-}
-
-/** The training job is named `node`; other jobs fetch data and models. */
-function trainingFacts(manifest: Manifest): Facts | null {
-  const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
-  const node = podSets.find(({ name }) => name === 'node');
-  if (node === undefined) return null;
-  const written = getIn(manifest.root, 'spec', 'mlPolicy', 'numNodes');
-  return { type: 'training', facts: { ...podsFacts(node), numNodes: lowerCount(written, 1) } };
-}
-
-function podsFacts(podSet: PodSet): PodsFacts {
-  return { ...seenPods(podSet), worker: null };
-}
-
-function seenDevice({
-  requested,
-  form,
-  vendor,
-  perPod,
-  each,
-  all = false,
-  between,
-  choices,
-  profile,
-  memoryMiB,
-  models = [],
-}: ImplicitDevices): ReferencedDevice {
-  return {
-    ...{ requested, form, vendor, perPod, each },
-    all,
-    between: between ?? null,
-    choices: choices ?? null,
-    profile: profile ?? null,
-    memoryMiB: memoryMiB ?? null,
-    models: models.map(({ id }) => id),
-  };
 }
 
 /** https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */

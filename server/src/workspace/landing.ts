@@ -1,4 +1,5 @@
 import { isGpuLabel } from '../catalog/index.ts';
+import { either, wordSet } from '../catalog/word-patterns.ts';
 import { onMachines } from '../evidence/machine-templates.ts';
 import { tolerates } from '../fleet/tolerations.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
@@ -11,6 +12,7 @@ import { indexByPlace, type PlaceIndex } from './place-index.ts';
 import { terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
+/** The kinds on which the pools of a landing depend. */
 export const poolKinds = [...kindsFor('pool'), ...kindsFor('nodes'), ...terraformKinds];
 
 /**
@@ -187,19 +189,24 @@ function canHave({ labels }: NodePool, { key, values }: RequiredLabel): boolean 
 /** Whether a label identifies the pool. Other labels describe the kind of node. */
 function isPoolLabel(key: string): boolean {
   return (
-    /^(?:karpenter\.sh\/(?:nodepool|provisioner-name)|(?:alpha\.eksctl\.io|eks\.amazonaws\.com)\/nodegroup)/.test(
-      key,
-    ) ||
-    /^(?:kubernetes\.azure\.com\/agentpool|node-role\.kubernetes\.io\/.*|(?:.*\.)?node-restriction\.kubernetes\.io\/.*|nvidia\.com\/gpu|amd\.com\/gpu)$/.test(
-      key,
-    ) ||
-    key === 'cloud.google.com/gke-nodepool' ||
-    key === 'cloud.google.com/compute-class' ||
-    !/(?:^|\.)(?:google\.com|kubernetes\.io|k8s\.io|k8s\.aws|azure\.com|karpenter\.sh|nvidia\.com|amd\.com|amazonaws\.com)\//.test(
-      key,
-    )
+    poolLabels.has(key) ||
+    /^karpenter\.sh\/(?:nodepool|provisioner-name)|^(?:alpha\.eksctl\.io|eks\.amazonaws\.com)\/nodegroup/.test(key) ||
+    /^node-role\.kubernetes\.io\/|^(?:.*\.)?node-restriction\.kubernetes\.io\//.test(key) ||
+    !vendorLabel.test(key)
   );
 }
+
+const poolLabels = wordSet(
+  'cloud.google.com/gke-nodepool cloud.google.com/compute-class kubernetes.azure.com/agentpool',
+  'nvidia.com/gpu amd.com/gpu',
+);
+
+/** Labels of clouds, Kubernetes and device plugins describe nodes. */
+const vendorLabel = either(
+  /(?:^|\.)(?:kubernetes\.io|k8s\.io|k8s\.aws|karpenter\.sh)\//,
+  /(?:^|\.)(?:amazonaws|azure|google)\.com\//,
+  /(?:^|\.)(?:nvidia|amd)\.com\//,
+);
 
 function same(a: NodeTaint, b: NodeTaint): boolean {
   return a.key === b.key && a.value === b.value && a.effect === b.effect;

@@ -1,15 +1,7 @@
 import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
-import type {
-  CrossReferences,
-  Demand,
-  FlavorFacts,
-  QueueFacts,
-  Referenced,
-  ScalerFacts,
-} from '../model/cross-references.ts';
-import { scalableKinds } from '../model/kinds/index.ts';
+import type { CrossReferences, Demand } from '../model/cross-references.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
@@ -18,24 +10,15 @@ import { headerKind, sharingKind } from './kinds.ts';
 import { landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
-import {
-  agreed,
-  candidates,
-  factsAs,
-  factsNamed,
-  type Group,
-  inNamespaces,
-  objectNamed,
-  oncePerGroup,
-  referenced,
-  type Scope,
-} from './named.ts';
+import { factsAs, factsNamed, referenced, type Scope } from './named.ts';
 import { budgetsOf, inNamespace, keptRunning, servicesOf } from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
-import { isInSiblingFolder, type Place, placeAt } from './place.ts';
+import { placeAt } from './place.ts';
+import { clusterQueueOf, flavorsOf } from './queue-lookups.ts';
 import { type Reads, recordReads } from './reads.ts';
+import { scalersOf, targetNamed } from './scaler-lookups.ts';
 import { scalerKinds } from './scalers.ts';
-import { anyObject, clusterKind, type FileContext, type Found, type Workspace } from './workspace.ts';
+import { anyObject, clusterKind, type FileContext, type Workspace } from './workspace.ts';
 
 /** Everything outside its text that the analysis of a document can look up. Each lookup is recorded with its result. */
 export interface Lookups {
@@ -208,77 +191,6 @@ const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
 /** The namespace that KServe is installed in, where its shipped configs are. */
 const kserveNamespace = 'kserve';
 
-function scalersOf(
-  scope: Scope,
-  group: string | null,
-  kind: string,
-  namespace: string | null,
-  name: string,
-): readonly Referenced<ScalerFacts>[] {
-  return scalerKinds.flatMap((scaler) => {
-    const named = (wordOf: (found: Found) => string | undefined, ...groups: readonly (string | null)[]) => {
-      const found = inNamespaces(scope, namespace, (where) => {
-        const word = JSON.stringify([...groups, kind, where, name]);
-        return scope.workspace.objects(scaler, wordOf, word, name).nearest(scope);
-      });
-      return scalesNearer(scope, found, kind, namespace, name) ? [] : (agreed(scope, found, 'scaler') ?? []);
-    };
-    if (group === null) return named(targetOf);
-    return [named(targetInGroup, group), named(targetInGroup, null)].flat();
-  });
-}
-
-/**
- * Whether a scaler in a sibling folder scales an object of this name that is nearer to it: the folders are projects of their own. An overlay,
- * which has only patches of the object, is not.
- */
-function scalesNearer(scope: Scope, group: Group, kind: string, namespace: string | null, name: string): boolean {
-  const [first] = group;
-  if (first === undefined || !isInSiblingFolder(scope, first.folders)) return false;
-  const nearestTo = (place: Place) =>
-    objectNamed(scope.workspace, place, scalableKinds(kind), namespace, name).filter(
-      ({ object }) => factsAs(object, 'workload') !== null,
-    );
-  const isOwn = ({ key }: Place) => key === scope.key;
-  if (!nearestTo(scope).some(isOwn)) return false;
-  return group.slice(0, maxSiblings).every((scaler) => {
-    const scaled = nearestTo(scaler);
-    return scaled.length > 0 && !scaled.some(isOwn);
-  });
-}
-
-/** More scalers of one name and distance belong to as many projects. */
-const maxSiblings = 4;
-
-function targetOf({ object }: Found): string | undefined {
-  const facts = object.facts();
-  return facts?.type === 'scaler'
-    ? JSON.stringify([facts.target.kind, object.namespace, facts.target.name])
-    : undefined;
-}
-
-function targetInGroup({ object }: Found): string | undefined {
-  const facts = object.facts();
-  return facts?.type === 'scaler'
-    ? JSON.stringify([facts.target.group, facts.target.kind, object.namespace, facts.target.name])
-    : undefined;
-}
-
-function targetNamed(
-  scope: Scope,
-  kind: string,
-  namespace: string | null,
-  name: string,
-): ReturnType<CrossReferences['workload']> {
-  const kinds = kind === 'InferenceService' ? ['serving.kserve.io/InferenceService'] : scalableKinds(kind);
-  if (kinds.length === 0) return undefined;
-  const own = factsNamed(scope, kinds, namespace, name, 'workload');
-  // In Standard mode KServe names the Deployment of an InferenceService after it.
-  const [service] = /^(?=.+-predictor$).*(?=-predictor$)/.exec(name) ?? [];
-  if (own !== undefined || kind !== 'Deployment' || service === undefined) return own;
-  return factsNamed(scope, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
-}
-
 /** Kinds that keep pods running and have facts as workloads. */
 const stayingKinds: readonly string[] = ['Deployment', 'StatefulSet', 'InferenceService'];
 
@@ -296,33 +208,4 @@ function demandsOf(scope: Scope, namespace: string | null, resource: string): re
 function fileHeader(scope: Scope): readonly string[] {
   const found = scope.workspace.objects(headerKind, anyObject, '').above(scope);
   return found.filter(({ key }) => key === scope.key).flatMap(({ object }) => factsAs(object, 'header') ?? []);
-}
-
-function clusterQueueOf(scope: Scope, namespace: string | null, name: string): Referenced<QueueFacts> | undefined {
-  const locals = candidates(scope, 'kueue.x-k8s.io/LocalQueue', namespace, name);
-  const queue = oncePerGroup(locals, 'one cluster queue', () => clusterQueueIn(locals));
-  if (queue === undefined) return undefined;
-  const agreement = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
-  // Those that are equally near are apart, or none is.
-  const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(scope, folders));
-  return agreement && { ...agreement, siblingFolder: agreement.siblingFolder || siblingFolder };
-}
-
-function flavorsOf(scope: Scope, namespace: string | null, queue: string): readonly FlavorFacts[] {
-  return (clusterQueueOf(scope, namespace, queue)?.facts.flavors ?? []).map((name) => {
-    const flavor = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ResourceFlavor', null, name), 'flavor');
-    return { name, labels: flavor?.facts ?? null };
-  });
-}
-
-/** The ClusterQueue that all of them reference. */
-function clusterQueueIn(locals: Group): string | undefined {
-  const queues = new Set(
-    locals.map(({ object }) => {
-      const facts = object.facts();
-      return facts?.type === 'localQueue' ? facts.clusterQueue : undefined;
-    }),
-  );
-  const [queue, ...others] = queues;
-  return others.length === 0 ? queue : undefined;
 }

@@ -1,4 +1,5 @@
 import { modelFromConfig, type NamedModel } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { agreed, type Scope } from './named.ts';
 import type { DocumentSummary, FileSummary, ObjectSummary } from './summary.ts';
 import { nameOf, type Workspace } from './workspace.ts';
@@ -51,9 +52,16 @@ function foldersNamed(workspace: Workspace, folder: string) {
 function folderNamed(path: string): string | undefined {
   const parts = path.split(/[\\/]/).filter((part) => part !== '' && part !== '.');
   const [last = '', above = ''] = [parts.at(-1), parts.at(-2)];
-  if (!isGeneral.test(last)) return last === '' ? undefined : last;
-  return above === '' || isGeneral.test(above) ? undefined : `${above}/${last}`;
+  if (!isGeneral(last)) return last === '' ? undefined : last;
+  return above === '' || isGeneral(above) ? undefined : `${above}/${last}`;
 }
 
-const isGeneral =
-  /^(?:(?:my|base|the|hf|local|trained|merged)?[-_]?(?:model|weight|checkpoint|output|artifact)s?(?:[-_]?\d+)?|ckpts?|final|latest|best|main|hf|merged|data|mnt|configs?|src|app|v?\d+)$/i;
+/** Whether a folder may hold any model: `model`, `my-weights`, `checkpoint-500`, `v2`. */
+function isGeneral(folder: string): boolean {
+  const name = folder.toLowerCase();
+  return generalFolders.has(name) || anyModel.test(name) || /^v?\d+$/.test(name);
+}
+
+const generalFolders = wordSet('ckpt ckpts merged final latest best main', 'hf data mnt config configs src app');
+const anyModel =
+  /^(?:my|base|the|hf|local|trained|merged)?[-_]?(?:model|weight|checkpoint|output|artifact)s?(?:[-_]?\d+)?$/;

@@ -127,6 +127,7 @@ export function podLabels([podSet, ...others]: readonly PodSet[]): Table<string>
   return tableOf(labels.map(({ value, at }): [string, string] => [keyOf(at), value]));
 }
 
+/** `spec.replicas`: null if it is templated, undefined if it is not set. */
 export function writtenReplicas({ root }: Manifest): number | null | undefined {
   const replicas = getIn(root, 'spec', 'replicas');
   return replicas === undefined ? undefined : lowerCount(replicas, 1);

@@ -13,6 +13,7 @@ export interface OverlayFacts {
   readonly patches: readonly OverlayPatch[];
 }
 
+/** A patch of a kustomization: its file (null for an inline patch) and the objects that it changes. */
 export interface OverlayPatch {
   readonly path: string | null;
   readonly target: PatchTarget;

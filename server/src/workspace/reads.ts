@@ -6,6 +6,7 @@ export interface Reads {
   readonly isCurrent: () => boolean;
 }
 
+/** Looks things up for one document and records the results. */
 export interface Recorder {
   /** Looks up objects of some kinds, or returns the recorded result. */
   lookUpKinds<T>(kinds: readonly string[], question: readonly (string | null)[], lookUp: () => T): T;

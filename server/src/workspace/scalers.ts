@@ -9,6 +9,7 @@ import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.t
 /** The kinds that set the replicas of other objects. */
 export const scalerKinds = kindsFor('scaler');
 
+/** What a scaler scales, and between which bounds. */
 export interface ScalerOf {
   /** The group is null where no apiVersion is set. */
   readonly target: { readonly group: string | null; readonly kind: string; readonly name: string };

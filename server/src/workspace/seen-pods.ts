@@ -1,4 +1,4 @@
-import type { ReferencedPods } from '../model/cross-references.ts';
+import type { ReferencedPods } from '../model/referenced-pods.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
 
 /** The requests and node labels of a pod set, without positions. */

@@ -1,4 +1,4 @@
-import { noCrossReferences, type StepFacts, type StepRun } from '../model/cross-references.ts';
+import { noCrossReferences } from '../model/cross-references.ts';
 import { kindEntry } from '../model/kinds/index.ts';
 import type { PodCount } from '../model/kinds/kind.ts';
 import { runsByTemplate } from '../model/kinds/workflows.ts';
@@ -6,6 +6,7 @@ import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import { defaultModelOptions } from '../model/options.ts';
 import { lowerSelectors } from '../model/pod.ts';
+import type { StepFacts, StepRun } from '../model/referenced-pods.ts';
 import type { Manifest } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
 import { tableOf } from '../yaml/table.ts';

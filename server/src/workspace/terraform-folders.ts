@@ -19,6 +19,7 @@ import { anyObject, type Found, type Workspace } from './workspace.ts';
 
 // The files of a folder of Terraform are one module: they share its values and the regions of its clusters and providers.
 
+/** The kinds under which the workspace stores what Terraform's files state. */
 export const terraformKinds = [terraformKind, terraformRegionKind, terraformValuesKind] as const;
 
 /** What the files of each folder state. */

@@ -79,6 +79,7 @@ export function asNumber(cursor: Cursor | undefined): number | undefined {
   return Math.abs(cursor.node.value) <= Number.MAX_SAFE_INTEGER ? cursor.node.value : undefined;
 }
 
+/** The boolean of a scalar; undefined for any other node or value. */
 export function asBoolean(cursor: Cursor | undefined): boolean | undefined {
   return cursor?.node.kind === 'scalar' && typeof cursor.node.value === 'boolean' ? cursor.node.value : undefined;
 }

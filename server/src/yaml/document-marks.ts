@@ -63,6 +63,7 @@ export function lineStartsOf(text: string): readonly number[] {
   return last.starts;
 }
 
+/** The offset of the first character of each line. */
 export function lineStartsIn(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

@@ -6,6 +6,7 @@ export type DraftScalar = { -readonly [K in keyof YamlScalar]: YamlScalar[K] };
 export type DraftMap = { -readonly [K in keyof YamlMap]: YamlMap[K] } & { entries: YamlEntry[] };
 export type DraftSeq = { -readonly [K in keyof YamlSeq]: YamlSeq[K] } & { items: YamlItem[] };
 
+/** An empty value at an offset. */
 export function emptyScalar(offset: number): DraftScalar {
   const span: Span = { start: offset, end: offset };
   return { kind: 'scalar', value: null, source: '', style: 'plain', templated: false, span };

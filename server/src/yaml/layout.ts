@@ -7,6 +7,7 @@ import { isControl, outputIndent, type TemplateAction } from './template-action.
 
 // The text around an edit: lines, columns, comments and the writing style of its authors.
 
+/** The offset of the first character of the line with an offset. */
 export function lineStart(text: string, offset: number): number {
   const starts = lineStartsOf(text);
   return starts[countWhere(starts, (start) => start <= offset) - 1] ?? 0;
@@ -63,6 +64,7 @@ export function skipBack(doc: YamlDocument, from: number): number {
   }
 }
 
+/** The texts of the comments that are completely in a span. */
 export function commentsIn(doc: YamlDocument, span: Span): string[] {
   return doc.comments
     .slice(commentsBefore(doc, span.start), commentsBefore(doc, span.end))

@@ -2,6 +2,7 @@ import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { illegalCharacter, separatorBefore, withLineFeeds } from './characters.ts';
 import { convertTree } from './convert.ts';
 import { mergeConflict, openActionBefore } from './foreign-lines.ts';
+import { markIncomplete } from './insertion-targets.ts';
 import { closesAll, lenientLexer } from './lenient-lexer.ts';
 import { checkLimits, intricateReason, isTooIntricate, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
@@ -12,7 +13,7 @@ import { type Scan, startScan } from './scanned.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, endBeforeObject, omittedLines, splitDocuments } from './split.ts';
 import { lostObject, streamProblems } from './stream-problems.ts';
-import { type Mask, markIncomplete, maskStandIns, maskTemplates, maskVariables } from './template.ts';
+import { type Mask, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
 export { withOpenBlocks } from './open-blocks.ts';

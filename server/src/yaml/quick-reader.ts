@@ -23,6 +23,7 @@ export interface Reader {
 /** Thrown to leave a text to the library: the cheapest way out of a deep recursion. */
 export const GIVE_UP: unique symbol = Symbol('left to the library');
 
+/** Leaves the text to the library. */
 export function giveUp(): never {
   throw GIVE_UP;
 }
@@ -88,15 +89,18 @@ export function endLine(reader: Reader): void {
   advance(reader);
 }
 
+/** Moves to the start of the next line, or to the end of the text. */
 export function nextLine(reader: Reader): void {
   const newline = reader.source.indexOf('\n', reader.at);
   reader.at = newline === -1 ? reader.source.length : newline + 1;
 }
 
+/** Moves past spaces, but not tabs. */
 export function skipSpaces(reader: Reader): void {
   while (reader.source.charCodeAt(reader.at) === SPACE) reader.at++;
 }
 
+/** Reads a comment to the end of its line. @param ownLine whether nothing else is before it on the line */
 export function comment(reader: Reader, ownLine: boolean): void {
   const start = reader.at;
   const end = lineEnd(reader.source, start);

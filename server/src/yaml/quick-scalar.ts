@@ -88,6 +88,7 @@ export function quoteEnd(source: string, at: number, parent?: number): number {
   }
 }
 
+/** The node of a plain scalar. @param end the offset after its last character */
 export function plainNode(reader: Reader, source: string, start: number, end: number): YamlScalar {
   return scalarNode(reader, { source, style: 'plain', start, end, rawEnd: end });
 }

@@ -23,6 +23,7 @@ export interface WritingStyle {
   readonly literal: boolean;
 }
 
+/** What a scalar is written in, which decides the quotes that it needs. */
 export type ScalarPlace = 'block' | 'flow' | 'json';
 
 /** A scalar's text: plain if that reads back as the same value, quoted otherwise (always in JSON). */
@@ -94,10 +95,12 @@ export function renderEntry(key: string, value: PlainValue, column: number, styl
   return [`${name}: ${renderBlock(value, column, style)[0]}`];
 }
 
+/** Whether a plain value is a list. */
 export function isList(value: PlainValue): value is readonly PlainValue[] {
   return Array.isArray(value);
 }
 
+/** Whether a plain value is a mapping. */
 export function isMapping(value: PlainValue): value is { readonly [key: string]: PlainValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -23,6 +23,7 @@ export function shiftSpan(span: Span, offset: number): Span {
 /** The span of something that is not in any text at hand. It touches no offset. */
 export const nowhere: Span = { start: -1, end: -1 };
 
+/** Whether spans have a character in common. */
 export function spansOverlap(a: Span, b: Span): boolean {
   return a.start < b.end && b.start < a.end;
 }

@@ -200,10 +200,12 @@ function truthOf(truth: boolean | undefined): Evaluated {
   return truth === undefined ? undefined : scalarOf(String(truth));
 }
 
+/** What a template prints, as YAML reads it: `8` is a number. */
 export function scalarOf(source: string): YamlScalar {
   return { ...emptyScalar(0), source, value: resolvePlain(source) };
 }
 
+/** A string, whatever it looks like. */
 export function textOf(source: string): YamlScalar {
   return { ...emptyScalar(0), source, value: source, style: 'double' };
 }

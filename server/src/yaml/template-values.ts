@@ -1,9 +1,11 @@
+import { type Copies, copied, sizeOf } from './copied-nodes.ts';
 import { countWhere } from './document-marks.ts';
+import { insertionTargets } from './insertion-targets.ts';
 import type { YamlDocument, YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
 import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
-import { insertionTargets, type Mask, maskTemplates } from './template.ts';
+import { type Mask, maskTemplates } from './template.ts';
 import type { TemplateAction } from './template-action.ts';
 import type { Evaluated } from './template-functions.ts';
 import { type Helpers, includeFrom } from './template-helpers.ts';
@@ -75,15 +77,15 @@ interface Insertion {
   readonly span: Span;
 }
 
-interface Filling {
+interface Filling extends Copies {
   readonly mask: Mask;
   readonly hidden: ReadonlyMap<YamlNode, readonly Hidden[]>;
   /** The template's, and those of the loops around, the innermost last. */
   readonly readings: readonly TemplateReading[];
-  readonly places: Span[];
-  /** How many more nodes may be copied: a few lines of a hostile chart could expand to millions. */
-  readonly room: { left: number };
 }
+
+/** A few lines of a hostile chart could expand to millions of nodes. */
+const maxCopied = 50_000;
 
 function resultOf(action: TemplateAction | undefined, { readings }: Filling): Evaluated {
   if (action === undefined) return undefined;
@@ -297,42 +299,4 @@ function actionsIn({ actions }: Mask, span: Span): readonly TemplateAction[] {
     found.push(action);
   }
   return found;
-}
-
-const maxCopied = 50_000;
-
-/** A copy of a value at a place of this file; undefined if the limit of copied nodes is exceeded. */
-function copied(value: YamlNode, span: Span, filling: Filling): YamlNode | undefined {
-  const size = sizeOf(value);
-  if (size > filling.room.left) return undefined;
-  filling.room.left -= size;
-  filling.places.push(span);
-  return moved(value, span);
-}
-
-const sizes = new WeakMap<YamlNode, number>();
-
-function sizeOf(node: YamlNode): number {
-  if (node.kind === 'scalar') return 1;
-  const known = sizes.get(node);
-  if (known !== undefined) return known;
-  const children: readonly { readonly value: YamlNode }[] = node.kind === 'map' ? node.entries : node.items;
-  const size = children.reduce((sum, { value }) => sum + sizeOf(value), 1);
-  sizes.set(node, size);
-  return size;
-}
-
-/** A copy of a value from another file, with every node at one place of this one. */
-function moved(node: YamlNode, span: Span): YamlNode {
-  if (node.kind === 'scalar') return { ...node, span };
-  if (node.kind === 'seq') {
-    return { ...node, span, items: node.items.map(({ value }) => ({ value: moved(value, span), shared: true })) };
-  }
-  const entries = node.entries.map(({ key, value }) => ({
-    key,
-    keySpan: span,
-    value: moved(value, span),
-    shared: true,
-  }));
-  return { ...node, span, entries };
 }

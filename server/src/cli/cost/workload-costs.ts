@@ -2,8 +2,8 @@ import type { Range } from '../../cost/types.ts';
 import type { CostRow } from '../../features/cost/cost-rows.ts';
 import type { CountedAmounts } from '../../features/cost/cost-totals.ts';
 import type { CheckedFile } from '../reports/format.ts';
-import { countedCost } from '../reports/json.ts';
 import type { ReportFile } from '../reports/report-schema.ts';
+import { countedCost } from '../reports/summary.ts';
 
 /** What one workload costs while it runs, from a check or from an earlier report. */
 export interface WorkloadCost extends Pick<CostRow, 'kind' | 'namespace' | 'name' | 'problem'>, CountedAmounts {

@@ -2,10 +2,8 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { catalogInfo } from '../../catalog/index.ts';
 import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
-import { HOURS_PER_MONTH } from '../../cost/money.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { PossibleCost } from '../../cost/possible-cost.ts';
-import { timesCount } from '../../cost/range.ts';
 import { monthOf, runBasis } from '../../cost/run-cost.ts';
 import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
@@ -15,7 +13,7 @@ import {
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
 import { costRow } from '../../features/cost/cost-rows.ts';
-import { type CountedAmounts, withoutNoise } from '../../features/cost/cost-totals.ts';
+import { withoutNoise } from '../../features/cost/cost-totals.ts';
 import { runningWorkloads } from '../../features/hover/gpu-words.ts';
 import { memoryRecords } from '../../features/memory-records.ts';
 import { shownFindings } from '../../features/shown-findings.ts';
@@ -26,13 +24,14 @@ import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
-import type { Finding, Severity } from '../../rules/rule.ts';
+import type { Finding } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
 import { jsonText } from '../terminal.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import type { CheckedReport } from './format.ts';
 import { lineStartsOf, positionAt, rangeOf } from './position.ts';
 import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
+import { summarizeReport } from './summary.ts';
 
 /**
  * One file of the report.
@@ -66,69 +65,6 @@ export function costsOf(file: FileAnalysis): readonly CostEstimate[] {
   return runningWorkloads(file).flatMap(({ workload, document }) => document.costOf(workload).cost ?? []);
 }
 
-/** The summary of a report: totals of the known values. */
-export function summarizeReport(files: readonly ReportFile[]): Report['summary'] {
-  const findings: Record<Severity, number> = { error: 0, warning: 0, info: 0, hint: 0 };
-  for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
-  const workloads = countedWorkloads(files);
-  const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
-  const skipped = files.filter(({ parse }) => parse === 'skipped').length;
-  const unpriced = workloads.filter(isUnpriced).length;
-  return {
-    files: files.length,
-    ...(skipped === 0 ? {} : { skipped }),
-    workloads: workloads.length,
-    findings,
-    ...(baselined === 0 ? {} : { baselined }),
-    gpus: sumOfRanges(workloads.map((workload) => countedCost(workload).gpus)),
-    hourly: sumOfRanges(workloads.map((workload) => countedCost(workload).hourly ?? nothing)),
-    ...(unpriced === 0 ? {} : { unpriced }),
-    ...rangedTotal(workloads),
-  };
-}
-
-/** Whether a workload runs and has no price. */
-function isUnpriced(workload: ReportWorkload): boolean {
-  const { hourly, gpus } = countedCost(workload);
-  return hourly === null && gpus.max !== 0 && (workload.role !== 'definition' || workload.release !== undefined);
-}
-
-function rangedTotal(workloads: readonly ReportWorkload[]): Pick<Report['summary'], 'ranged'> {
-  const ranges = workloads.flatMap((workload) => countedCost(workload).possibleHourly ?? []);
-  return ranges.length === 0 ? {} : { ranged: { workloads: ranges.length, hourly: sumOfRanges(ranges) } };
-}
-
-/** The workloads that the totals include: each runs once per entry. */
-export function countedWorkloads(files: readonly ReportFile[]): readonly ReportWorkload[] {
-  return files.flatMap(({ workloads }) => workloads.filter(({ countedIn }) => countedIn === undefined));
-}
-
-/** What totals count of a workload: for values, their release. */
-export function countedCost(workload: ReportWorkload): CountedAmounts & { readonly problem: string | null } {
-  const { release, gpus, cost, costRange, costProblem, role, roleConfidence } = workload;
-  if (release !== undefined)
-    return {
-      ...release,
-      isOpen: release.open === true,
-      monthly: release.hourly && timesCount(release.hourly, HOURS_PER_MONTH),
-      possibleHourly: release.costRange?.hourly ?? null,
-      problem: release.costProblem ?? null,
-    };
-  const possibleHourly = costRange?.hourly ?? null;
-  const isServer = role === 'serving' && roleConfidence !== 'guess';
-  const idleHourly = isServer ? (cost?.idleHourly ?? null) : null;
-  return {
-    gpus,
-    hourly: cost?.hourly ?? null,
-    isOpen: cost?.open === true,
-    // Reports of earlier versions do not say which workloads end.
-    monthly: cost === null ? null : cost.run === undefined ? cost.monthly : cost.run.monthly,
-    possibleHourly,
-    idleHourly,
-    problem: cost === null ? (costProblem ?? null) : null,
-  };
-}
-
 /** One JSON document with one line per file, which both sides can stream. Includes hints; readers choose. */
 export function* renderJson({ files: checked, cluster }: CheckedReport): Generator<string> {
   const files = checked.map(({ file }) => file);
@@ -139,8 +75,6 @@ export function* renderJson({ files: checked, cluster }: CheckedReport): Generat
   for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${jsonText(file)}`;
   yield '\n]}\n';
 }
-
-const nothing = { min: null, max: null };
 
 function toReportCluster({ context, serverVersion, asOf, totals }: PublishedView): NonNullable<Report['cluster']> {
   const { nodes, devices, cost } = totals;
@@ -330,17 +264,4 @@ function byPlace(a: ReportFinding, b: ReportFinding): number {
   const from = a.range.start;
   const to = b.range.start;
   return from.line - to.line || from.column - to.column || (a.rule < b.rule ? -1 : a.rule > b.rule ? 1 : 0);
-}
-
-function sumOfRanges(ranges: readonly { readonly min: number | null; readonly max: number | null }[]): {
-  min: number;
-  max: number;
-} {
-  let min = 0;
-  let max = 0;
-  for (const range of ranges) {
-    min += range.min ?? 0;
-    max += range.max ?? range.min ?? 0;
-  }
-  return { min: withoutNoise(min), max: withoutNoise(max) };
 }

@@ -4,8 +4,8 @@ import { priceBasis } from '../../features/cost/price-basis.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
-import { countedCost, countedWorkloads } from './json.ts';
 import type { ReportFinding } from './report-schema.ts';
+import { countedCost, countedWorkloads } from './summary.ts';
 import { clusterLine, counted, isAtLeast, severities } from './text.ts';
 
 /** A comment for a pull request: the cost of the workloads, then the findings, most severe first. */

@@ -23,9 +23,9 @@ import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CheckedFile, RepeatedAdvice, WorkloadText } from './format.ts';
-import { countedCost, countedWorkloads } from './json.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
+import { countedCost, countedWorkloads } from './summary.ts';
 
 export interface TextOptions {
   readonly style: Style;

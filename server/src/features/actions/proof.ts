@@ -1,9 +1,18 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import type { Finding, Severity } from '../../rules/rule.ts';
-import { splitObjects } from '../../yaml/parse.ts';
 import { applyEdits, type TextEdit } from '../../yaml/span.ts';
-import { splitList } from '../../yaml/split-list.ts';
+import { disjoint } from './disjoint.ts';
+import {
+  areApplicable,
+  counted,
+  hasMore,
+  isFullyParsed,
+  isJson,
+  keepsLineEnds,
+  parsesAlike,
+  splitsAlike,
+} from './text-proof.ts';
 
 /** A possible change of one document. */
 export interface Change {
@@ -200,105 +209,6 @@ export function largestGood<T>(items: readonly T[], isGood: (items: readonly T[]
   return isGood(both) ? both : left;
 }
 
-/** The changes that touch no earlier one. Two insertions at the same place touch, because their order would be arbitrary. */
-export function disjoint<C extends Change>(changes: readonly C[]): readonly C[] {
-  const sorted: TextEdit[] = [];
-  return changes.filter(({ edits }) => {
-    if (edits.some((edit) => touchesSorted(sorted, edit))) return false;
-    for (const edit of edits) sorted.splice(indexFor(sorted, edit.span.start), 0, edit);
-    return true;
-  });
-}
-
-/** The first index whose edit starts at or after the offset. */
-function indexFor(sorted: readonly TextEdit[], start: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle]?.span.start ?? 0) < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function touchesSorted(sorted: readonly TextEdit[], { span }: TextEdit): boolean {
-  const index = indexFor(sorted, span.start);
-  const [before, after] = [sorted[index - 1], sorted[index]];
-  if (before !== undefined && before.span.end > span.start) return true;
-  return after !== undefined && (after.span.start === span.start || after.span.start < span.end);
-}
-
-/**
- * False if the parser had to recover from errors, including duplicate keys, and for line endings that Kubernetes' parser counts differently:
- * YAML 1.1 has more of them.
- */
-export function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
-  return document.skipped === null && document.problems.length === 0 && !/\r(?!\n)|[\u0085\u2028\u2029]/.test(text);
-}
-
-function areApplicable(edits: readonly TextEdit[], text: string): boolean {
-  const ordered = [...edits].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
-  let end = 0;
-  for (const { span } of ordered) {
-    if (span.start < end || span.end < span.start || span.end > text.length) return false;
-    end = span.end;
-  }
-  return (
-    ordered.length > 0 && ordered.reduce((sum, { newText }) => sum + newText.length, 0) <= maxInserted + text.length / 4
-  );
-}
-
-/** Larger insertions, or ones above a quarter of the document, are too long to review and slow to prove. */
-const maxInserted = 20_000;
-
-/** Whether the file splits at the same places, so that the text before and after the document is unaffected. */
-function splitsAlike({ text: before, item }: DocumentAnalysis, after: string): boolean {
-  if (/^\uFEFF?---/.test(before) !== /^\uFEFF?---/.test(after)) return false;
-  if (/\n$/.test(before) && !/\n$/.test(after)) return false;
-  if (item) return isOneItem(after);
-  const [only, ...others] = splitObjects(after);
-  return only?.text === after && others.length === 0;
-}
-
-/** Hide suppression comments: with one of them, the list would be a single document. */
-function isOneItem(text: string): boolean {
-  const list = `apiVersion: v1\nkind: List\nitems:\n${text.replaceAll('gpulint-disable', 'gpulint-')}`;
-  return splitList({ base: 0, text: list }, 0)?.length === 2;
-}
-
-function keepsLineEnds(text: string, edits: readonly TextEdit[]): boolean {
-  const windows = text.includes('\r\n');
-  if (windows && /(?<!\r)\n/.test(text)) return true;
-  return edits.every(({ newText }) =>
-    windows ? !/(?<!\r)\n/.test(newText) : !newText.includes('\r') || !text.includes('\n'),
-  );
-}
-
-function isJson(text: string): boolean {
-  if (!/^\s*[{[]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    // YAML in flow style, not JSON.
-    return false;
-  }
-}
-
-function parsesAlike(before: DocumentAnalysis, after: DocumentAnalysis): boolean {
-  const [was, is] = [before.document, after.document];
-  return (
-    is.skipped === null &&
-    is.template === was.template &&
-    is.problems.length === 0 &&
-    !hasMore(counted(was.comments, commentKey), counted(is.comments, commentKey))
-  );
-}
-
-function commentKey({ text }: { readonly text: string }): string {
-  return text.trimEnd();
-}
-
 const rank: Readonly<Record<Severity, number>> = { hint: 0, info: 1, warning: 2, error: 3 };
 /** A rewrite may cause advice about its new form. */
 const rewriteRank = rank.warning;
@@ -324,15 +234,4 @@ function countFindings(findings: readonly Finding[]): ReadonlyMap<string, number
   return counted(findings, ({ rule, workload, container }) =>
     JSON.stringify([rule, workload?.kind, workload?.name, container]),
   );
-}
-
-function counted<T>(values: readonly T[], key: (value: T) => string): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(key(value), (counts.get(key(value)) ?? 0) + 1);
-  return counts;
-}
-
-/** Whether one has a higher count for any key than the other. */
-function hasMore(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {
-  return [...one].some(([key, count]) => count > (other.get(key) ?? 0));
 }

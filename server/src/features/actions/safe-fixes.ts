@@ -2,16 +2,9 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../yaml/span.ts';
-import {
-  disjoint,
-  isFullyParsed,
-  largestGood,
-  type Place,
-  type ProofBudget,
-  proveInFile,
-  provenFixes,
-  provenTogether,
-} from './proof.ts';
+import { disjoint } from './disjoint.ts';
+import { largestGood, type Place, type ProofBudget, proveInFile, provenFixes, provenTogether } from './proof.ts';
+import { isFullyParsed } from './text-proof.ts';
 
 /** A fix with offsets of the file. */
 export interface FileFix {

@@ -1,3 +1,4 @@
+import { wordSet } from '../../catalog/word-patterns.ts';
 import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { claimedDevices } from '../claims.ts';
 import type { PodCount } from '../kinds/kind.ts';
@@ -161,10 +162,10 @@ function named(holder: Cursor, key: string, type: Container['type']): readonly C
 
 /** Whether an entry next to the containers of the common library is a field that belongs in one of them: `resources`. */
 export function isStrayField(entry: Cursor): boolean {
-  return containerFields.test(keyOf(entry)) && getIn(entry, 'image') === undefined;
+  return containerFields.has(keyOf(entry)) && getIn(entry, 'image') === undefined;
 }
 
-const containerFields = /^(?:resources|env|envFrom|image|command|args|probes|securityContext|lifecycle|ports)$/;
+const containerFields = wordSet('resources env envFrom image command args', 'probes securityContext lifecycle ports');
 
 /** Whether the values of a controller make a DaemonSet. */
 export function runsPerNode(controller: Cursor): boolean {

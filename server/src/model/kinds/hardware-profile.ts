@@ -1,9 +1,9 @@
 import { acceleratorResource } from '../../catalog/index.ts';
 import { asText, type Cursor, getIn, isTemplated, items } from '../../yaml/cursor.ts';
-import type { PodsFacts, ReferencedRequest } from '../cross-references.ts';
 import { lookUp } from '../manifest.ts';
 import { selectorsIn } from '../pod.ts';
 import { parseQuantity } from '../quantity.ts';
+import type { PodsFacts, ReferencedRequest } from '../referenced-pods.ts';
 import type { InheritedPods, KindInput } from './kind.ts';
 
 // OpenShift AI's HardwareProfiles: an InferenceService or a Notebook names one in an annotation, and a webhook adds its devices and node labels.

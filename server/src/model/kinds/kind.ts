@@ -1,8 +1,9 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
-import type { CrossReferences, PodsFacts, Referenced } from '../cross-references.ts';
+import type { CrossReferences, Referenced } from '../cross-references.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
+import type { PodsFacts } from '../referenced-pods.ts';
 import type { Container, FieldSharding, Placement, Retries, Role, Scaling } from '../workload.ts';
 import type { PodHosts } from './pod-addresses.ts';
 

@@ -1,11 +1,12 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
 import { asText, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
-import type { LlmConfigFacts, LlmRoleFacts, Referenced, ReferencedPods, WrittenNumber } from '../cross-references.ts';
+import type { Referenced } from '../cross-references.ts';
 import { lookUp } from '../manifest.ts';
 import { countOf, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import { type Inherited, objectName } from '../referenced.ts';
+import type { LlmConfigFacts, LlmRoleFacts, ReferencedPods, WrittenNumber } from '../referenced-pods.ts';
 import type { FieldSharding } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, unlimitedRetries, written } from './pod-sets.ts';

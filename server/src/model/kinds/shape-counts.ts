@@ -1,3 +1,4 @@
+import { wordSet } from '../../catalog/word-patterns.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { entries, getIn, keyOf } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
@@ -157,12 +158,12 @@ function factorFrom(count: { readonly value: number | null } | undefined): numbe
   return count === undefined ? 1 : count.value;
 }
 
-const leaders = /^(?:leader|head|master|launcher|driver|coordinator|chief|main)$/;
+const leaders = wordSet('leader head master launcher driver coordinator chief main');
 
 /** The part of a group's size that one of its templates takes: one leader, and all others. */
 function shareOf(size: number | null, isShared: boolean, below: readonly string[]): number | null {
   if (!isShared || size === null) return size;
-  if (below.some((word) => leaders.test(word))) return 1;
+  if (below.some((word) => leaders.has(word))) return 1;
   return below.some((word) => /^(?:worker|follower|slave)$/.test(word)) ? Math.max(size - 1, 0) : null;
 }
 

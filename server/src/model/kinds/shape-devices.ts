@@ -1,5 +1,5 @@
 import { acceleratorResource } from '../../catalog/index.ts';
-import { either } from '../../catalog/word-patterns.ts';
+import { either, partOf, wordSet } from '../../catalog/word-patterns.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
 import { countIn } from '../count.ts';
@@ -55,29 +55,34 @@ const programKeys = either(
   /^(?:base-?_?)?models?(?:-?_?(?:name|id|ref|uri|source|path))?$|^datasets?$/i,
   /^(?:engine|runtime|framework|server|serving|inference|worker|trainer|notebook)$/i,
 );
-const runKeys = /^(?:replicas|replicaCount|instances|numWorkers|workers|parallelism|port|ports|podTemplate|template)$/;
+const runKeys = wordSet(
+  'replicas replicaCount instances workers numWorkers parallelism',
+  'port ports template podTemplate',
+);
 
 /** Whether a mapping describes a program, or the hardware of the one that the mapping above it describes. */
 function isOfProgram(block: Cursor, here: readonly Cursor[]): boolean {
-  if (
-    here.some((step) =>
-      /node-?(?:pool|group|s$)|machine|host|hyper|param|config|option|default|profile/i.test(keyOf(step)),
-    )
-  )
-    return false;
+  if (here.some((step) => otherSubjects.test(keyOf(step)))) return false;
   if (runsProgram(block)) return true;
-  return hardwareKeys.test(keyOf(block)) && here.some(runsProgram);
+  return hardwareKeys.has(keyOf(block).toLowerCase()) && here.some(runsProgram);
 }
 
-const hardwareKeys =
-  /^(?:spec|template|compute|hardware|accelerators?|scheduling|deploy(?:ment)?|instance(?:Spec)?|workers?|servers?|predictor|runner|replicas?)$/i;
+/** Keys above machines, parameters and choices. */
+const otherSubjects = partOf('node-?(?:pool|group|s$) machine host', 'hyper param config option default profile');
+
+/** In lower case. */
+const hardwareKeys = wordSet(
+  'spec template instance instancespec deploy deployment scheduling',
+  'compute hardware accelerator accelerators',
+  'worker workers server servers replica replicas predictor runner',
+);
 
 const runsProgram = once((mapping: Cursor): boolean =>
   entries(mapping).some((entry) => programKeys.test(keyOf(entry))),
 );
 
 const runsSomething = once(
-  (mapping: Cursor): boolean => runsProgram(mapping) || entries(mapping).some((entry) => runKeys.test(keyOf(entry))),
+  (mapping: Cursor): boolean => runsProgram(mapping) || entries(mapping).some((entry) => runKeys.has(keyOf(entry))),
 );
 
 /** The mappings with amounts of a block's resources. */
@@ -112,11 +117,11 @@ export function plainCount(block: Cursor): ImplicitDevices | undefined {
   return undefined;
 }
 
+const amountWords = wordSet('num number of n count request limit', 'nvidia portion fraction device');
+
 /** The scalar with the number of GPUs of one pod; undefined if the field is about something else. */
 function countedGpus(entry: Cursor): Cursor | undefined {
-  const words = singularsOf(keyOf(entry)).filter(
-    (word) => !/^(?:num|number|of|n|count|request|limit|nvidia|portion|fraction|device)$/.test(word),
-  );
+  const words = singularsOf(keyOf(entry)).filter((word) => !amountWords.has(word));
   const [subject, per, unit, ...rest] = words;
   if (subject !== 'gpu' && subject !== 'accelerator') return undefined;
   if (

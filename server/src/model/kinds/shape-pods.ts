@@ -123,7 +123,7 @@ const roleWords = once((step: Cursor): readonly string[] => {
   );
 });
 
-const plainKeys = /^(?:spec|template|podTemplate|podSpec|podTemplateSpec|pod)$/;
+const plainKeys = wordSet('spec template pod podSpec podTemplate podTemplateSpec');
 
 /** The nearest name or key above pods that is more specific than `template` and `spec`. */
 function nameOf(here: readonly Cursor[]): string {
@@ -131,7 +131,7 @@ function nameOf(here: readonly Cursor[]): string {
     const named = index > 0 || getIn(step, 'containers') === undefined ? asText(getIn(step, 'name')) : undefined;
     if (named !== undefined && keyOf(step) !== 'metadata') return named;
     const key = keyOf(step);
-    if (key !== '' && !plainKeys.test(key)) return key;
+    if (key !== '' && !plainKeys.has(key)) return key;
   }
   return 'pod';
 }

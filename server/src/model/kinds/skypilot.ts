@@ -1,4 +1,5 @@
 import { type GpuModel, gpusNamed } from '../../catalog/index.ts';
+import { partOf } from '../../catalog/word-patterns.ts';
 import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
 import { cardChoices } from '../card-choices.ts';
@@ -38,8 +39,10 @@ function isLocal(source: Cursor): boolean {
 
 /** Whether a variable may give access to storage, by its name. */
 export function namesAccess(name: string): boolean {
-  return /token|key|secret|credential|password|bucket|s3|gcs|ur[il]|path|dir/i.test(name);
+  return accessWords.test(name);
 }
+
+const accessWords = partOf('token key secret credential password', 'bucket s3 gcs ur[il] path dir');
 
 /** The devices belong to each node. Options may be given on the command line instead. */
 function lowerTask(root: Cursor): KindLowering {

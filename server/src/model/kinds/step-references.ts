@@ -1,7 +1,8 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
-import type { Referenced, StepFacts, StepRun } from '../cross-references.ts';
+import type { Referenced } from '../cross-references.ts';
+import type { StepFacts, StepRun } from '../referenced-pods.ts';
 import type { KindInput, PodSetSource } from './kind.ts';
 import { between } from './pod-sets.ts';
 import type { Use } from './workflow-runs.ts';

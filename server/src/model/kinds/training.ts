@@ -1,8 +1,9 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
-import type { Referenced, TrainingFacts } from '../cross-references.ts';
+import type { Referenced } from '../cross-references.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import { objectName } from '../referenced.ts';
+import type { TrainingFacts } from '../referenced-pods.ts';
 import type { Container } from '../workload.ts';
 import { lowerJobSet } from './groups.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';

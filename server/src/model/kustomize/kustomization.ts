@@ -22,6 +22,7 @@ export interface Kustomization {
   readonly namespace: string | undefined;
 }
 
+/** An entry of `images`: what replaces an image's name, tag or digest. */
 export interface NewImage {
   readonly name: string;
   readonly newName?: string;
@@ -29,12 +30,14 @@ export interface NewImage {
   readonly digest?: string;
 }
 
+/** Labels that all objects get. */
 export interface NewLabels {
   readonly pairs: YamlNode;
   /** Pod templates also get the labels. */
   readonly inTemplates: boolean;
 }
 
+/** A patch, inline or in a file. */
 export interface Patch {
   /** The file, as written; undefined for an inline patch. */
   readonly path: string | undefined;
@@ -134,6 +137,7 @@ function changedConfigMap(generator: Cursor): readonly Patch[] {
   return [patchOf(undefined, JSON.stringify({ data }), target)];
 }
 
+/** The objects that a `target` selects; undefined without one. */
 export function targetOf(target: Cursor | undefined): PatchTarget | undefined {
   if (target === undefined) return undefined;
   const selected = getIn(target, 'labelSelector') !== undefined || getIn(target, 'annotationSelector') !== undefined;

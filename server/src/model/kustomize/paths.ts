@@ -16,6 +16,7 @@ export function resolvePath(from: string, path: string): string | undefined {
 /** Bundled for older engines, a literal in the function would be compiled at each call. */
 const halfPair = /\p{Surrogate}/u;
 
+/** Whether URIs are those of one file, however they are escaped; false if one is undefined. */
 export function isSame(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && nameOf(one) === nameOf(other);
 }

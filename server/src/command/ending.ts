@@ -1,0 +1,88 @@
+import { commandNamed } from '../catalog/program-records.ts';
+import { foregroundFlag } from './background.ts';
+import { timeLimit } from './durations.ts';
+import { doesOf, effectOf, isScript, onlyListsDevices, runsUnknownScript, waitOf } from './effects.ts';
+import { pythonCode } from './inline-python.ts';
+import { wordsOf } from './name-words.ts';
+import type { ProcessInput } from './processes.ts';
+import { programWords, recognizeProgram } from './programs.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
+import { serverWords } from './staying-names.ts';
+
+/** A command line that certainly ends. */
+export interface Ending {
+  /** The command that works, as written. */
+  readonly what: string;
+  readonly words: readonly [Word, Word];
+  /** The flag that keeps it in the foreground, for a program that goes on in the background when its command ends. */
+  readonly foreground?: string;
+  /** The seconds after which `timeout` ends it. */
+  readonly limit?: number;
+}
+
+/**
+ * The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown.
+ * @param trains whether a Python script of unknown use trains, according to its surroundings
+ */
+export function findEnding({ command, args, env }: ProcessInput, trains = false): Ending | undefined {
+  const line = readCommandLine(command, args, env);
+  if (!line.complete || line.statements.some((statement) => waitOf(statement) !== undefined || mayStay(statement)))
+    return undefined;
+  const flags = line.statements.map(foregroundFlag);
+  const isTraining = (statement: Statement) => trains && runsUnknownScript(statement);
+  const effects = line.statements.map((statement, index) =>
+    flags[index] === undefined && !isTraining(statement) ? effectOf(statement) : 'works',
+  );
+  if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return undefined;
+  // Before a wait, a script of any name has ended; alone, many names are also those of servers.
+  if (
+    allCommands(line.statements).some(
+      (command) => effectOf(command) === 'works' && !endsForSure(command) && !(trains && isScript(command)),
+    )
+  )
+    return undefined;
+  const at = effects.lastIndexOf('works');
+  const main = at >= 0 ? line.statements[at] : line.statements.filter(onlyListsDevices).at(-1);
+  const last =
+    main &&
+    allCommands([main])
+      .filter(({ words }) => words.length > 0)
+      .at(-1);
+  const first = last?.words[0];
+  const end = last?.words.at(-1);
+  if (last === undefined || first === undefined || end === undefined) return undefined;
+  const foreground = flags[at];
+  const limit = timeLimit(last);
+  return {
+    what: programWords(last).join(' '),
+    words: [first, end],
+    ...(foreground && { foreground }),
+    ...(limit !== undefined && { limit }),
+  };
+}
+
+/** Whether a command that works is known to end by more than the name of its script. */
+function endsForSure(command: SimpleCommand): boolean {
+  if (doesOf(command) === 'ends' || pythonCode(command) !== undefined || timeLimit(command) !== undefined) return true;
+  const found = recognizeProgram([command]);
+  if (found === undefined || found.confidence === 'certain') return found !== undefined;
+  const named = wordsOf(found.program);
+  if (named.some((word) => serverWords.has(word) || word === 'trainer')) return false;
+  return found.use === 'training' || named.some((word) => stepWords.has(word));
+}
+
+/** Words in the names of scripts that prepare or measure something. */
+const stepWords: ReadonlySet<string> = new Set([
+  ...['download', 'downloader', 'convert', 'converter', 'export', 'preprocess', 'tokenize', 'prepare', 'quantize'],
+  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench', 'smoke', 'sanity', 'selftest'],
+]);
+
+/** Loops without a known end, and launchers of programs whose use is unknown. */
+function mayStay(statement: Statement): boolean {
+  if (statement.kind === 'loop') return statement.keyword !== 'for' || statement.body.some(mayStay);
+  if (statement.kind === 'group') return statement.body.some(mayStay);
+  const words = programWords(statement);
+  const launches =
+    commandNamed(baseName(words[0] ?? ''), words[1])?.runs ?? commandNamed(baseName(words[0] ?? ''))?.runs;
+  return launches === 'processes' && recognizeProgram([statement])?.confidence !== 'certain';
+}

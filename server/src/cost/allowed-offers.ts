@@ -1,0 +1,64 @@
+import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
+import { defaultRegion, isGpuCountLabel, isInstanceTypeLabel, offers, physicalCount } from '../catalog/index.ts';
+import { isAllowed } from '../model/machine-terms.ts';
+import type { NodeTerm } from '../model/node-terms.ts';
+import { once } from '../model/once.ts';
+import type { Placement } from '../model/workload.ts';
+import type { OwnPrices } from './custom-prices.ts';
+import { isPerDevice, machineOf } from './machines.ts';
+import type { Pricing } from './pod-price.ts';
+import { atOwnPrices, isEverywhere, type PricedOffer } from './priced-offer.ts';
+
+/** The offers of a provider for a model, on the machines that the placement allows. */
+export function allowedOffers(
+  model: string,
+  { terms, nodeGpus }: Placement,
+  provider: Provider,
+  sheet: PriceSheet,
+): readonly Offer[] {
+  const all = offers({ gpu: model, provider }, sheet);
+  if (terms.length === 0) return usualOffers(all);
+  const offered = all.filter((offer) => isUsual(offer) || isNamed(terms, offer));
+  const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
+  const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
+  if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
+  // No known machine has exactly this number of devices: price it as a part of a larger one.
+  const fewest = Math.min(...nodeGpus);
+  return offered.filter((offer) => offer.gpuCount >= fewest && isAllowed(others, machineOf(offer)));
+}
+
+/** A machine with a part of a card, or in a few places only, is taken only by name. */
+function isUsual({ gpuCount, instanceType }: Offer): boolean {
+  return gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu');
+}
+
+/** Whether the terms name the type of a machine or, on AWS, its family. */
+function isNamed(terms: readonly NodeTerm[], offer: Offer): boolean {
+  const named = terms.map((term) =>
+    term.filter(
+      ({ key, operator }) => operator === 'In' && (isInstanceTypeLabel(key) || key.endsWith('/instance-family')),
+    ),
+  );
+  return named.some((term) => term.length > 0 && isAllowed([term], machineOf(offer)));
+}
+
+const usualOffers = once((all: readonly Offer[]): readonly Offer[] => all.filter(isUsual));
+
+/** The machines that a placement allows, with their prices in its region or the default one, cheapest first. */
+export function pricesOfMachines(
+  models: readonly string[],
+  placement: Placement,
+  pricing: Pricing,
+  prices: OwnPrices,
+): readonly PricedOffer[] {
+  const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
+  const found = models.flatMap((model) => {
+    const { provider, region } = placement;
+    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
+    const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
+    return all.map(atOwnPrices(prices)).filter((offer) => offer.region === place || isEverywhere(offer));
+  });
+  return found
+    .filter((offer) => hourly(offer) !== null && !isPerDevice(offer))
+    .sort((a, b) => (hourly(a) ?? 0) - (hourly(b) ?? 0));
+}

@@ -1,0 +1,61 @@
+import { gpus, gpusByLabel, labelCandidates } from '../catalog/index.ts';
+import { meantProductLabel } from '../catalog/product-labels.ts';
+
+/** Known values that a certainly wrong one may mean: those of the same card, in the form factor that it names. */
+export function meantValues(key: string, value: string): readonly string[] {
+  // The longest valid label value.
+  if (value.length > 63) return [];
+  const product = key === productLabel ? meantProductLabel(value) : undefined;
+  if (product !== undefined) return [product];
+  const known = labelCandidates(key);
+  // The driver's name is written with hyphens for spaces.
+  const letters = key === productLabel ? value.toLowerCase().replaceAll('_', '-') : value.toLowerCase();
+  const sameLetters = known.filter((candidate) => candidate.toLowerCase() === letters);
+  if (sameLetters.length > 0) return sameLetters;
+  const card = cardOf(value);
+  if (card === undefined || !isCertainlyWrong(key, value)) return [];
+  const same = known.filter((candidate) => cardOf(candidate) === card);
+  const memory = /\d{1,5}gb/i.exec(value)?.[0].toLowerCase();
+  const fitting = same.filter(
+    (candidate) =>
+      (!/sxm/i.test(value) || modelIds(key, candidate).some((id) => id.endsWith('-sxm'))) &&
+      (memory === undefined || modelIds(key, candidate).some((id) => id.includes(memory))),
+  );
+  return fitting.length > 0 ? fitting : same;
+}
+
+/** The label in which NVIDIA's GPU feature discovery names the card. */
+export const productLabel = 'nvidia.com/gpu.product';
+
+/** The word that names the card: `h100` in NVIDIA-H100-80GB-HBM3, `v5e` in tpu-v5e. */
+function cardOf(value: string): string | undefined {
+  const tpu = /^(?:tpu-)?v(\d)(-lite|litepod|[ep])?/.exec(value.toLowerCase());
+  if (tpu !== null) return `v${tpu[1] ?? ''}${/lite/.test(tpu[2] ?? '') ? 'e' : (tpu[2] ?? '')}`;
+  const words = value.toLowerCase().split(/[^a-z0-9]+/);
+  return words.find((word) => /^(?:[abhlptv]\d{1,3}[gs]?|g[bh]\d{3}|k80)$/.test(word));
+}
+
+function modelIds(key: string, value: string): readonly string[] {
+  return gpusByLabel(key, value).map(({ id }) => id);
+}
+
+/**
+ * Platforms add values before the catalog does, so only a form that is never used is certainly wrong: on GKE any other value for a
+ * known card, elsewhere a bare card name or a form factor that the card does not have.
+ */
+function isCertainlyWrong(key: string, value: string): boolean {
+  if (key === 'cloud.google.com/gke-accelerator') return !/vws|shared|mig/i.test(value);
+  if (key === 'cloud.google.com/gke-tpu-accelerator') return /^(?:tpu-)?v\d[ep]?(?:-?litepod)?$/i.test(value);
+  if (key === productLabel) {
+    // Product pages write `Tensor Core GPU`, drivers never do.
+    const name = value
+      .replaceAll('_', '-')
+      .replace(/-tensor-core/i, '')
+      .replace(/-gpu$/i, '');
+    return (
+      /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(name) ||
+      /h[12]00.*sxm|a100.*sxm[^4]/i.test(value)
+    );
+  }
+  return /^nvidia-[a-z]\d+[a-z]?$/i.test(value) && gpus.size > 0;
+}

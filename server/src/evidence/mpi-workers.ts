@@ -1,0 +1,83 @@
+import { commandNamed, type ProgramRecord } from '../catalog/program-records.ts';
+import { either } from '../catalog/word-patterns.ts';
+import { findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
+import { baseName } from '../command/shell.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { lowerCount } from '../model/pod.ts';
+import type { Workload } from '../model/workload.ts';
+import { getIn } from '../yaml/cursor.ts';
+import { processInput, wholeGpus } from './launch.ts';
+import { mpiTasks } from './mpi-tasks.ts';
+
+/** The whole GPUs of one worker, which are in one of its containers; null if that is unknown or if it has none. */
+export function gpusOfWorker({ kind, apiVersion, podSets }: Workload): number | null {
+  const driven = kindOf({ kind, apiVersion }).launcher?.driven;
+  const worker = podSets.find(({ name }) => name === driven);
+  const [only, ...others] = worker?.containers.filter(namesAccelerators) ?? [];
+  if (worker === undefined || only === undefined || others.length > 0) return null;
+  const gpus = wholeGpus(only, worker);
+  return gpus === 0 ? null : gpus;
+}
+
+function slotsPerWorker({ manifest }: Workload): number | null {
+  const written = getIn(manifest.root, 'spec', 'slotsPerWorker');
+  return written === undefined ? null : lowerCount(written, 1);
+}
+
+/** The slots of all workers of an MPI job; null if they are unknown or if the launcher is also a worker. */
+export function slotsOfWorkers(workload: Workload): number | null {
+  const { kind, manifest, podSets } = workload;
+  const tasks = mpiTasks(workload);
+  if (tasks?.slotPerHost === true) return tasks.workers.pods.min;
+  const written = getIn(manifest.root, 'spec', 'slotsPerWorker');
+  if (kind !== 'MPIJob' || written === undefined) return null;
+  const slots = lowerCount(written, 1);
+  const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? null;
+  const launches = getIn(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
+  return slots === null || workers === null || launches ? null : slots * workers;
+}
+
+/** Whether mpirun starts more processes than the new slots allow: then no single number is the fix. */
+export function startsMore({ podSets }: Workload, slots: number): boolean {
+  const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? 0;
+  const containers = podSets.flatMap((podSet) => podSet.containers);
+  return containers.some((one) =>
+    findMpiProcesses(processInput(one)).some(({ count }) => typeof count !== 'number' || count > slots * workers),
+  );
+}
+
+/** Whether options of mpirun, or a script, set the processes per node independently of the slots. */
+export function controlsPlacement({ podSets }: Workload): boolean {
+  const launcher = podSets.find(({ name }) => name === 'Launcher');
+  const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
+  const line = words.map(({ value }) => value).join(' ');
+  return !/\b(mpirun|mpiexec|horovodrun)\b/.test(line) || /npernode|\bppr\b|-ppn|map-by|bind-to|rankfile|\$/.test(line);
+}
+
+/** Whether mpirun starts fewer processes than the workers have GPUs, with one GPU for each process. */
+export function leavesGpusIdle({ line }: MpiProcesses, count: number, slots: number, workload: Workload): boolean {
+  const gpus = gpusOfWorker(workload);
+  if (gpus === null || count >= slots || count === 0) return false;
+  const workers = slots / gpus;
+  const [, perNode, perResource] =
+    /\s(?:(?:-N|-{1,2}npernode|-ppn)[ =]|ppr:)(?:(\d{1,3})(?=\s)|(\d{1,3}):node)/.exec(line) ?? [];
+  // Without such an option, each process takes a slot, on one worker after another or in turn; one for each worker may use all GPUs there.
+  const onWorker = Number(perNode ?? perResource ?? (count > workers || gpus === 1 ? gpus : 0));
+  const words = line.split(' ');
+  // A check whether the workers answer: mpirun -np 1 true.
+  if (words.some((word) => isTrivial(commandNamed(baseName(word))))) return false;
+  return slotsPerWorker(workload) === gpus && onWorker === gpus && !usesSeveralGpus.test(line);
+}
+
+function isTrivial(program: ProgramRecord | undefined): boolean {
+  return program?.runs === undefined && (program?.does === 'nothing' || program?.does === 'lists');
+}
+
+/** Programs and options by which a process uses several GPUs or starts more processes, and options of elastic jobs. */
+const usesSeveralGpus = either(
+  /\b(?:torchrun|accelerate|deepspeed|srun)\b/,
+  /nproc[-_]per[-_]node/,
+  /\s(?:-[gt]|--n(?:gpu|thread)s)[ =]?(?:[2-9]|\d\d)/,
+  /min-np|max-np|host-discovery/,
+);

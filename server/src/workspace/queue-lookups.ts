@@ -1,0 +1,38 @@
+import type { FlavorFacts, QueueFacts, Referenced } from '../model/cross-references.ts';
+import { agreed, candidates, type Group, oncePerGroup, type Scope } from './named.ts';
+import { isInSiblingFolder } from './place.ts';
+
+/** The ClusterQueue behind a LocalQueue; undefined if it is unknown or ambiguous. */
+export function clusterQueueOf(
+  scope: Scope,
+  namespace: string | null,
+  name: string,
+): Referenced<QueueFacts> | undefined {
+  const locals = candidates(scope, 'kueue.x-k8s.io/LocalQueue', namespace, name);
+  const queue = oncePerGroup(locals, 'one cluster queue', () => clusterQueueIn(locals));
+  if (queue === undefined) return undefined;
+  const agreement = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
+  // Those that are equally near are apart, or none is.
+  const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(scope, folders));
+  return agreement && { ...agreement, siblingFolder: agreement.siblingFolder || siblingFolder };
+}
+
+/** The flavors of the ClusterQueue behind a LocalQueue, in its order. */
+export function flavorsOf(scope: Scope, namespace: string | null, queue: string): readonly FlavorFacts[] {
+  return (clusterQueueOf(scope, namespace, queue)?.facts.flavors ?? []).map((name) => {
+    const flavor = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ResourceFlavor', null, name), 'flavor');
+    return { name, labels: flavor?.facts ?? null };
+  });
+}
+
+/** The ClusterQueue that all of them reference. */
+function clusterQueueIn(locals: Group): string | undefined {
+  const queues = new Set(
+    locals.map(({ object }) => {
+      const facts = object.facts();
+      return facts?.type === 'localQueue' ? facts.clusterQueue : undefined;
+    }),
+  );
+  const [queue, ...others] = queues;
+  return others.length === 0 ? queue : undefined;
+}

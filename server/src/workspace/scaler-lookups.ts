@@ -1,0 +1,79 @@
+import type { CrossReferences, Referenced, ScalerFacts } from '../model/cross-references.ts';
+import { scalableKinds } from '../model/kinds/index.ts';
+import { agreed, factsAs, factsNamed, type Group, inNamespaces, objectNamed, type Scope } from './named.ts';
+import { isInSiblingFolder, type Place } from './place.ts';
+import { scalerKinds } from './scalers.ts';
+import type { Found } from './workspace.ts';
+
+/** The scalers of an object, from the nearest folder. @param group null if the API group of the object does not matter */
+export function scalersOf(
+  scope: Scope,
+  group: string | null,
+  kind: string,
+  namespace: string | null,
+  name: string,
+): readonly Referenced<ScalerFacts>[] {
+  return scalerKinds.flatMap((scaler) => {
+    const named = (wordOf: (found: Found) => string | undefined, ...groups: readonly (string | null)[]) => {
+      const found = inNamespaces(scope, namespace, (where) => {
+        const word = JSON.stringify([...groups, kind, where, name]);
+        return scope.workspace.objects(scaler, wordOf, word, name).nearest(scope);
+      });
+      return scalesNearer(scope, found, kind, namespace, name) ? [] : (agreed(scope, found, 'scaler') ?? []);
+    };
+    if (group === null) return named(targetOf);
+    return [named(targetInGroup, group), named(targetInGroup, null)].flat();
+  });
+}
+
+/**
+ * Whether a scaler in a sibling folder scales an object of this name that is nearer to it: the folders are projects of their own. An overlay,
+ * which has only patches of the object, is not.
+ */
+function scalesNearer(scope: Scope, group: Group, kind: string, namespace: string | null, name: string): boolean {
+  const [first] = group;
+  if (first === undefined || !isInSiblingFolder(scope, first.folders)) return false;
+  const nearestTo = (place: Place) =>
+    objectNamed(scope.workspace, place, scalableKinds(kind), namespace, name).filter(
+      ({ object }) => factsAs(object, 'workload') !== null,
+    );
+  const isOwn = ({ key }: Place) => key === scope.key;
+  if (!nearestTo(scope).some(isOwn)) return false;
+  return group.slice(0, maxSiblings).every((scaler) => {
+    const scaled = nearestTo(scaler);
+    return scaled.length > 0 && !scaled.some(isOwn);
+  });
+}
+
+/** More scalers of one name and distance belong to as many projects. */
+const maxSiblings = 4;
+
+function targetOf({ object }: Found): string | undefined {
+  const facts = object.facts();
+  return facts?.type === 'scaler'
+    ? JSON.stringify([facts.target.kind, object.namespace, facts.target.name])
+    : undefined;
+}
+
+function targetInGroup({ object }: Found): string | undefined {
+  const facts = object.facts();
+  return facts?.type === 'scaler'
+    ? JSON.stringify([facts.target.group, facts.target.kind, object.namespace, facts.target.name])
+    : undefined;
+}
+
+/** The workload that a scaler names. */
+export function targetNamed(
+  scope: Scope,
+  kind: string,
+  namespace: string | null,
+  name: string,
+): ReturnType<CrossReferences['workload']> {
+  const kinds = kind === 'InferenceService' ? ['serving.kserve.io/InferenceService'] : scalableKinds(kind);
+  if (kinds.length === 0) return undefined;
+  const own = factsNamed(scope, kinds, namespace, name, 'workload');
+  // In Standard mode KServe names the Deployment of an InferenceService after it.
+  const [service] = /^(?=.+-predictor$).*(?=-predictor$)/.exec(name) ?? [];
+  if (own !== undefined || kind !== 'Deployment' || service === undefined) return own;
+  return factsNamed(scope, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
+}
