@@ -108,7 +108,7 @@ export default defineRule({
     // A wrapper may start a shell.
     if (operator !== undefined && isPlainName(first.value) && !words.some(({ value }) => isShell(baseName(value)))) {
       context.report({
-        message: `"${operator.value}" is an argument of ${shorten(first.value, 30)}, because no shell reads the command: what follows never runs; use ["sh", "-c", "…"]`,
+        message: `"${operator.value}" is an argument of ${shorten(first.value, 30)} without a shell: what follows never runs; use ["sh", "-c", "…"]`,
         span: spanOf(operator.at),
       });
       return;

@@ -120,7 +120,7 @@ function reportShellForm({ env }: Container, words: readonly Located<string>[], 
     // A tool that fills in variables fills in all of them.
     if (braced === undefined || owner === undefined || isTemplated(owner.value?.at)) continue;
     report({
-      message: `Only a shell expands ${shorten(value.slice(flag.length), 50)}: the program gets this literal text; use $(${shorten(braced, 40)})`,
+      message: `Only a shell expands ${shorten(value.slice(flag.length), 50)}: the program gets this literal text`,
       span: spanOf(at),
       fixes: () => [fix(`Change to $(${braced})`, 'safe', replaceScalar(document, at, `${flag}$(${braced})`))],
     });

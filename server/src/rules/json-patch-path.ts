@@ -68,7 +68,7 @@ function checkPath(at: Cursor, { document, report }: DocumentContext): void {
     const span = spanInScalar(document, { value, at }, { start: index, end: index + name.length });
     const escaped = name.replace('/', '~1');
     report({
-      message: `${shorten(name, 60)} is two keys in a JSON patch: kustomize finds no such path; write ${shorten(escaped, 60)}`,
+      message: `${shorten(name, 60)} is two keys in a JSON patch: kustomize finds no such path`,
       span,
       fixes: () => [
         document.text.slice(span.start, span.end) === name && !at.shared

@@ -128,7 +128,7 @@ function isOnHostNetwork({ pod }: PodSet): boolean {
 function nodeDns(podSet: PodSet): string | undefined {
   const { pod } = podSet;
   return isOnHostNetwork(podSet) && getIn(pod, 'dnsPolicy') === undefined && getIn(pod, 'dnsConfig') === undefined
-    ? 'does not resolve: with hostNetwork, the pod asks the DNS of its node; set dnsPolicy to ClusterFirstWithHostNet'
+    ? 'does not resolve: with hostNetwork, the pod asks the DNS of its node'
     : undefined;
 }
 

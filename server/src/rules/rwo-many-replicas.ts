@@ -86,47 +86,33 @@ export default defineRule({
     // An autoscaler that may start a second pod needs a volume for it, too.
     const pods = min === null ? null : Math.max(min, max ?? 0);
     if (context.workload.partial || context.workload.role === 'definition' || !requestsAccelerators(podSet)) return;
-    for (const volume of podSet.volumes) checkClass(volume, context);
-    if (pods === null || pods < 2 || !podSet.accelerators.some(({ form }) => form === 'whole')) return;
-    if (isOnOneNode(podSet)) return;
-    for (const volume of podSet.volumes) checkVolume(volume, min === pods ? `${pods}` : `up to ${pods}`, context);
+    const isShared =
+      pods !== null && pods > 1 && podSet.accelerators.some(({ form }) => form === 'whole') && !isOnOneNode(podSet);
+    const words = isShared ? (min === pods ? `${pods}` : `up to ${pods}`) : undefined;
+    for (const volume of podSet.volumes) checkVolume(volume, words, context);
   },
 });
-
-function claimOf({ at }: Volume, { crossReferences, workload }: PodSetContext) {
-  const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
-  const name = asText(claimName);
-  if (claimName === undefined || name === undefined || isTemplated(claimName) || isIncomplete(at)) return undefined;
-  const claim = crossReferences.volumeClaim(workload.namespace, name);
-  return claim === undefined || claim.siblingFolder ? undefined : { claim, claimName, name };
-}
-
-type Volume = PodSet['volumes'][number];
 
 /** Classes that clouds set up for disks, which one node mounts at a time. */
 const diskClasses = wordSet('gp2 gp3 io1 io2 st1 standard-rwo premium-rwo managed-csi managed-csi-premium');
 
-/** Reports a claim that its class cannot provide. */
-function checkClass(volume: Volume, context: PodSetContext): void {
-  const found = claimOf(volume, context);
-  const { accessModes = [], storageClass } = found?.claim.facts ?? {};
-  if (found === undefined || !accessModes.includes('ReadWriteMany') || !diskClasses.has(storageClass ?? '')) return;
-  context.report({
-    message: `ReadWriteMany claim ${shorten(found.name, 40)} has class ${storageClass}, a disk that only one node can mount: it stays Pending`,
-    span: spanOf(found.claimName),
-  });
-}
-
-function checkVolume(volume: Volume, pods: string, context: PodSetContext): void {
-  const found = claimOf(volume, context);
-  if (found === undefined) return;
-  const { claim, claimName, name } = found;
+/** @param pods how many mount it from more than one node; undefined: only one may */
+function checkVolume({ at }: PodSet['volumes'][number], pods: string | undefined, context: PodSetContext): void {
+  const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
+  const name = asText(claimName);
+  if (claimName === undefined || name === undefined || isTemplated(claimName) || isIncomplete(at)) return;
+  const claim = context.crossReferences.volumeClaim(context.workload.namespace, name);
+  if (claim === undefined || claim.siblingFolder) return;
   const { accessModes, storageClass } = claim.facts;
   const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
-  if (!single || mountsAnywhere.test(storageClass ?? '')) return;
+  const isDisk = accessModes.includes('ReadWriteMany') && diskClasses.has(storageClass ?? '');
+  if (!isDisk && (pods === undefined || !single || mountsAnywhere.test(storageClass ?? ''))) return;
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
+  const problem = isDisk
+    ? `has class ${storageClass}, a disk that only one node can mount: it stays Pending`
+    : `is mounted by ${pods} pods: those on a different node from the first never start`;
   context.report({
-    message: `${accessModes[0]} claim ${shorten(name, 40)}${source} is mounted by ${pods} pods: those on a different node from the first never start`,
+    message: `${isDisk ? 'ReadWriteMany' : accessModes[0]} claim ${shorten(name, 40)}${source} ${problem}`,
     span: spanOf(claimName),
   });
 }

@@ -1,10 +1,10 @@
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { fix } from '../rewrite/fix.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * A container starts a script from a ConfigMap or a Secret that nobody may execute.
@@ -80,7 +80,9 @@ export default defineRule({
     context.report({
       message: `${shorten(program.value, 50)} is not executable, because the volume sets no mode (default 0644): the container never starts`,
       span: spanOf(program.at),
-      fixes: () => [setMode(source, context)],
+      fixes: () => [
+        fix('Set defaultMode to 493 (octal 755)', 'unsafe', setKey(context.document, source, 'defaultMode', 0o755)),
+      ],
     });
   },
 });
@@ -99,8 +101,4 @@ function filesOf(name: string, { volumes }: PodSet): Cursor | undefined {
 function setsMode(source: Cursor): boolean {
   if (isIncomplete(source) || source.node.kind !== 'map' || getIn(source, 'defaultMode') !== undefined) return true;
   return items(getIn(source, 'items')).some((item) => isIncomplete(item) || getIn(item, 'mode') !== undefined);
-}
-
-function setMode(source: Cursor, { document }: PodSetContext): Fix | undefined {
-  return fix('Set defaultMode to 493 (octal 755)', 'unsafe', setKey(document, source, 'defaultMode', 0o755));
 }

@@ -195,7 +195,7 @@ const listed = table<readonly string[]>({
 });
 
 /** Words for them that are values elsewhere. */
-const synonyms = table<string>({ x86: 'amd64', x8664: 'amd64', aarch64: 'arm64', ondemand: 'on-demand' });
+const synonyms = table<string>({ x8664: 'amd64', aarch64: 'arm64' });
 
 /** Reports another spelling of a label's only values. */
 function checkListed(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
