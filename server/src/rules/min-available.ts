@@ -125,14 +125,17 @@ function isGang(spec: Cursor | undefined, podSets: readonly PodSet[], total: num
     )
   )
     return false;
-  return podSets.every((podSet) => {
-    const { containers } = podSet;
-    const line = containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)).join(' ');
-    const isCounted = plugin || new RegExp(`--nnodes[= ]${total}(?:\\s|$)`).test(line);
-    return (
-      isCounted &&
-      requestsAccelerators(podSet) &&
-      !/nnodes[= ](?:(?!nnodes[= ])\S)*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line)
-    );
-  });
+  return (
+    podSets.length > 0 &&
+    podSets.every((podSet) => {
+      const { containers } = podSet;
+      const line = containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)).join(' ');
+      const isCounted = plugin || new RegExp(`--nnodes[= ]${total}(?:\\s|$)`).test(line);
+      return (
+        isCounted &&
+        requestsAccelerators(podSet) &&
+        !/nnodes[= ](?:(?!nnodes[= ])\S)*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line)
+      );
+    })
+  );
 }
