@@ -2,6 +2,7 @@ import { placesAt } from '../evidence/written.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
 import { asString, type Cursor, isTemplated, rootCursor } from '../yaml/cursor.ts';
+import { replacePart } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
@@ -70,11 +71,7 @@ function checkPath(at: Cursor, { document, report }: DocumentContext): void {
     report({
       message: `${shorten(name, 60)} is two keys in a JSON patch: kustomize finds no such path`,
       span,
-      fixes: () => [
-        document.text.slice(span.start, span.end) === name && !at.shared
-          ? fix(`Write ${escaped}`, 'safe', [{ span, newText: escaped }])
-          : undefined,
-      ],
+      fixes: () => [fix(`Write ${escaped}`, 'safe', replacePart(document, at, span, name, escaped))],
     });
   }
 }
