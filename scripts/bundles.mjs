@@ -3,6 +3,7 @@
 // All outputs are CommonJS named `.js`, and package.json therefore has no "type": "module". VS Code decides by that field how to load an
 // extension: with it, its web worker host refuses every `.js` entry, and older hosts do not know a `.cjs` entry there.
 import { chmodSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { inColumns } from './catalog-columns.mjs';
@@ -42,8 +43,8 @@ export function bundlesOf({ dev }) {
   const withCatalog = { './data.ts': './catalog.js' };
   return [
     { ...node, entryPoints: ['vscode-languageserver-protocol/node'], outfile: 'dist/protocol.js' },
-    // The catalog's data, which the bundles that read it share.
-    { ...node, entryPoints: ['server/src/catalog/data.ts'], outfile: 'dist/catalog.js' },
+    // The catalog's data, which the bundles that read it share, with a file of its own.
+    { ...node, entryPoints: ['server/src/catalog/data.ts'], outfile: 'dist/catalog.js', assetNames: '[name]' },
     {
       ...withProtocol,
       entryPoints: ['client/src/node.ts'],
@@ -122,30 +123,50 @@ const withoutModels = {
   },
 };
 
-/** The catalogue as text, for browsers, which unpack nothing without waiting. */
-export const dataAsText = dataPlugin((text) => JSON.stringify(text));
+/** The catalog as text, for browsers, which unpack nothing without waiting. */
+export const dataAsText = catalogData((text) => `const text = ${JSON.stringify(text)};`);
 
-/** The same packed, for Node: less than half the size, unpacked in a few milliseconds. */
-export const dataPacked = dataPlugin((text) => {
-  const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS };
-  const packed = brotliCompressSync(text, { params }).toString('base64');
-  return `require('node:zlib').brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString()`;
-});
+/** The same as a packed file next to the bundle, for Node: a quarter of the size, unpacked in a few milliseconds. */
+export const dataPacked = catalogData(
+  () => `import packed from 'catalog.br';
+    import { readFileSync } from 'node:fs';
+    import { brotliDecompressSync } from 'node:zlib';
+    const text = brotliDecompressSync(readFileSync(__dirname + '/' + packed)).toString();`,
+);
 
 /**
- * The catalogue as `JSON.parse('…')`: at every start the engine reads a text of JSON several times as fast as the same as code.
- * @param {(text: string) => string} toCode an expression whose value is the text
+ * All files of the catalog in one text of JSON: at every start the engine reads it several times as fast as the same as code.
+ * @param {(text: string) => string} textOf code that defines `text`
  * @returns {import('esbuild').Plugin}
  */
-function dataPlugin(toCode) {
+function catalogData(textOf) {
   const columns = fileURLToPath(new URL('./catalog-columns.mjs', import.meta.url));
   return {
     name: 'catalog-data',
     setup(build) {
-      build.onLoad({ filter: /[\\/]catalog[\\/]data[\\/][a-z]+\.json$/ }, ({ path }) => ({
-        contents: `import { fromColumns } from ${JSON.stringify(columns)};
-          export default /* @__PURE__ */ fromColumns(JSON.parse(${toCode(JSON.stringify(inColumns(readData(path))))}));`,
-        loader: 'js',
+      build.onLoad({ filter: /[\\/]catalog[\\/]data\.ts$/ }, ({ path: module }) => {
+        const files = [...readFileSync(module, 'utf8').matchAll(/default as (\w+) \} from '(.+\.json)'/g)];
+        const data = files.map(([, , file = '']) => inColumns(readData(path.join(path.dirname(module), file))));
+        const text = JSON.stringify(data);
+        return {
+          contents: `import { fromColumns } from ${JSON.stringify(columns)};
+            ${textOf(text)}
+            export const [${files.map(([, name]) => name)}] = JSON.parse(text).map(fromColumns);`,
+          loader: 'js',
+          resolveDir: path.dirname(module),
+          pluginData: text,
+        };
+      });
+      build.onResolve({ filter: /^catalog\.br$/ }, ({ path: name, pluginData }) => ({
+        path: name,
+        namespace: 'packed',
+        pluginData,
+      }));
+      build.onLoad({ filter: /.*/, namespace: 'packed' }, ({ pluginData: text }) => ({
+        contents: brotliCompressSync(text, {
+          params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
+        }),
+        loader: 'file',
       }));
     },
   };

@@ -97,6 +97,11 @@ test('a package is imported only where it belongs', () => {
   expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
 });
 
+test('one file imports values of the language server library, because the bundle copies its exports for each', () => {
+  const importing = imports.filter(({ target, typeOnly }) => target === 'vscode-languageserver' && !typeOnly);
+  expect([...new Set(importing.map(({ file }) => file))]).toEqual(['server/src/lsp/library.ts']);
+});
+
 describe('cycles', () => {
   test('no file imports itself through others, not even a type', () => {
     expect([...cyclesOf(imports)]).toEqual([]);

@@ -3,7 +3,7 @@ import { estimateCost } from '../cost/estimate.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import { type PossibleCost, possibleCost } from '../cost/possible-cost.ts';
 import type { CostResult } from '../cost/types.ts';
-import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
+import type { FitFacts } from '../fleet/fit-question.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { lowerDocument } from '../model/lower.ts';
@@ -20,6 +20,7 @@ import type { FileContext, Workspace } from '../workspace/workspace.ts';
 import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { once } from '../yaml/once.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 import { partialDocument } from '../yaml/partial.ts';
 import { missingIn, withChartValues, withDefaults } from './chart-findings.ts';
@@ -128,26 +129,16 @@ export function analyzeDocument(
     if (!hasRelatedFiles(rendered, related)) return workloads;
     return withRelatedFiles(document(), workloads, related, config, crossReferences);
   });
-  const costs = new WeakMap<Workload, CostResult>();
-  const costOf = (workload: Workload) => {
-    const cost = costs.get(workload) ?? estimateCost(workload, config.prices, config.training?.stepSeconds ?? null);
-    costs.set(workload, cost);
-    return cost;
-  };
-  const ranges = new WeakMap<Workload, { readonly range: PossibleCost | undefined }>();
-  const rangeOf = (workload: Workload) => {
-    const known = ranges.get(workload) ?? {
-      range: missingFor(costOf(workload).unknown) === 'gpu' ? possibleCost(workload, config.prices) : undefined,
-    };
-    ranges.set(workload, known);
-    return known.range;
-  };
-  const questions = new WeakMap<Workload, { readonly question: FitQuestion | undefined }>();
+  const costOf = once((workload: Workload) =>
+    estimateCost(workload, config.prices, config.training?.stepSeconds ?? null),
+  );
+  const rangeOf = once((workload: Workload) =>
+    missingFor(costOf(workload).unknown) === 'gpu' ? possibleCost(workload, config.prices) : undefined,
+  );
+  const questionOf = once((workload: Workload) => fitQuestion(workload, crossReferences));
   const fitOf = (workload: Workload) => {
-    if (!lookups.isConnected()) return undefined;
-    const known = questions.get(workload) ?? { question: fitQuestion(workload, crossReferences) };
-    questions.set(workload, known);
-    return known.question && lookups.askFit(known.question);
+    const question = lookups.isConnected() ? questionOf(workload) : undefined;
+    return question && lookups.askFit(question);
   };
   const judged = lazy(() => {
     const { rules, ruleOptions } = config;

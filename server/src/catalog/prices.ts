@@ -1,4 +1,5 @@
 import { lazy } from '../yaml/lazy.ts';
+import { once } from '../yaml/once.ts';
 import { allInstanceTypes } from './instances.ts';
 import { catalogPrices, machineKey, type PriceSheet, withFetched } from './price-sheet.ts';
 import { type StoredPriceGroup, sourceText, storedInterruptions, storedPrices } from './stored.ts';
@@ -94,11 +95,24 @@ export function defaultRegion(provider: Provider): string {
 
 /** The regions with prices of a provider, default region first; empty if one price applies everywhere. */
 export function regionsOf(provider: Provider, sheet: PriceSheet = catalogPrices): readonly string[] {
-  const preferred = defaultRegion(provider);
-  const found = new Set(offers({ provider }, sheet).map(({ region }) => region));
-  for (const placeholder of ['', everywhere, 'global']) found.delete(placeholder);
-  const others = [...found].filter((region) => region !== preferred).sort();
-  return found.has(preferred) ? [preferred, ...others] : others;
+  return regionsBySeller(sheet).get(provider) ?? [];
+}
+
+/** No offers are built for it: there are thousands, and a quote asks for the regions of each seller. */
+const regionsBySeller = once((sheet: PriceSheet): ReadonlyMap<Provider, readonly string[]> => {
+  const found = new Map<Provider, Set<string>>();
+  for (const [provider, instanceType, , , parts] of groupsOf(sheet)) {
+    const own = found.get(provider) ?? new Set<string>();
+    found.set(provider, own);
+    for (const [, , rows] of parts) for (const [place] of rows) own.add(storedPrices.regions[place] ?? '');
+    for (const { region } of sheet.prices.get(machineKey({ provider, instanceType })) ?? []) own.add(region);
+  }
+  return new Map([...found].map(([provider, own]) => [provider, inOrder(own, defaultRegion(provider))]));
+});
+
+function inOrder(regions: ReadonlySet<string>, preferred: string): readonly string[] {
+  const named = [...regions].filter((region) => !['', everywhere, 'global'].includes(region)).sort();
+  return named.includes(preferred) ? [preferred, ...named.filter((region) => region !== preferred)] : named;
 }
 
 /** The share of spot instances that AWS reclaimed within a month, as a band such as '<5%' or '>20%', with the date of the data. */

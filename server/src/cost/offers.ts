@@ -106,12 +106,10 @@ function joined(quotes: readonly Quote[]): Quote {
 }
 
 /** The providers that have the regions of the pods; all if none has them. */
-function providersIn(
-  { providers, region, regions }: Placement,
-  all: readonly Provider[],
-  sheet: PriceSheet,
-): readonly Provider[] {
+function providersIn(placement: Placement, all: readonly Provider[], sheet: PriceSheet): readonly Provider[] {
+  const { providers, region, regions } = placement;
   const wanted = regions ?? (region === null ? [] : [region]);
+  if (wanted.length === 0) return all;
   const found = all.filter((provider) => {
     const own = regionsOf(provider, sheet);
     // Of the providers that a manifest names, some have no regions.

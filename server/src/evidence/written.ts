@@ -58,7 +58,9 @@ function cursorsIn(cursor: Cursor): readonly Cursor[] {
 const stepsByPath = new Map<string, readonly string[]>();
 
 function stepsOf(path: string): readonly string[] {
-  const steps = stepsByPath.get(path) ?? (path === '' ? [] : path.split('.'));
+  const known = stepsByPath.get(path);
+  if (known !== undefined) return known;
+  const steps = path === '' ? [] : path.split('.');
   stepsByPath.set(path, steps);
   return steps;
 }

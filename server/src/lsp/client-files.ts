@@ -1,5 +1,6 @@
-import { type Connection, ErrorCodes, ResponseError } from 'vscode-languageserver';
+import type { Connection } from 'vscode-languageserver';
 import type { Host } from './confined-host.ts';
+import { ErrorCodes, ResponseError } from './library.ts';
 import { limitWork } from './limited-work.ts';
 import {
   type ListFilesParams,

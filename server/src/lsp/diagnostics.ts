@@ -1,10 +1,4 @@
-import {
-  type Diagnostic,
-  type DocumentDiagnosticReport,
-  DocumentDiagnosticReportKind,
-  LSPErrorCodes,
-  ResponseError,
-} from 'vscode-languageserver';
+import type { Diagnostic, DocumentDiagnosticReport } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
 import type { PriceSheet } from '../catalog/index.ts';
 import { parseConfig } from '../config.ts';
@@ -12,6 +6,7 @@ import { unusedSuppressions } from '../features/actions/unused-suppressions.ts';
 import { shownFindings } from '../features/shown-findings.ts';
 import { rules } from '../rules/index.ts';
 import { guard, guarded, isOutdated } from './guard.ts';
+import { DocumentDiagnosticReportKind, LSPErrorCodes, ResponseError } from './library.ts';
 import { lineIndex, linesOf } from './line-index.ts';
 import { isConfigUri } from './projects.ts';
 import { createScheduler } from './scheduler.ts';

@@ -1,10 +1,11 @@
-import { FileChangeType, type FileEvent } from 'vscode-languageserver';
+import type { FileEvent } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { normalizeUri } from '../config/places.ts';
 import { parseConfig } from '../config.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
+import { FileChangeType } from './library.ts';
 import { isConfigUri } from './projects.ts';
 import type { Refreshing } from './refreshing.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,5 @@
-import { type CancellationToken, LSPErrorCodes, ResponseError } from 'vscode-languageserver';
+import type { CancellationToken } from 'vscode-languageserver';
+import { LSPErrorCodes, ResponseError } from './library.ts';
 
 /** Writes a line to the log, for developers of gpulint. */
 export type Log = (line: string) => void;

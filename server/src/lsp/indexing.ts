@@ -1,4 +1,4 @@
-import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } from 'vscode-languageserver';
+import type { FileEvent } from 'vscode-languageserver';
 import { configName, isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
@@ -8,6 +8,7 @@ import { manifestText } from '../workspace/terraform-releases.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { createSlices, guarded, yieldOnce } from './guard.ts';
 import { indexLimitMessage, isBelow, isIndexable, isWithinLimit, release, type Share, shareOf } from './index-limit.ts';
+import { FileChangeType, MessageType, ShowMessageNotification } from './library.ts';
 import { createPendingSummaries } from './pending-summaries.ts';
 import type { Session } from './session.ts';
 import type { WorkspaceAnalyses } from './workspace-analyses.ts';

@@ -1,11 +1,6 @@
-import {
-  type InitializeParams,
-  type InitializeResult,
-  MarkupKind,
-  TextDocumentSyncKind,
-  type WorkspaceFolder,
-} from 'vscode-languageserver';
+import type { InitializeParams, InitializeResult, WorkspaceFolder } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { MarkupKind, TextDocumentSyncKind } from './library.ts';
 import type { ClientOptions } from './protocol.ts';
 import type { ClientAbilities } from './to-lsp.ts';
 

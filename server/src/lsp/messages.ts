@@ -1,10 +1,5 @@
-import {
-  type ConnectionOptions,
-  ErrorCodes,
-  type Message,
-  type MessageReader,
-  type MessageWriter,
-} from 'vscode-languageserver';
+import type { ConnectionOptions, Message, MessageReader, MessageWriter } from 'vscode-languageserver';
+import { ErrorCodes } from './library.ts';
 import { problemOf } from './params.ts';
 
 /** Connection options that reject messages which violate the protocol. */

@@ -56,7 +56,7 @@ function start(reader: MessageReader, writer: MessageWriter): () => void {
     if (files.isBusy()) process.kill(process.pid, 'SIGKILL');
   });
   startServer(connection, nodeHost(connection, files));
-  keepYoungHeap();
+  tuneEngine();
   return () => void files.settled().then(() => process.exit(messages.isShutDown() ? 0 : 1));
 }
 
@@ -76,13 +76,23 @@ function nodeHost(connection: Connection, files: LocalFiles): Host {
 }
 
 /**
- * Keeps V8's space for young objects at the size to which it has grown while the program loaded. With twice the size, which a long text would soon
- * bring about, the server needs 16 MB more and is no faster.
+ * What V8 does otherwise while the server runs, each with its default.
+ * - The space for young objects keeps the size to which it has grown while the program loaded. With twice the size, which a long text would soon
+ *   bring about, the server needs 16 MB more and is no faster.
+ * - A regular expression is compiled once. By default it is first compiled for an interpreter, and to machine code when it is used again: a fifth of
+ *   the time in which a short text opens.
  */
-function keepYoungHeap(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
+const tuning = [
+  ['--semi-space-growth-factor=1', '--semi-space-growth-factor=2'],
+  ['--no-regexp-tier-up', '--regexp-tier-up'],
+] as const;
+
+function tuneEngine(): void {
+  for (const [flag] of tuning) setFlagsFromString(flag);
   // Code that is compiled with other flags is not kept for the next start.
-  process.prependListener('exit', () => setFlagsFromString('--semi-space-growth-factor=2'));
+  process.prependListener('exit', () => {
+    for (const [, usual] of tuning) setFlagsFromString(usual);
+  });
 }
 
 /** Runs the garbage collector. It needs a flag, which is set at run time because VS Code starts the process. */

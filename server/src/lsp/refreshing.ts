@@ -1,6 +1,6 @@
-import { CodeLensRefreshRequest } from 'vscode-languageserver';
 import type { Diagnostics } from './diagnostics.ts';
 import { guarded } from './guard.ts';
+import { CodeLensRefreshRequest } from './library.ts';
 import { createScheduler } from './scheduler.ts';
 import type { Session } from './session.ts';
 import type { Summaries } from './summaries.ts';

@@ -1,4 +1,4 @@
-import { type Connection, DidChangeConfigurationNotification } from 'vscode-languageserver';
+import type { Connection } from 'vscode-languageserver';
 import { summarize } from '../features/report.ts';
 import { createBaseTexts } from './base-texts.ts';
 import { createClosedDiagnostics } from './closed-diagnostics.ts';
@@ -14,6 +14,7 @@ import { guarded } from './guard.ts';
 import { createIndexing } from './indexing.ts';
 import { abilitiesOf, foldersOf, initializeResult, urisOf } from './initialize.ts';
 import { type Features, registerLanguageFeatures } from './language-features.ts';
+import { DidChangeConfigurationNotification } from './library.ts';
 import { registerNavigation } from './navigation.ts';
 import { registerPickers } from './pickers.ts';
 import { methods, type SyntaxElsewhereParams } from './protocol.ts';

@@ -1,4 +1,4 @@
-import { type Connection, type InitializeParams, MarkupKind, TextDocuments } from 'vscode-languageserver';
+import type { Connection, InitializeParams } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 import { mayInstallCharts } from '../model/chart-installs.ts';
@@ -6,6 +6,7 @@ import { type ConfinedHost, confine, type Host } from './confined-host.ts';
 import { createEditorRelatedFiles, type EditorRelatedFiles } from './editor-related-files.ts';
 import { guarded, type Log, outdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
+import { MarkupKind, TextDocuments } from './library.ts';
 import { createProjects, isConfigUri, type Projects, type ProjectsListener } from './projects.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Shown, watchShown } from './shown.ts';

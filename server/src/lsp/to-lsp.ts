@@ -1,19 +1,14 @@
-import {
-  type CodeAction,
-  type CodeLens,
-  type CompletionItem,
-  CompletionItemKind,
-  type Diagnostic,
-  DiagnosticSeverity,
-  DiagnosticTag,
-  type DocumentLink,
-  type Hover,
-  type InlayHint,
-  InsertTextFormat,
-  InsertTextMode,
-  type TextEdit as LspTextEdit,
-  type MarkupKind,
-  type WorkspaceEdit,
+import type {
+  CodeAction,
+  CodeLens,
+  CompletionItem,
+  Diagnostic,
+  DocumentLink,
+  Hover,
+  InlayHint,
+  TextEdit as LspTextEdit,
+  MarkupKind,
+  WorkspaceEdit,
 } from 'vscode-languageserver';
 import type { EditorSettings } from '../config/schema.ts';
 import type { ConfigProblem } from '../config.ts';
@@ -27,6 +22,7 @@ import type { DocumentLink as Link } from '../features/navigation/document-links
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../rules/docs.ts';
 import type { Finding, Severity } from '../rules/rule.ts';
 import { applyEdits, type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
+import { CompletionItemKind, DiagnosticSeverity, DiagnosticTag, InsertTextFormat, InsertTextMode } from './library.ts';
 import { type LineIndex, lineIndex } from './line-index.ts';
 import { commands } from './protocol.ts';
 

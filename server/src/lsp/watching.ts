@@ -1,15 +1,10 @@
-import {
-  type Connection,
-  DidChangeWatchedFilesNotification,
-  FileChangeType,
-  type FileEvent,
-  WatchKind,
-} from 'vscode-languageserver';
+import type { Connection, FileEvent } from 'vscode-languageserver';
 import { configName, isWithin, normalizeUri } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guarded, type Log } from './guard.ts';
 import { watchedFiles } from './indexing.ts';
+import { DidChangeWatchedFilesNotification, FileChangeType, WatchKind } from './library.ts';
 import { isExcluded } from './protocol.ts';
 
 /** Makes the client watch the manifests and configs of the workspace. */

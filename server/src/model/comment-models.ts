@@ -50,6 +50,7 @@ export function modelsInComment(text: string): readonly GpuModel[] {
 function namedIn(text: string): readonly GpuModel[] {
   const named = modelsMentioned(text);
   if (named.length > 0) return named;
+  if (!/\d{4}/.test(text)) return [];
   const number = numbers.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
   return number === undefined ? [] : gpusNamed(number.replace(/s$/i, ''), true);
 }

@@ -113,7 +113,7 @@ function stored(uri: string | undefined): string | undefined {
   return uri
     ?.slice(0, 1000)
     .replace(/^(?:hf|huggingface|ollama):\/\//, '')
-    .replace(/(?<=^[\w.-]+\/[\w.-]+)(?:[:@](?:main|[0-9a-f]{7,40}))$/, '');
+    .replace(/^([\w.-]+\/[\w.-]+)[:@](?:main|[0-9a-f]{7,40})$/, '$1');
 }
 
 function llmService(spec: Cursor | undefined): FieldModel | undefined {

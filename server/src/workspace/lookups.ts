@@ -38,6 +38,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
   const { reads, recorder } = recordReads(workspace);
   const read = recorder.lookUpKinds;
   const scope: Scope = { ...placeAt(normalizeUri(uri)), workspace };
+  const isConnected = () => read([clusterKind], ['connected'], () => workspace.cluster !== undefined);
+  /** Asks the connected cluster. Without one, no question is written down: pods have many. */
+  const readLive = <T>(question: () => string, lookUp: () => T | undefined) =>
+    isConnected() ? asOfNow(workspace, read([clusterKind], [question()], lookUp)) : undefined;
 
   const crossReferences: CrossReferences = {
     servingRuntime: (namespace, name) =>
@@ -144,19 +148,19 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       ),
     modelConfig: (name) => read([modelConfigKind], ['modelConfig', name], () => modelInFolder(scope, name)),
     livePools: (wanted) =>
-      asOfNow(
-        workspace,
-        read([clusterKind], ['livePools', JSON.stringify(wanted)], () => livePools(workspace.cluster, wanted)),
+      readLive(
+        () => JSON.stringify(['livePools', wanted]),
+        () => livePools(workspace.cluster, wanted),
       ),
     liveOffers: () =>
-      asOfNow(
-        workspace,
-        read([clusterKind], ['liveOffers'], () => liveOffers(workspace.cluster)),
+      readLive(
+        () => 'liveOffers',
+        () => liveOffers(workspace.cluster),
       ),
     liveValues: (key) =>
-      asOfNow(
-        workspace,
-        read([clusterKind], ['liveValues', key], () => liveValues(workspace.cluster, key)),
+      readLive(
+        () => `liveValues ${key}`,
+        () => liveValues(workspace.cluster, key),
       ),
     overlaysAddAccelerators: (group, kind, name) =>
       read(overlayKinds(kind), ['overlaysAddAccelerators', group, kind, name], () =>
@@ -174,7 +178,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     });
   return {
     crossReferences,
-    isConnected: () => read([clusterKind], ['connected'], () => workspace.cluster !== undefined),
+    isConnected,
     askFit,
     config: recorder.lookUpFile('config', () => context().config),
     relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),

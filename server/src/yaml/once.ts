@@ -1,7 +1,9 @@
 /** Computes an answer once per object: for a workload, not again for each of its thousand containers. */
 export function once<K extends object, V>(answer: (whole: K) => V): (whole: K) => V {
-  const known = new WeakMap<K, { readonly value: V }>();
+  // Thousands of documents have their own, and most are never asked.
+  let known: WeakMap<K, { readonly value: V }> | undefined;
   return (whole) => {
+    known ??= new WeakMap();
     const found = known.get(whole);
     if (found !== undefined) return found.value;
     const value = answer(whole);
