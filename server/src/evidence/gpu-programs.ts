@@ -23,6 +23,7 @@ const gpuOnly = new Set([
   'text-generation-launcher',
   'trtllm-serve',
   'lmdeploy',
+  'aphrodite',
   'nim',
   'gpu-burn',
   'cuda-sample',
@@ -38,6 +39,7 @@ const products: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM'],
   ['sglang', 'SGLang'],
   ['lmdeploy', 'LMDeploy'],
+  ['aphrodite', 'Aphrodite'],
   ['nim', 'NIM'],
 ]);
 

@@ -7,7 +7,7 @@ export interface WrongFlag {
   readonly flag: Flag;
   /** The name that is meant; undefined if the value is wrong. */
   readonly meant?: string;
-  /** What the value must be. */
+  /** What the value must be. Without both, the flag is an option of `docker run`. */
   readonly mustBe?: string;
 }
 
@@ -88,6 +88,9 @@ const servers: ReadonlyMap<string, ServerFlags> = new Map([
   ['sglang', ofSglang],
 ]);
 
+/** Options of `docker run` that no server has, nor as the beginning of a name: guides have them in front of the image. */
+const dockerOptions = wordSet('shm-size gpus runtime ulimit restart privileged publish');
+
 /** The flags with which a server exits: with a misspelled name, one of another server, or a value that it rejects. */
 export function wrongFlags(program: string, flags: readonly Flag[]): readonly WrongFlag[] {
   const server = servers.get(program);
@@ -110,6 +113,7 @@ function wrongFlag({ known, synonyms, values }: ServerFlags, flag: Flag): WrongF
   if (check !== undefined)
     return value === undefined || dynamic || check.accepts(value) ? undefined : { flag, mustBe: check.mustBe };
   if (known.has(name)) return undefined;
+  if (dockerOptions.has(name)) return { flag };
   const meant = synonyms.get(name) ?? [...known].find((one) => isSlip(name, one) || isShuffled(name, one));
   // The parsers accept the beginning of a name.
   return meant === undefined || meant.startsWith(name) ? undefined : { flag, meant };

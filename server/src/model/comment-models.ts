@@ -208,7 +208,7 @@ const separator = /\s*(?:\/|\bor\b)\s*/gi;
 /** The parts of a comment that mention a card: the others may compare anything. */
 function clausesOnCards(text: string): readonly string[] {
   // A number may be a card only together with what is in the brackets behind it.
-  const divisions = [/[:;,()]|\.\s|\s-+\s/, /[:;,]|\.\s|\s-+\s/].map((mark) =>
+  const divisions = [/[:;,()]|\.\s|\s[-\u2013\u2014]+\s/, /[:;,]|\.\s|\s[-\u2013\u2014]+\s/].map((mark) =>
     text.split(mark).filter((clause) => modelsInComment(clause).length > 0),
   );
   return divisions.find((named) => named.length > 0) ?? [text];

@@ -47,10 +47,11 @@ export const switchedGpus = once((block: Cursor): ImplicitDevices | undefined =>
   return devices?.at?.parent !== undefined && isSwitch(devices.at.parent) ? devices : undefined;
 });
 
-/** Whether a mapping names an accelerator resource anywhere. */
+/** Whether a mapping names an accelerator resource anywhere but in the labels of nodes. */
 function namesResource(cursor: Cursor): boolean {
   return [...entries(cursor), ...items(cursor)].some(
-    (child) => acceleratorResource(keyOf(child)) !== undefined || namesResource(child),
+    (child) =>
+      acceleratorResource(keyOf(child)) !== undefined || (keyOf(child) !== 'nodeSelector' && namesResource(child)),
   );
 }
 

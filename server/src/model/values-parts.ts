@@ -1,4 +1,5 @@
 import { acceleratorResource, instanceType } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isIncomplete, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { PodCount, PodSetSource } from './kinds/kind.ts';
@@ -86,7 +87,8 @@ export interface ContainerParts {
 /** The container that a chart makes of its values. */
 export function containerOf(parts: ContainerParts): Container {
   const { at, name, type = 'app', image, resources = getIn(at, 'resources'), requests = [], command, env } = parts;
-  const container = lowerContainer(at, type, name, resources);
+  const lowered = lowerContainer(at, type, name, resources);
+  const container = parts.ownChart === true ? withStart(lowered) : lowered;
   const passed = [...container.args, ...listOf(getIn(at, 'extraArgs'))];
   const named = imageOf(at, image ?? getIn(at, 'image'), parts.repository);
   const settings =
@@ -101,6 +103,31 @@ export function containerOf(parts: ContainerParts): Container {
     env: env === undefined ? variables(at) : env.flatMap(variablesIn),
     accelerators: [...container.accelerators, ...requests],
   };
+}
+
+/** A container with the command line from the part of its values that has one: `image: {command: […]}`, or a text for a shell. */
+function withStart(container: Container): Container {
+  const { at, command, args } = container;
+  const parts = entries(at).filter(
+    (part) => startParts.has(keyOf(part).toLowerCase()) && getIn(part, 'resources') === undefined,
+  );
+  const found = [at, ...parts].map((part) => ({
+    command: wordsIn(getIn(part, 'command')),
+    args: wordsIn(getIn(part, 'args')),
+  }));
+  const [only, ...others] = found.filter((one) => one.command.length + one.args.length > 0);
+  return only === undefined || others.length > 0 || command.length + args.length > 0
+    ? container
+    : { ...container, ...only };
+}
+
+const startParts = wordSet('image process container main server', 'app deployment engine vllm sglang llm');
+
+/** The words of a list, or of a line that a chart passes to a shell. */
+function wordsIn(list: Cursor | undefined): readonly Located<string>[] {
+  const line = isTemplated(list) ? undefined : text(list);
+  if (line === undefined) return listOf(list);
+  return /\S\s+\S/.test(line.value) ? [{ ...line, value: 'sh' }, { ...line, value: '-c' }, line] : [];
 }
 
 /** The texts in a list. */

@@ -1,6 +1,7 @@
 import { imageParts, isPublishedAs } from '../catalog/images.ts';
-import { either, wordSet } from '../catalog/word-patterns.ts';
+import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { withoutComments } from '../evidence/device-words.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
 import { soleServer } from '../evidence/sole-server.ts';
@@ -8,6 +9,7 @@ import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -60,7 +62,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For images that their publishers did not build, which may hold the model; with a variable, a Secret, `envFrom`, a `workingDir`, a flag or a script that may bring a token or name another hub; with init containers; with a volume that may
- * hold the model; for patches, definitions, chart values and operators; and for models that are not known to be gated.
+ * hold the model; for patches, definitions and operators; and for models that are not known to be gated. Values of charts whose templates may
+ * have a token are **information**, if nothing in them could bring one.
  *
  * ## Sources
  *
@@ -70,20 +73,27 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  container(container, { podSet, workload, report }) {
+  container(container, { podSet, workload, document, report }) {
     const { at, args, command, image } = container;
-    if (container.type !== 'app' || !isListedContainer(at) || mayHoldModel(container)) return;
+    const isOpen = isValues(workload) && !isListedContainer(at);
+    if (container.type !== 'app' || !(isOpen || isListedContainer(at)) || mayHoldModel(container)) return;
     if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
-    const server = mayBeCompleted(workload) || workload.role !== 'serving' ? undefined : soleServer(container);
+    if (
+      isOpen ? mayBring.test(withoutComments(document.text)) : mayBeCompleted(workload) || workload.role !== 'serving'
+    )
+      return;
+    const server = soleServer(container);
     if (server === undefined || mayHaveToken(container) || isIncomplete(podSet.pod)) return;
     if (podSet.containers.some(({ type }) => type === 'init') || mountsSecret(container, podSet)) return;
-    if (mayKeepDownloads(container, podSet, server.program)) return;
+    if (!isOpen && mayKeepDownloads(container, podSet, server.program)) return;
     const { model } = servedModel(container, workload);
     if (model === null || !isGated(model.name)) return;
     const place = [...args, ...command].find(({ value }) => value.includes(model.name)) ?? image;
     if (place === undefined) return;
     report({
-      message: `${shorten(model.name, 50)} is gated on Hugging Face, but the container has no HF_TOKEN: the server does not start`,
+      // A template may have the token.
+      severity: isOpen ? 'info' : 'warning',
+      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : 'the container has no HF_TOKEN'}: the server does not start`,
       span: spanOf(place.at),
     });
   },
@@ -134,6 +144,17 @@ function mayHaveToken({ at, env, command, args, scripts, settingsFiles = [], con
   if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;
   return [...command, ...args].some(({ at: word, value }) => isTemplated(word) || logsIn.test(value));
 }
+
+/** What may bring a token or the model to the pods of a chart. */
+const mayBring = either(
+  partOf(
+    'token secret hugging',
+    'offline modelscope envfrom',
+    'host-?path existing-?claim',
+    'values-?from values-?files?',
+  ),
+  /\bhf[-_A-Z]|\bs3\b|\/models?\b|oci:\/\//,
+);
 
 /** A token, another hub, or none at all. */
 const bringsToken = /token|hf_(?:endpoint|hub|api|auth)|hugging|offline|modelscope|proxy/i;

@@ -1,6 +1,6 @@
 import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
-import { mayRequest, namesDevices } from '../evidence/device-words.ts';
+import { isSwitchedOff, mayRequest, namesDevices, withoutSwitchedOff } from '../evidence/device-words.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
@@ -34,7 +34,7 @@ import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isUnseen, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -122,6 +122,8 @@ export default defineRule({
   severity: 'info',
   aboutMissingRequest: true,
   podSet(podSet, { workload, document, report }) {
+    // No device helps this build, whatever a chart adds.
+    if (isValues(workload) && podSet.containers.some(reportCudaBuild)) return;
     if (isValues(workload) && workload.role === 'definition') {
       reportEmptyResources(podSet);
       if (workload.wholeResources === true && namesRuntimeAlone(podSet)) reportRuntimeClass(podSet);
@@ -142,7 +144,7 @@ export default defineRule({
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
     if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
     if (reportMount() || podSet.containers.some(reportDockerOption)) return;
-    const isOpen = podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isIncomplete);
+    const isOpen = podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isUnseen);
     // visible-devices-bypass reports other values.
     if (isOpen || podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')))
       return;
@@ -156,8 +158,8 @@ export default defineRule({
     for (const container of podSet.containers) {
       const program = container.type === 'init' ? undefined : gpuProgram(container);
       const { resources, image } = container;
-      if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
-      if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
+      if ([container.at, image?.at].some(isUnseen)) continue;
+      if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isUnseen)) continue;
       if (program === undefined) {
         if (reportCudaBuild(container) || reportAmd(container) || reportOffload(container)) continue;
         if (!mayBringData) reportImage(container);
@@ -191,7 +193,7 @@ export default defineRule({
       const parts = users.flatMap((one) => [one.at, one.resources, getIn(one.resources, 'limits')]);
       // A chart may have the claims of its pods elsewhere.
       const claims = users.some(({ resources }) => getIn(resources, 'claims') !== undefined);
-      if (claims || parts.some(isTemplatedOrIncomplete)) return false;
+      if (claims || parts.some(isUnseen)) return false;
       report({
         message: users.some(isPrivileged)
           ? `The container uses the GPU of its node through ${shorten(path, 30)} without a request: the scheduler does not count it, and other pods can get the same GPU`
@@ -217,7 +219,7 @@ export default defineRule({
     function reportLaunch(container: Container): boolean {
       const { resources, type } = container;
       const parts = [podSet.pod, container.at, resources, getIn(resources, 'limits'), getIn(resources, 'requests')];
-      if (type === 'init' || parts.some(isTemplatedOrIncomplete)) return false;
+      if (type === 'init' || parts.some(isUnseen)) return false;
       const privileged = isPrivileged(container);
       // The runtime gives it GPUs that it does not request.
       if (!privileged && mayUseOtherGpus(container)) return false;
@@ -301,20 +303,22 @@ export default defineRule({
     function reportEmptyResources({ pod }: PodSet): void {
       const given = getIn(pod, 'resources');
       const amounts = ['limits', 'requests'].map((key) => getIn(given, key));
-      if (given?.node.kind !== 'map' || [given, pod, ...amounts].some(isTemplatedOrIncomplete)) return;
+      if (given?.node.kind !== 'map' || [given, pod, ...amounts].some(isUnseen)) return;
       // Anything else under resources is a form of the chart's own.
       if (entries(given).some((entry) => !/^(?:limits|requests)$/.test(keyOf(entry)))) return;
       const named = amounts.flatMap(entries);
       if (named.some((entry) => !/^(?:cpu|memory|ephemeral-storage)$/.test(keyOf(entry)))) return;
-      if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest(keyOf(entry)))) return;
+      if (namesAccelerators(podSet) || entries(pod).some((entry) => mayRequest(keyOf(entry)) && !isSwitchedOff(entry)))
+        return;
       const container = containerOf({ at: pod, name: keyOf(pod) });
-      if (container.image === undefined || isTemplated(container.image.at) || replicasOf(pod).max === 0) return;
+      if (container.image === undefined || isUnseen(container.image.at) || replicasOf(pod).max === 0) return;
       const nodes = gpuNodeRequirement(podSet);
       const program = gpuProgram(container);
       const isPlaced = nodes !== undefined || toleratesGpuNodes(podSet);
       // Without them, another part of the values may request the GPU, or run the server on CPUs.
       const isCertain = workload.wholeResources === true && isPlainCudaBuild(container.image.value);
-      if (!isPlaced && (program === undefined || !isCertain || namesDevices(document.text))) return;
+      if (!isPlaced && (program === undefined || !isCertain || namesDevices(withoutSwitchedOff(document.text, pod))))
+        return;
       const isEmpty = named.length === 0;
       const isForGpus = program !== undefined || gpuImage(container) !== undefined;
       if (!isForGpus && !(isEmpty && nodes !== undefined && isComponent(pod) && !isTool(container))) return;
@@ -341,7 +345,3 @@ export default defineRule({
     }
   },
 });
-
-function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
-  return isTemplated(at) || isIncomplete(at);
-}

@@ -2,14 +2,20 @@ import { meantResource } from '../catalog/resource-spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { containerUse } from '../command/programs.ts';
-import { usesUnrequestedGpu } from '../evidence/gpu-programs.ts';
+import { namesDevices } from '../evidence/device-words.ts';
+import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
+import { gpuImage, gpuProgram, isTool, usesUnrequestedGpu } from '../evidence/gpu-programs.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { plainCount } from '../model/kinds/shape-devices.ts';
-import { mayBeValues } from '../model/values.ts';
+import { lowerContainer, text } from '../model/pod.ts';
+import { imageUseOf } from '../model/process-input.ts';
+import { isValues, mayBeValues } from '../model/values.ts';
 import { imageAt } from '../model/values-component.ts';
+import { containerOf, imageOf } from '../model/values-parts.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { writtenResources } from '../rewrite/rename-resource.ts';
 import {
+  asBoolean,
   asNumber,
   asText,
   type Cursor,
@@ -24,7 +30,7 @@ import {
 } from '../yaml/cursor.ts';
 import { isPlaceholder as isBlank } from '../yaml/placeholder.ts';
 import type { Span } from '../yaml/span.ts';
-import { defineRule } from './rule.ts';
+import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
  * The image of a container with an accelerator has no tag, or a mutable tag.
@@ -64,7 +70,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without an accelerator, unless their program needs one (vLLM, for example) or the pod has NVIDIA's runtime class for them alone; for
+ * For containers without an accelerator, unless their program needs one (vLLM, for example), the pod has NVIDIA's runtime class for them alone, or
+ * they are in a chart's values and their pods select GPU nodes, or their image is for GPUs and other values name devices; for
  * placeholders, templated tags, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and the pods of device
  * plugins, drivers and the like.
  *
@@ -75,46 +82,81 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'image-pin',
   severity: 'info',
-  document({ root }, context) {
+  document({ root, text }, context) {
     if (root === null) return;
+    if (mayBeValues(rootCursor(root)) && namesDevices(text))
+      checkServerImages(rootCursor(root), context, 0, turnsGpusOn(rootCursor(root)));
     for (const version of [...serverVersions(rootCursor(root)), ...kustomizeTags(rootCursor(root))]) {
       context.report({
-        message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable: a new pod can run a different build`,
+        message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable${whatFollows}`,
         span: spanOf(version),
       });
     }
   },
+  podSet(podSet, context) {
+    const { pod, containers } = podSet;
+    // Values whose pods are for GPU nodes, and whose request is elsewhere or forgotten.
+    if (!isValues(context.workload) || containers.length > 0 || gpuNodeRequirement(podSet) === undefined) return;
+    const container = containerOf({ at: pod, name: keyOf(pod), image: imageAt(pod) });
+    if (!isTool(container)) checkImage(container, context);
+  },
   container(container, context) {
-    const { image, tag } = container;
-    const written = image ?? tag;
-    if (written === undefined || context.workload.role === 'infrastructure') return;
-    if (
-      !holdsAccelerator(container, context.podSet) &&
-      !usesUnrequestedGpu(container, context.podSet, context.workload)
-    )
-      return;
+    const { podSet, workload } = context;
     // A PodTemplate only gives a ProvisioningRequest the shape of its pods.
-    if (context.workload.kind === 'PodTemplate') return;
-    if (isPlaceholder(written.value)) return;
-    const parts = isTemplated(written.at)
-      ? withLiteralTag(context.document.text, written)
-      : image === undefined
-        ? { name: '', tag: written.value, digest: false }
-        : imageParts(image.value);
-    if (parts === undefined || parts.digest) return;
-    if (parts.tag === undefined) {
-      context.report({
-        message: `Image ${shorten(parts.name)} has no tag and defaults to latest: a new pod can run a different build`,
-        span: spanOf(written.at),
-      });
-    } else if (isMoving(parts.tag, asText(getIn(container.at, 'imagePullPolicy')) === 'Always')) {
-      context.report({
-        message: `Image tag ${parts.tag.slice(0, 60)} is mutable: a new pod can run a different build`,
-        span: tagSpan(context.document.text, written, parts.tag),
-      });
-    }
+    if (workload.role === 'infrastructure' || workload.kind === 'PodTemplate') return;
+    if (holdsAccelerator(container, podSet) || usesUnrequestedGpu(container, podSet, workload))
+      checkImage(container, context);
   },
 });
+
+const whatFollows = ': a new pod can run a different build';
+
+function checkImage(
+  { image, tag, at }: Pick<Container, 'image' | 'tag' | 'at'>,
+  { document, report }: DocumentContext,
+): void {
+  const written = image ?? tag;
+  if (written === undefined || isPlaceholder(written.value)) return;
+  const parts = isTemplated(written.at)
+    ? withLiteralTag(document.text, written)
+    : image === undefined
+      ? { name: '', tag: written.value, digest: false }
+      : imageParts(image.value);
+  if (parts === undefined || parts.digest) return;
+  if (parts.tag === undefined) {
+    report({
+      message: `Image ${shorten(parts.name)} has no tag and defaults to latest${whatFollows}`,
+      span: spanOf(written.at),
+    });
+  } else if (isMoving(parts.tag, asText(getIn(at, 'imagePullPolicy')) === 'Always')) {
+    report({
+      message: `Image tag ${parts.tag.slice(0, 60)} is mutable${whatFollows}`,
+      span: tagSpan(document.text, written, parts.tag),
+    });
+  }
+}
+
+/** Whether values turn GPUs on for all their programs, among which those without an image for CPUs use them. */
+function turnsGpusOn(values: Cursor): boolean {
+  return entries(values).some(
+    (entry) => /^(?:gpus?|accelerators?)$/i.test(keyOf(entry)) && asBoolean(getIn(entry, 'enabled')) === true,
+  );
+}
+
+/** The images of GPU programs anywhere in values that name devices: many charts have them far from the resources. */
+function checkServerImages(at: Cursor, context: DocumentContext, depth: number, turnedOn: boolean): void {
+  if (depth > 12 || asBoolean(getIn(at, 'enabled')) === false) return;
+  for (const child of [...entries(at), ...items(at)]) {
+    if (/image$/i.test(keyOf(child))) {
+      const name = keyOf(child) === 'image' ? imageOf(at, child).image : undefined;
+      const image = name ?? text(child);
+      const container = { ...lowerContainer(at, 'app'), image };
+      const isServer = turnedOn && imageUseOf(container).use === 'serving';
+      if (isServer || gpuProgram(container) !== undefined || gpuImage(container) !== undefined)
+        checkImage(container, context);
+    } else if (child.node.kind !== 'scalar') checkServerImages(child, context, depth + 1, turnedOn);
+  }
+}
 
 /**
  * Moving versions in the values of charts that put images together themselves: `vllmVersion: latest` of a known server next to a number of

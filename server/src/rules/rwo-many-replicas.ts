@@ -1,7 +1,19 @@
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { isValues } from '../model/values.ts';
+import { firstOf } from '../model/values-parts.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -71,7 +83,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the pods must run on one node, for shares of a GPU, for storage classes of file systems that several nodes can mount anyway and of local
- * disks, and if the claim is not in the same project.
+ * disks, and if the claim is not in the same project. In the values of charts, which may make a StatefulSet, it is **information**.
  *
  * ## Sources
  *
@@ -85,9 +97,11 @@ export default defineRule({
     const { min, max } = podSet.pods;
     // An autoscaler that may start a second pod needs a volume for it, too.
     const pods = min === null ? null : Math.max(min, max ?? 0);
-    if (context.workload.partial || context.workload.role === 'definition' || !requestsAccelerators(podSet)) return;
+    if (context.workload.role === 'definition' || !requestsAccelerators(podSet)) return;
     const isShared =
       pods !== null && pods > 1 && podSet.accelerators.some(({ form }) => form === 'whole') && !isOnOneNode(podSet);
+    if (isShared && isValues(context.workload)) checkValues(podSet, pods, context);
+    if (context.workload.partial) return;
     const words = isShared ? (min === pods ? `${pods}` : `up to ${pods}`) : undefined;
     for (const volume of podSet.volumes) checkVolume(volume, words, context);
   },
@@ -114,6 +128,21 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string | undefined
   context.report({
     message: `${isDisk ? 'ReadWriteMany' : accessModes[0]} claim ${shorten(name, 40)}${source} ${problem}`,
     span: spanOf(claimName),
+  });
+}
+
+/** The one volume that most charts make of a part of their values; a StatefulSet has one for each pod. */
+function checkValues({ pod }: PodSet, pods: number, { document: { text }, report }: PodSetContext): void {
+  const part = entries(pod).find((one) => /^(?:persist\w*|pvc|storage|(?:model)?cache)$/i.test(keyOf(one)));
+  const modes = firstOf(part, ['accessMode', 'accessModes']);
+  if (part === undefined || modes === undefined || asBoolean(getIn(part, 'enabled')) === false) return;
+  const textOf = (at: Cursor) => text.slice(spanOf(at).start, spanOf(at).end);
+  if (/stateful/i.test(text) || mountsAnywhere.test(textOf(part)) || asText(getIn(part, 'existingClaim'))) return;
+  if (!/^\W*ReadWriteOnce(?:Pod)?\W*$/.test(textOf(modes))) return;
+  report({
+    severity: 'info',
+    message: `One volume for ${pods} pods with ReadWriteOnce: pods on a different node from the first never start, unless each has its own`,
+    span: spanOf(modes),
   });
 }
 

@@ -18,7 +18,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * vLLM and SGLang stop at the first flag that they do not know, and at values out of range. The pod restarts again and again and holds its
- * GPUs, but never serves. Most such flags are misspelled or are those of the other server.
+ * GPUs, but never serves. Most such flags are misspelled, are those of the other server, or are options of `docker run`
+ * (`--shm-size`), where they stand in front of the image.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,7 +57,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For other images with their own entrypoint; for flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
+ * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
  * scripts with several programs, and other servers.
  *
  * ## Sources
@@ -86,9 +87,9 @@ export default defineRule({
       const name = `--${shorten(flag.written, 40)}`;
       report({
         message:
-          meant === undefined
+          mustBe !== undefined
             ? `${name} must be ${mustBe}, not ${shorten(flag.value ?? '', 20)}: ${program} does not start`
-            : `${program} has no flag ${name} and does not start; did you mean --${meant}?`,
+            : `${program} has no flag ${name} and does not start; ${meant === undefined ? 'it is an option of docker run' : `did you mean --${meant}?`}`,
         span,
         fixes: () => {
           if (meant === undefined) return [];

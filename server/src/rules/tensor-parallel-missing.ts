@@ -1,10 +1,13 @@
 import { imageParts } from '../catalog/images.ts';
+import { either, partOf } from '../catalog/word-patterns.ts';
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
 import { plural } from '../cost/money.ts';
-import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
+import { withoutComments } from '../evidence/device-words.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
-import { mayRunMore, processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
+import { mayRunMore, processInput, servedFlags, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -71,7 +74,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For servers that use all GPUs by default (Text Generation Inference, llama.cpp, Ollama); with pipeline or data parallelism; for servers
  * that span several pods (LeaderWorkerSet, Ray); for several servers in one container; if a variable, a settings file or a word without a
- * known value may contain the flag; and for definitions and Helm values, except those that have all containers (app-template).
+ * known value may contain the flag; and for definitions and Helm values, except those that have all containers (app-template). Values of other
+ * charts with a command line and a model, but nothing for a size, are **information**: a template may add the flag.
  *
  * ## Sources
  *
@@ -85,7 +89,8 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, document } = context;
     const gpus = wholeGpus(container, podSet);
-    if (gpus === null || gpus < 2 || container.type !== 'app' || !isJudged(workload)) return;
+    const isOpen = !isJudged(workload) && namesModelAlone(container, context);
+    if (gpus === null || gpus < 2 || container.type !== 'app' || !(isOpen || isJudged(workload))) return;
     if (items(getIn(container.at, 'envFrom')).length > 0 || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || mayRunMore(container)) return;
@@ -97,7 +102,7 @@ export default defineRule({
     const idle = gpus - 1;
     context.report({
       // Another image may have its own entrypoint.
-      severity: bare === undefined || isOriginal(container) ? 'warning' : 'info',
+      severity: !isOpen && (bare === undefined || isOriginal(container)) ? 'warning' : 'info',
       message: `${program} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
       // A whole command may have dozens of lines.
       span: { start: span.start, end: Math.min(span.end, endOfLine(document.text, span.start)) },
@@ -111,6 +116,18 @@ function isJudged(workload: Workload): boolean {
   const { role, byShape } = workload;
   return role !== 'definition' && !mayBeCompleted(workload) && !byShape && !spansPods(workload);
 }
+
+/** Whether values have a command line with its model, to which a template hardly adds a size that no value is for. */
+function namesModelAlone(container: Container, { workload, document }: PodSetContext): boolean {
+  if (!isValues(workload) || hasAllContainers(workload)) return false;
+  if (mayHaveSize.test(withoutComments(document.text))) return false;
+  const model = servedFlags(container)?.model?.value;
+  const { command, args } = container;
+  // Settings under the names of flags are not in a list.
+  return [...command, ...args].some(({ value, at }) => value === model && typeof at.step === 'number');
+}
+
+const mayHaveSize = either(partOf('parallel tensor shard', 'values-?from values-?files?'), /\btp\b|_size\b/);
 
 /** Whether the image is the one that the project of the server publishes, whose entrypoint is the server itself. */
 function isOriginal({ image }: Container): boolean {
@@ -134,9 +151,13 @@ function addFlag(
   const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
   if (!isList || (words?.[1].item ?? -1) !== lines.length - 1) return undefined;
   const key = args.length > 0 || command.length === 0 ? 'args' : 'command';
-  const { document, podSet } = context;
+  const { document, podSet, workload } = context;
+  // The part of values that has the list, and whether the chart reads volumes, are unknown.
+  const isOpen = isValues(workload) && !hasAllContainers(workload);
+  if (isOpen && getIn(container.at, key) === undefined) return undefined;
   // Its processes exchange tensors through shared memory.
   const hasMemory =
+    isOpen ||
     mayMountMore(container) ||
     container.volumeMounts.some(({ mountPath }) => /^\/dev(?:\/shm)?\/?$/.test(mountPath)) ||
     asBoolean(getIn(podSet.pod, 'hostIPC')) === true;

@@ -1,10 +1,11 @@
 import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { namesAccelerators } from '../accelerators.ts';
 import { product } from '../count.ts';
 import type { PodCount, PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
 import { kubeAiServer } from '../kinds/serving.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
-import { imageAt } from '../values-component.ts';
+import { imageAt, plainGpus } from '../values-component.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
 import { vllmFlagsOf } from '../vllm-settings.ts';
 import type { AcceleratorRequest, Container } from '../workload.ts';
@@ -30,10 +31,7 @@ export const servingCharts: readonly Chart[] = [
     owns: (values) =>
       items(getIn(values, 'image', 'command')).length > 0 &&
       (getIn(values, 'extraInit') !== undefined || getIn(values, 'gpuModels') !== undefined),
-    blocks: (values) => {
-      const command = items(getIn(values, 'image', 'command')).flatMap((item) => text(item) ?? []);
-      return [one(values, containerOf({ at: values, name: 'vllm', ...(command.length > 0 && { command }) }))];
-    },
+    blocks: (values) => [one(values, containerOf({ at: values, name: 'vllm', ownChart: true }))],
   },
   {
     names: ['nim-llm'],
@@ -115,8 +113,11 @@ export const servingCharts: readonly Chart[] = [
     date: '2026-11-22',
     owns: () => false,
     blocks: (values) => {
-      const container = containerOf({ at: values, name: 'server', image: imageAt(values) });
-      return [{ ...one(values, container), wholeResources: true }];
+      const container = containerOf({ at: values, name: 'server', image: imageAt(values), ownChart: true });
+      const block = one(values, container);
+      const gpus = namesAccelerators(container) ? undefined : plainGpus(values);
+      const podSet = gpus === undefined ? block.podSet : { ...block.podSet, implicitDevices: [gpus] };
+      return [{ ...block, podSet, wholeResources: true }];
     },
   },
 ];
