@@ -14,6 +14,7 @@ export const planters: Planters = {
   'rank-hard-coded': fixedRank,
   'rank-without-dns': addressWithoutRecord,
   'run-to-completion-in-deployment': endsInDeployment,
+  'script-not-executable': readOnlyScript,
   'server-flag': serverFlag,
   'server-not-running': earlyClient,
   'shell-arguments-ignored': lostWords,
@@ -200,6 +201,23 @@ function modelPath(analysis: DocumentAnalysis): readonly Mistake[] {
         place: { path: [...path, 'command', 2], part: 'value' },
       }));
     });
+}
+
+function readOnlyScript(analysis: DocumentAnalysis): readonly Mistake[] {
+  return apps(analysis, 'Deployment', 'Pod', 'Job').flatMap((site): readonly Mistake[] => {
+    const { root, path, podSet } = site;
+    if (getIn(root, ...path, 'volumeMounts') !== undefined || getIn(podSet.pod, 'volumes') !== undefined) return [];
+    const sources = [{ configMap: { name: 'novels' } }, { secret: { secretName: 'novels' } }];
+    return sources.map((source) => ({
+      name: Object.keys(source).join(),
+      steps: [
+        add(path, 'volumeMounts', [{ name: 'novels', mountPath: '/srv/novels' }]),
+        add(path.slice(0, -2), 'volumes', [{ name: 'novels', ...source }]),
+        ...withCommand(site, ['/srv/novels/write', '--chapter', '3']),
+      ],
+      place: { path: [...path, 'command', 0], part: 'value' },
+    }));
+  });
 }
 
 function withVariables({ root, path }: ContainerSite, ...values: readonly (readonly [string, string])[]) {

@@ -1,6 +1,7 @@
 import { lazy, oncePerName } from '../yaml/lazy.ts';
 import { imagesJson } from './data.ts';
 import type { Use } from './program-records.ts';
+import { wordSet } from './word-patterns.ts';
 
 /** An image whose entrypoint is a known program. It is identified by the end of its repository, since registries and builds vary. */
 export interface ImageRecord {
@@ -40,23 +41,11 @@ export function imageParts(image: string): { readonly repository: string; readon
 }
 
 /** Programs around a server, which do not serve: `vllm-router`, `ollama-ui`. */
-const notServers: ReadonlySet<string> = new Set([
-  ...['bench', 'benchmark', 'benchmarks', 'bencher', 'client', 'router', 'gateway', 'ui', 'exporter', 'operator'],
-  ...['controller', 'proxy', 'sdk', 'builder', 'loader', 'downloader', 'init', 'test', 'tests', 'sidecar', 'metrics'],
-  ...[
-    'monitor',
-    'manager',
-    'webui',
-    'openaiproxy',
-    'training',
-    'trainer',
-    'train',
-    'finetune',
-    'chart',
-    'webhook',
-    'scheduler',
-  ],
-]);
+const notServers = wordSet(
+  'bench benchmark benchmarks bencher client router gateway ui exporter operator controller proxy sdk builder',
+  'loader downloader init test tests sidecar metrics monitor manager webui openaiproxy training trainer train',
+  'finetune chart webhook scheduler',
+);
 
 const distributedWords: () => ReadonlySet<string> = lazy(() => new Set(stored.distributed.map(({ word }) => word)));
 

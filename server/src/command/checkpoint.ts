@@ -1,5 +1,5 @@
 import { commandNamed } from '../catalog/program-records.ts';
-import { oneOf } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
@@ -156,81 +156,21 @@ function isOff(value: string | undefined): boolean {
   return value !== undefined && /^(false|no|none|null|off|0|never)$/i.test(value);
 }
 
-const progressWords: ReadonlySet<string> = new Set([
-  ...[
-    'save',
-    'output',
-    'out',
-    'checkpoint',
-    'checkpoints',
-    'checkpointer',
-    'ckpt',
-    'ckpts',
-    'result',
-    'results',
-    'storage',
-    'exp',
-    'logdir',
-  ],
-  ...['snapshot', 'dump', 'work', 'root', 'job', 'export'],
-]);
-const placeWords: ReadonlySet<string> = new Set([
-  ...[
-    'file',
-    'dir',
-    'directory',
-    'folder',
-    'path',
-    'root',
-    'uri',
-    'url',
-    'location',
-    'prefix',
-    'base',
-    'dest',
-    'destination',
-  ],
-]);
+const progressWords = wordSet(
+  'save output out checkpoint checkpoints checkpointer ckpt ckpts result results storage exp logdir snapshot dump',
+  'work root job export',
+);
+const placeWords = wordSet('file dir directory folder path root uri url location prefix base dest destination');
 const folderWords: ReadonlySet<string> = new Set(['dir', 'directory', 'folder']);
 const checkpointWords: ReadonlySet<string> = new Set(['checkpoint', 'checkpoints', 'ckpt', 'ckpts']);
-const notOutputWords: ReadonlySet<string> = new Set([
-  ...[
-    'load',
-    'gradient',
-    'activation',
-    'activations',
-    'selective',
-    'pretrained',
-    'tokenizer',
-    'dataset',
-    'data',
-    'convert',
-    'converter',
-    'input',
-  ],
-  ...['interval', 'steps', 'freq', 'period', 'python', 'log'],
-]);
+const notOutputWords = wordSet(
+  'load gradient activation activations selective pretrained tokenizer dataset data convert converter input',
+  'interval steps freq period python log',
+);
 const resumeWords: ReadonlySet<string> = new Set(['resume', 'autoresume', 'restore']);
-const bucketWords: ReadonlySet<string> = new Set([
-  ...['bucket', 's3', 'gcs', 'minio', 'aws', 'oss', 'tos', 'cos', 'obs', 'blob', 'hdfs', 'nfs', 'fsx', 'efs', 'lustre'],
-]);
+const bucketWords = wordSet('bucket s3 gcs minio aws oss tos cos obs blob hdfs nfs fsx efs lustre');
 /** Words in the names of inputs. */
-const inputWords: ReadonlySet<string> = new Set([
-  ...[
-    'data',
-    'dataset',
-    'datasets',
-    'input',
-    'inputs',
-    'train',
-    'eval',
-    'val',
-    'model',
-    'tokenizer',
-    'weights',
-    'pretrained',
-    'load',
-    'corpus',
-  ],
-  ...['source', 'src', 'code', 'wheel', 'image', 'index', 'vocab', 'base'],
-]);
+const inputWords = wordSet(
+  'data dataset datasets input inputs train eval val model tokenizer weights pretrained load corpus source src',
+  'code wheel image index vocab base',
+);

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { isIdle } from './effects.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
@@ -57,10 +58,9 @@ function pipeOf(pipeline: readonly Statement[], text: string): Found | undefined
 }
 
 /** Programs that succeed whatever they read: others may judge the output, as `grep -q` does. */
-const filters: ReadonlySet<string> = new Set([
-  ...['tee', 'ts', 'cat', 'tail', 'head', 'tr', 'sed', 'cut', 'sort', 'nl', 'column', 'less', 'gzip', 'logger'],
-  ...['rotatelogs', 'multilog', 'cronolog', 'svlogd', 'unbuffer'],
-]);
+const filters = wordSet(
+  'tee ts cat tail head tr sed cut sort nl column less gzip logger rotatelogs multilog cronolog svlogd unbuffer',
+);
 
 /** What runs instead after a failure: `|| true`, `&& echo good || echo bad`. */
 function fallbackOf(others: readonly SimpleCommand[]): Found | undefined {
@@ -99,11 +99,16 @@ function runsScript(statement: Statement): boolean {
   const [program = '', ...rest] = programWords(statement);
   if (!/^python[\d.]*$/.test(baseName(program))) return false;
   const [script] = rest.filter((word) => !/^-[BEIOPSWdsuvx]+$/.test(word));
+  const module = rest[0] === '-m' ? rest[1] : undefined;
+  if (module !== undefined) return !tools.has(module);
   // A variable in a path names a script, if not its ending.
   return rest.some((word) => word.endsWith('.py')) || /^[\w./~-]*\/?\$[({]?\w+[)}]?$/.test(script ?? '');
 }
 
-const messages: ReadonlySet<string> = new Set(['echo', 'printf', 'date', 'true', ':', 'hostname', 'pwd', 'set']);
+/** Modules that only prepare the work. */
+const tools: ReadonlySet<string> = new Set(['pip', 'venv', 'ensurepip', 'compileall', 'json.tool', 'http.server']);
+
+const messages = wordSet('echo printf date true : hostname pwd set');
 
 /** Programs that copy to another machine, and the words by which they copy whole folders. */
 const copiers = /^(?:aws s3|gsutil|gcloud storage|azcopy|s5cmd|rclone|mc|rsync) /;

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from './name-words.ts';
 import { baseName, type SimpleCommand } from './shell.ts';
 import { isShell } from './wrappers.ts';
@@ -16,6 +17,4 @@ export function setsVariables({ words: [program, file] }: SimpleCommand): boolea
   return wordsOf(baseName(file.text)).some((word) => settingUp.has(word));
 }
 
-const settingUp: ReadonlySet<string> = new Set([
-  ...['activate', 'env', 'environment', 'vars', 'setvars', 'conda', 'bashrc', 'profile', 'setup', 'secrets', 'config'],
-]);
+const settingUp = wordSet('activate env environment vars setvars conda bashrc profile setup secrets config');

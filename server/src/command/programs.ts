@@ -1,5 +1,6 @@
 import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import { useByFlags } from './flag-use.ts';
 import { readFlags } from './flags.ts';
@@ -117,10 +118,10 @@ function bySubcommand(name: string, [first = '']: readonly string[]): Recognized
   return trains.has(first) && !isOfData ? { program: name, use: 'training', confidence: 'likely' } : undefined;
 }
 
-const trains: ReadonlySet<string> = new Set(['train', 'fit', 'finetune', 'fine-tune', 'pretrain', 'sft', 'dpo']);
+const trains = wordSet('train fit finetune fine-tune pretrain sft dpo');
 
 /** Programs that run the script that they are given. */
-const interpreters: ReadonlySet<string> = new Set(['source', '.', 'Rscript', 'julia', 'node', 'lua', 'th']);
+const interpreters = wordSet('source . Rscript julia node lua th');
 
 function isScript(name: string): boolean {
   return /\.(?:py|sh|bash|r|jl|lua|js|ipynb)$/i.test(name);

@@ -1,4 +1,5 @@
 import { type ProgramRecord, scriptNamed, type Use } from '../catalog/program-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from './name-words.ts';
 import { baseName } from './shell-lexer.ts';
 
@@ -32,44 +33,11 @@ export function asProgram({ program, likely }: ProgramRecord, name: string, use:
 
 // Words in script names that indicate a use.
 
-const trainingWords: ReadonlySet<string> = new Set([
-  'train',
-  'training',
-  'trainer',
-  'finetune',
-  'finetuning',
-  'pretrain',
-  'pretraining',
-  'sft',
-  'dpo',
-  'grpo',
-  'rlhf',
-  'lora',
-  'qlora',
-]);
+const trainingWords = wordSet(
+  'train training trainer finetune finetuning pretrain pretraining sft dpo grpo rlhf lora qlora',
+);
 const servingWords: ReadonlySet<string> = new Set(['serve', 'serving', 'server', 'api']);
-const batchWords: ReadonlySet<string> = new Set([
-  'benchmark',
-  'benchmarks',
-  'bench',
-  'infer',
-  'inference',
-  'eval',
-  'evaluate',
-  'evaluation',
-  'predict',
-  'generate',
-  'download',
-  'downloader',
-  'convert',
-  'converter',
-  'export',
-  'preprocess',
-  'tokenize',
-  'prepare',
-  'quantize',
-  'merge',
-  'upload',
-  'test',
-  'client',
-]);
+const batchWords = wordSet(
+  'benchmark benchmarks bench infer inference eval evaluate evaluation predict generate download downloader',
+  'convert converter export preprocess tokenize prepare quantize merge upload test client',
+);

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from './name-words.ts';
 import { baseName } from './shell.ts';
 
@@ -16,23 +17,8 @@ export function endsByName(script: string | undefined): boolean {
 const startWords: ReadonlySet<string> = new Set(['main', 'run', 'start', 'launch', 'entrypoint']);
 
 /** What servers and other programs that stay are called. */
-export const serverWords: ReadonlySet<string> = new Set([
-  ...['main', 'app', 'run', 'start', 'launch', 'web', 'demo', 'bot', 'worker', 'daemon', 'service', 'gradio'],
-  ...['webui', 'ui', 'entrypoint', 'manage', 'index', 'listener', 'consumer', 'agent', 'gateway', 'endpoint'],
-  ...[
-    'embed',
-    'embedding',
-    'embeddings',
-    'poll',
-    'handler',
-    'tasks',
-    'chat',
-    'stream',
-    'whisper',
-    'tts',
-    'asr',
-    'detector',
-    'router',
-    'proxy',
-  ],
-]);
+export const serverWords = wordSet(
+  'main app run start launch web demo bot worker daemon service gradio webui ui entrypoint manage index listener',
+  'consumer agent gateway endpoint embed embedding embeddings poll handler tasks chat stream whisper tts asr',
+  'detector router proxy',
+);

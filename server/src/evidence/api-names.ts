@@ -1,5 +1,6 @@
 import { type ApiField, apiFields, isCustomType } from '../catalog/index.ts';
 import { isSlip, nearest } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import type { ApiHolder, ApiProblem } from './api-problems.ts';
@@ -144,7 +145,7 @@ function holderAbove(holder: ApiHolder, field: string): ApiHolder | undefined {
   return undefined;
 }
 
-const commonFields: ReadonlySet<string> = new Set(['name', 'namespace', 'type', 'metadata', 'spec', 'key', 'value']);
+const commonFields = wordSet('name namespace type metadata spec key value');
 
 /** Entries of mappings with free keys, which are not fields of a type. */
 const innerFields = table({

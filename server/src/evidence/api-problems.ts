@@ -6,6 +6,7 @@ import {
   isCustomType,
   requiredApiFields,
 } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -118,15 +119,10 @@ function visitObject(holder: ApiHolder, walk: Walk): void {
 }
 
 /** The fields by which a patch finds the item of a list, so that a patch needs them too. */
-const mergeKeys: ReadonlySet<string> = new Set([
-  'Container.name',
-  'ContainerPort.containerPort',
-  'EnvVar.name',
-  'PodResourceClaim.name',
-  'TopologySpreadConstraint.topologyKey',
-  'Volume.name',
-  'VolumeMount.mountPath',
-]);
+const mergeKeys = wordSet(
+  'Container.name ContainerPort.containerPort EnvVar.name PodResourceClaim.name',
+  'TopologySpreadConstraint.topologyKey Volume.name VolumeMount.mountPath',
+);
 
 /** Whether an object without a field is certainly whole: a patch of a workload repeats no labels, and one of a scaler no metrics. */
 function isExpected(holder: ApiHolder, field: string): boolean {
@@ -261,31 +257,11 @@ function isPatch(root: Cursor): boolean {
 }
 
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
-const bearingKinds: ReadonlySet<string> = new Set([
-  'CronJob',
-  'DaemonSet',
-  'Deployment',
-  'JAXJob',
-  'Job',
-  'JobSet',
-  'KnativeService',
-  'LeaderWorkerSet',
-  'MPIJob',
-  'PaddleJob',
-  'Pod',
-  'PodTemplate',
-  'PyTorchJob',
-  'RayCluster',
-  'RayJob',
-  'RayService',
-  'ReplicaSet',
-  'ReplicationController',
-  'ScaledJob',
-  'StatefulSet',
-  'TFJob',
-  'VolcanoJob',
-  'XGBoostJob',
-]);
+const bearingKinds = wordSet(
+  'CronJob DaemonSet Deployment JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
+  'PyTorchJob RayCluster RayJob RayService ReplicaSet ReplicationController ScaledJob StatefulSet TFJob',
+  'VolcanoJob XGBoostJob',
+);
 
 /** Whether a job runs in a Ray cluster of another object, which may have the accelerators. */
 function joinsCluster(root: Cursor, type: string): boolean {

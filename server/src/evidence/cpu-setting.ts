@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
@@ -88,21 +89,7 @@ function isOfJax(name: string): boolean {
 }
 
 /** Words of a name that mean the device of the whole program. */
-const general: ReadonlySet<string> = new Set([
-  ...[
-    'device',
-    'type',
-    'torch',
-    'pytorch',
-    'inference',
-    'compute',
-    'execution',
-    'target',
-    'model',
-    'default',
-    'runtime',
-  ],
-]);
+const general = wordSet('device type torch pytorch inference compute execution target model default runtime');
 
 /** https://github.com/comfyanonymous/ComfyUI https://huggingface.co/docs/accelerate/package_reference/cli */
 const switches: ReadonlySet<string> = new Set(['cpu', 'use-cpu', 'cpu-only', 'force-cpu', 'no-cuda']);

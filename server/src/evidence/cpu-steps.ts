@@ -1,5 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
-import { partOf } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { endsByItself, pythonCode } from '../command/inline-python.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
@@ -128,9 +128,7 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
 }
 
-const clients: ReadonlySet<string> = new Set([
-  ...['locust', 'k6', 'wrk', 'hey', 'oha', 'ab', 'guidellm', 'genai-perf', 'perf_analyzer', 'inference-perf', 'aiperf'],
-]);
+const clients = wordSet('locust k6 wrk hey oha ab guidellm genai-perf perf_analyzer inference-perf aiperf');
 
 const extension = /\.(?:py|sh|bash|r|jl|m?js|ipynb)$/i;
 
@@ -159,19 +157,17 @@ const weightWords: readonly string[] = [
 ];
 
 /** Words for work that may need a device, or that say the opposite. */
-const otherWork: ReadonlySet<string> = new Set([
-  ...['train', 'trainer', 'training', 'finetune', 'serve', 'server', 'serving', 'api', 'eval', 'evaluate', 'infer'],
-  ...['inference', 'predict', 'generate', 'benchmark', 'bench', 'test', 'onnx', 'embed', 'embedding', 'embeddings'],
-  ...['transcribe', 'encode', 'caption', 'no', 'skip', 'worker', 'notebook', 'jupyter', 'demo', 'ui'],
-]);
+const otherWork = wordSet(
+  'train trainer training finetune serve server serving api eval evaluate infer inference predict generate',
+  'benchmark bench test onnx embed embedding embeddings transcribe encode caption no skip worker notebook jupyter',
+  'demo ui',
+);
 
 /** Data that is often prepared on devices. */
 const mediaWords = /^(?:images?|videos?|audio|frames?|features?|latents?|speech)$/;
 
 /** Stems of verbs for what is done to data before training. */
-const preparing: ReadonlySet<string> = new Set([
-  ...['prep', 'prepar', 'process', 'build', 'split', 'shard', 'clean', 'dedup', 'filter', 'extract'],
-]);
+const preparing = wordSet('prep prepar process build split shard clean dedup filter extract');
 
 /** The task that the words of a script's name describe. */
 function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
@@ -206,33 +202,16 @@ function isAuxiliary(command: SimpleCommand): boolean {
   return auxiliary.has(baseName(programWords(command)[0] ?? ''));
 }
 
-const fetchers: ReadonlySet<string> = new Set([
-  ...[
-    'wget',
-    'curl',
-    'aws',
-    'gsutil',
-    'gcloud',
-    'azcopy',
-    'rclone',
-    's5cmd',
-    'mc',
-    'git',
-    'git-lfs',
-    'aria2c',
-    'kaggle',
-    's3cmd',
-    'rsync',
-    'gdown',
-    'dvc',
-    'oras',
-    'modelscope',
-  ],
-]);
+const fetchers = wordSet(
+  'wget curl aws gsutil gcloud azcopy rclone s5cmd mc git git-lfs aria2c kaggle s3cmd rsync gdown dvc oras',
+  'modelscope',
+);
 
 /** Programs that accompany such a step. */
-const auxiliary: ReadonlySet<string> = new Set([
-  ...['', 'echo', 'printf', 'test', '[', '[[', 'mkdir', 'ls', 'rm', 'mv', 'cp', 'ln', 'cd', 'chmod', 'chown', 'date'],
-  ...['set', 'export', 'md5sum', 'sha256sum', 'tar', 'unzip', 'gunzip', 'touch', 'cat', 'find', 'du', 'df', 'exit'],
-  ...['true', ':', 'pip', 'pip3', 'apt-get', 'apt', 'apk', 'sleep', 'uv', 'source', '.', 'pwd', 'env', 'zcat', 'gzip'],
-]);
+const auxiliary = wordSet(
+  // An assignment has no program.
+  '',
+  'echo printf test [ [[ mkdir ls rm mv cp ln cd chmod chown date',
+  'set export md5sum sha256sum tar unzip gunzip touch cat find du df exit',
+  'true : pip pip3 apt-get apt apk sleep uv source . pwd env zcat gzip',
+);

@@ -1,4 +1,5 @@
 import { instanceType, isGpuCountLabel, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { countIn } from '../model/count.ts';
 import type { PodSet, Selector } from '../model/workload.ts';
@@ -78,7 +79,7 @@ function isGpuName(words: readonly string[]): boolean {
 }
 
 const gpuWords = new Set(['gpu', 'gpus', 'nvidia']);
-const otherWords = new Set(['no', 'non', 'not', 'without', 'cpu', 'cpus', 'operator', 'driver', 'exporter', 'deploy']);
+const otherWords = wordSet('no non not without cpu cpus operator driver exporter deploy');
 
 /** A label of nodes with accelerators whose presence every alternative requires. */
 function requiredKey(pod: Cursor): Cursor | undefined {

@@ -1,20 +1,14 @@
 import { knownAccelerator } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { hasAllContainers } from './chart-pods.ts';
 
 // The fields that place a pod, and where charts read them.
 
-const podFields: ReadonlySet<string> = new Set([
-  'nodeSelector',
-  'nodeName',
-  'affinity',
-  'tolerations',
-  'toleration',
-  'runtimeClassName',
-  'schedulerName',
-  'topologySpreadConstraints',
-]);
+const podFields = wordSet(
+  'nodeSelector nodeName affinity tolerations toleration runtimeClassName schedulerName topologySpreadConstraints',
+);
 
 /** The entries of a mapping that are fields of a pod for its placement. */
 export function placementFields(map: Cursor | undefined): readonly Cursor[] {

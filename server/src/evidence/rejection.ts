@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { kindEntry } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
@@ -7,15 +8,9 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { isUnknown } from './written.ts';
 
 /** The controllers whose pod templates the API server validates; of others, it rejects the pods. */
-const validated: ReadonlySet<string> = new Set([
-  '/ReplicationController',
-  '/PodTemplate',
-  'apps/Deployment',
-  'apps/ReplicaSet',
-  'apps/DaemonSet',
-  'batch/Job',
-  'batch/CronJob',
-]);
+const validated = wordSet(
+  '/ReplicationController /PodTemplate apps/Deployment apps/ReplicaSet apps/DaemonSet batch/Job batch/CronJob',
+);
 
 /** What happens to an object whose pods are invalid: "the API server rejects the Deployment". */
 export function rejectionOf({ kind, apiVersion }: Pick<Manifest, 'kind' | 'apiVersion'>): string {

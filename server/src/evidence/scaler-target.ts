@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { CrossReferences, Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
@@ -28,40 +29,13 @@ export function nameOfGpuTarget({ root, kind }: Manifest): string | undefined {
   return words.some((word) => gpuWords.has(word)) && !words.some((word) => otherWords.has(word)) ? name : undefined;
 }
 
-const gpuWords: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'trtllm', 'lmdeploy', 'gpu', 'gpus', 'cuda']);
+const gpuWords = wordSet('vllm sglang tgi trtllm lmdeploy gpu gpus cuda');
 
 /** What runs next to such a server, without a GPU of its own. */
-const otherWords: ReadonlySet<string> = new Set([
-  ...['cpu', 'cpus', 'no', 'non', 'without', 'tpu', 'neuron'],
-  ...['router', 'routing', 'gateway', 'gw', 'proxy', 'lb', 'balancer', 'queue', 'cache', 'redis', 'tokenizer'],
-  ...['front', 'frontend', 'back', 'backend', 'ui', 'webui', 'web', 'app', 'client', 'api', 'apis', 'portal', 'site'],
-  ...['operator', 'controller', 'manager', 'scheduler', 'monitor', 'monitoring', 'metric', 'metrics', 'exporter'],
-  ...[
-    'adapter',
-    'plugin',
-    'agent',
-    'dashboard',
-    'docs',
-    'service',
-    'services',
-    'catalog',
-    'billing',
-    'quota',
-    'quotas',
-  ],
-  ...['usage', 'price', 'prices', 'pricing', 'cost', 'costs'],
-  ...[
-    'bench',
-    'benchmark',
-    'load',
-    'loadgen',
-    'loadtest',
-    'locust',
-    'test',
-    'tester',
-    'sim',
-    'simulator',
-    'mock',
-    'fake',
-  ],
-]);
+const otherWords = wordSet(
+  'cpu cpus no non without tpu neuron router routing gateway gw proxy lb balancer queue cache redis tokenizer',
+  'front frontend back backend ui webui web app client api apis portal site operator controller manager scheduler',
+  'monitor monitoring metric metrics exporter adapter plugin agent dashboard docs service services catalog',
+  'billing quota quotas usage price prices pricing cost costs bench benchmark load loadgen loadtest locust test',
+  'tester sim simulator mock fake',
+);

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 
@@ -40,9 +41,9 @@ export function isForeignHealthPath(path: string, { health }: ServerPaths): bool
 }
 
 /** What `helm create`, Kubernetes, Triton, NIM and others use. */
-const foreign: ReadonlySet<string> = new Set([
-  ...['/healthz', '/livez', '/readyz', '/live', '/ready', '/liveness', '/readiness', '/healthcheck', '/api/health'],
-  ...['/v1/health', '/v1/health/live', '/v1/health/ready', '/v2/health/live', '/v2/health/ready'],
-]);
+const foreign = wordSet(
+  '/healthz /livez /readyz /live /ready /liveness /readiness /healthcheck /api/health /v1/health /v1/health/live',
+  '/v1/health/ready /v2/health/live /v2/health/ready',
+);
 
 const ownOfVllm: ReadonlySet<string> = new Set(['/health', '/ping']);

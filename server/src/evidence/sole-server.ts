@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -62,9 +63,9 @@ export function isHarmless(command: SimpleCommand): boolean {
   return name === '' || preparing.has(baseName(name));
 }
 
-const preparing: ReadonlySet<string> = new Set([
-  ...['cd', 'export', 'set', 'source', '.', 'env', 'ulimit', 'sleep', 'wait', 'test', '[', 'true', 'echo', 'date'],
-  ...['mkdir', 'ln', 'cp', 'mv', 'rm', 'ls', 'cat', 'chmod', 'chown', 'nvidia-smi', 'ldconfig'],
+const preparing = wordSet(
+  'cd export set source . env ulimit sleep wait test [ true echo date',
+  'mkdir ln cp mv rm ls cat chmod chown nvidia-smi ldconfig',
   // They install programs or download models.
-  ...['pip', 'pip3', 'uv', 'conda', 'mamba', 'apt', 'apt-get', 'apk', 'git', 'hf', 'huggingface-cli'],
-]);
+  'pip pip3 uv conda mamba apt apt-get apk git hf huggingface-cli',
+);

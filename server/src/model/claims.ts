@@ -1,5 +1,6 @@
 import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpus, gpusByLabel, gpusMentioned } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { Referenced } from './cross-references.ts';
@@ -161,10 +162,9 @@ function matchesAlike(expression: string): boolean {
 }
 
 /** Attributes and capacities of a model. */
-const common: ReadonlySet<string> = new Set([
-  ...['architecture', 'brand', 'cudaComputeCapability', 'cudaDriverVersion', 'driverVersion'],
-  ...['memory', 'productName', 'type'],
-]);
+const common = wordSet(
+  'architecture brand cudaComputeCapability cudaDriverVersion driverVersion memory productName type',
+);
 
 /**
  * A part of a device that several claims share: as much as the request names of its capacities.

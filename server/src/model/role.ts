@@ -91,9 +91,7 @@ function servedName({ name }: Manifest): string | undefined {
   return name !== null && wordsOf(name).some((word) => serverNames.has(word)) ? `name ${name}` : undefined;
 }
 
-const serverNames: ReadonlySet<string> = new Set([
-  ...['server', 'serving', 'serve', 'webui', 'api', 'inference', 'predictor', 'endpoint', 'backend', 'chatbot'],
-]);
+const serverNames = wordSet('server serving serve webui api inference predictor endpoint backend chatbot');
 
 /** Evidence of infrastructure, which provides GPUs to others: what it is called, runs or mounts. */
 function infrastructureSign({ namespace, name }: Manifest, podSets: readonly PodSet[]): string | undefined {

@@ -1,4 +1,5 @@
 import { type ModelShape, modelByName, type NamedModel } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { lastSetting, type TrainerSettings } from '../command/training-flags.ts';
 import { modelInFolder } from './model-in-folder.ts';
@@ -46,17 +47,7 @@ function bitsOf(format: NamedModel['format']): { readonly bits?: number } {
   return format === null || format === 'unknown' ? {} : { bits: format.layerBits };
 }
 
-const modelWords: ReadonlySet<string> = new Set([
-  'model',
-  'checkpoint',
-  'ckpt',
-  'pretrained',
-  'pretrain',
-  'load',
-  'restore',
-  'backbone',
-  'base',
-]);
+const modelWords = wordSet('model checkpoint ckpt pretrained pretrain load restore backbone base');
 const otherWords: ReadonlySet<string> = new Set(
   'tokenizer reward teacher ref reference draft output save adapter lora max dataset data log hub push resume interval length parallel files judge eval in'.split(
     ' ',

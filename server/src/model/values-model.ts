@@ -1,4 +1,5 @@
 import { modelByName } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { asText, type Cursor, entries, isTemplated, keyOf } from '../yaml/cursor.ts';
 import { once } from './once.ts';
@@ -39,7 +40,4 @@ function namesModel(words: readonly string[]): boolean {
   return words.every((word) => nameWords.has(word));
 }
 
-const nameWords: ReadonlySet<string> = new Set([
-  ...['model', 'llm', 'base', 'vllm', 'hf', 'hugging', 'face', 'huggingface'],
-  ...['name', 'id', 'repo', 'repository', 'path', 'uri', 'url', 'ref'],
-]);
+const nameWords = wordSet('model llm base vllm hf hugging face huggingface name id repo repository path uri url ref');

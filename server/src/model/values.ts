@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asText, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlNode } from '../yaml/node.ts';
@@ -151,18 +152,10 @@ function isRead(child: Cursor): boolean {
 /** Keys in charts with several components in one mapping. */
 const componentResources = /[a-z](?:Resources|_resources)$/;
 
-const readKeys: ReadonlySet<string> = new Set([
-  'resources',
-  'nodeSelector',
-  'node_selector',
-  'tolerations',
-  'affinity',
-  'limits',
-  'requests',
-  'extra_resource_limits',
-  'extra_resource_guarantees',
-  'extraResource',
-]);
+const readKeys = wordSet(
+  'resources nodeSelector node_selector tolerations affinity limits requests extra_resource_limits',
+  'extra_resource_guarantees extraResource',
+);
 
 /** The pod sets of a mapping: one for the mapping as a whole, and one for each `…Resources` in it. */
 function podSetsOf(block: Cursor): readonly PodSetSource[] {

@@ -1,4 +1,5 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { asBoolean, asText, type Cursor, entries, getIn, isNull, items, keyOf, type Located } from '../yaml/cursor.ts';
@@ -75,10 +76,9 @@ function holdsSettings(key: string): boolean {
   return words.length > 0 && words.length <= 2 && words.every((word) => settingsWords.has(word));
 }
 
-const settingsWords: ReadonlySet<string> = new Set([
-  ...['model', 'llm', 'vllm', 'server', 'serving', 'inference', 'engine', 'backend'],
-  ...['settings', 'config', 'configuration', 'args', 'deployment', 'container'],
-]);
+const settingsWords = wordSet(
+  'model llm vllm server serving inference engine backend settings config configuration args deployment container',
+);
 
 /** The flag that a setting stands for, by its meaning: `max-model-len`, `tp`, `max-seq-len`. */
 function flagNamed(words: string): string | undefined {

@@ -1,15 +1,16 @@
 import { isSlip } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * An affinity that matches nothing: a comparison with a value that is not a whole number, or a misspelled name of the object's own pods.
+ * An affinity or a spread constraint that matches nothing: a comparison with a value that is not a whole number, or labels that the object's own pods do not have.
  *
  * ## Why
  *
@@ -94,15 +95,38 @@ export default defineRule({
       for (const value of wrongNumbers(expression))
         report({ message: `${said(expression, value)}: the scheduler cannot place the pod`, span: spanOf(value) });
     }
+    for (const constraint of placesAt(podSet.pod, 'topologySpreadConstraints.*'))
+      checkSpread(constraint, podSet, context);
     for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
   },
 });
 
+/** Reports a constraint that counts other pods than those it places. Without matching labels it spreads nothing. */
+function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, workload }: PodSetContext): void {
+  const written = getIn(pod.parent, 'metadata', 'labels');
+  if (workload.partial || written === undefined || isIncomplete(written) || labels.length === 0) return;
+  for (const wanted of placesAt(constraint, 'labelSelector.matchLabels.*')) {
+    const [key, value] = [keyOf(wanted), writtenText(wanted)];
+    const own = getIn(written, key);
+    // Controllers add labels in their own domains.
+    if (value === undefined || isUnknown(own) || asText(own) === value || (own === undefined && isAdded(key))) continue;
+    report({
+      message: `The constraint counts pods with ${shorten(`${key}: ${value}`, 60)}, which this object's pods do not have: it does not spread them`,
+      span: spanOf(wanted),
+    });
+    return;
+  }
+}
+
+function isAdded(key: string): boolean {
+  return nameLabels.has(key) || (key.includes('/') && !key.startsWith('app.kubernetes.io/'));
+}
+
 /** Labels that controllers set to the name of their object. */
-const nameLabels: ReadonlySet<string> = new Set([
-  ...['training.kubeflow.org/job-name', 'batch.kubernetes.io/job-name', 'job-name', 'ray.io/cluster'],
-  ...['jobset.sigs.k8s.io/jobset-name', 'leaderworkerset.sigs.k8s.io/name', 'volcano.sh/job-name'],
-]);
+const nameLabels = wordSet(
+  'training.kubeflow.org/job-name batch.kubernetes.io/job-name job-name ray.io/cluster',
+  'jobset.sigs.k8s.io/jobset-name leaderworkerset.sigs.k8s.io/name volcano.sh/job-name',
+);
 
 /** Reports a selector of pods that almost certainly means the pods of its own object, and has another value. */
 function checkSelected(side: string, { pod, labels }: PodSet, { report, workload, document }: PodSetContext): void {

@@ -27,14 +27,14 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A whole command line is one item of `command`, a flag and its value are one item of `args`, or `command` starts with a flag or a word of the shell.
+ * A whole command line is one item of `command`, a flag and its value are one item of `args`, or `command` has words that only a shell understands.
  *
  * ## Why
  *
  * Each item of `command` is one word of the command line, and no shell splits it. With `["python train.py"]` the runtime looks for a file
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
  * In the same way, `["--port 8000"]` is one word, which no program knows as a flag; the severity is warning if the program is unknown. `command` replaces the entrypoint of the image, so its first
- * item is the program: flags for the entrypoint belong in `args`, and `while` or `source` work only in a script for a shell.
+ * item is the program: flags for the entrypoint belong in `args`, and `while`, `source` or `&&` work only in a script for a shell.
  * Behind `-m`, Python and torchrun read the name of a module: `python -m train.py` ends with an error.
  *
  * ```yaml invalid
@@ -108,6 +108,16 @@ export default defineRule({
       });
       return;
     }
+    const words = [...command, ...container.args];
+    const operator = words.find(({ value }) => operators.has(value));
+    // A wrapper may start a shell.
+    if (operator !== undefined && isPlainName(first.value) && !words.some(({ value }) => isShell(baseName(value)))) {
+      context.report({
+        message: `"${operator.value}" is an argument of ${shorten(first.value, 30)} without a shell: what follows never runs; use ["sh", "-c", "…"]`,
+        span: spanOf(operator.at),
+      });
+      return;
+    }
     if (shellWords.has(first.value)) {
       context.report({
         message: `"${first.value}" is a word of the shell, not a program: the container never starts; use ["sh", "-c", "…"]`,
@@ -115,14 +125,14 @@ export default defineRule({
       });
       return;
     }
-    const words = first.value.trim().split(/\s+/);
-    const program = words[0] ?? '';
-    if (words.length === 1 && isProgram(program)) reportFlags(container, context);
-    if (words.length < 2 || !isProgram(program)) return;
+    const parts = first.value.trim().split(/\s+/);
+    const program = parts[0] ?? '';
+    if (parts.length === 1 && isProgram(program)) reportFlags(container, context);
+    if (parts.length < 2 || !isProgram(program)) return;
     context.report({
       message: `"${shorten(first.value.trim(), 50)}" is one item of command: no program has that name, and the container never starts`,
       span: spanOf(first.at),
-      fixes: () => [command.length === 1 ? split(context.document, first.at, words) : undefined],
+      fixes: () => [command.length === 1 ? split(context.document, first.at, parts) : undefined],
     });
   },
 });
@@ -150,9 +160,15 @@ function usesShell({ apiVersion, manifest }: Workload): boolean {
 }
 
 /** They exist only in a shell. */
-const shellWords: ReadonlySet<string> = new Set([
-  ...['while', 'until', 'for', 'if', 'case', 'exec', 'export', 'source', 'set', 'eval'],
-]);
+const shellWords = wordSet('while until for if case exec export source set eval');
+
+/** What only a shell understands, and no program takes as an argument. */
+const operators: ReadonlySet<string> = new Set(['&&', '||', '2>&1', '>>']);
+
+/** A program or a path, without expansions. */
+function isPlainName(text: string): boolean {
+  return /^[\w./-]+$/.test(text);
+}
 
 /** Flags that share an item with their values, where a known program reads them. Shells split the items of scripts, and wrappers may. */
 function reportFlags(container: Container, context: PodSetContext): void {

@@ -1,4 +1,6 @@
+import { imageParts } from '../catalog/images.ts';
 import { type GpuModel, gpus } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { ServedFlags } from '../command/served-flags.ts';
 import { isOn } from '../command/setting-values.ts';
 import { readTrainerSettings } from '../command/training-flags.ts';
@@ -14,6 +16,7 @@ import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -25,6 +28,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
  * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
  * while it holds its GPU. Training in bfloat16 stops on older GPUs, or is slower than in float16 because newer versions of PyTorch emulate it.
+ * Each image of text-embeddings-inference is built for one compute capability, which its tag names.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -72,6 +76,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * - [vllm-project/vllm#1157](https://github.com/vllm-project/vllm/issues/1157)
  * - [vllm-project/vllm#9990](https://github.com/vllm-project/vllm/issues/9990)
+ * - [text-embeddings-inference: supported hardware](https://huggingface.co/docs/text-embeddings-inference/supported_models)
  * - [vLLM: requirements](https://docs.vllm.ai/en/v0.14.0/getting_started/installation/gpu/)
  * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
  */
@@ -83,7 +88,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
-    if (reportOldGpu(container, gpu, context)) return;
+    if (reportOldGpu(container, gpu, context) || reportOtherBuild(container, gpu, context)) return;
     if (gpu.capability < 8 && context.workload.role === 'training') {
       reportTraining(container, gpu, context);
       return;
@@ -135,13 +140,23 @@ function reportTraining(container: Container, { gpu }: Capable, { document, repo
   });
 }
 
-const formatNames: ReadonlySet<string> = new Set([
-  'mixed-precision',
-  'precision',
-  'dtype',
-  'torch-dtype',
-  'training-dtype',
-]);
+const formatNames = wordSet('mixed-precision precision dtype torch-dtype training-dtype');
+
+/** The images of text-embeddings-inference are built for one compute capability, and some for later ones of its generation. */
+function reportOtherBuild({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {
+  const { repository, tag = '' } = imageParts(image?.value ?? '');
+  if (image === undefined || isTemplated(image.at) || !repository.endsWith('/text-embeddings-inference')) return false;
+  const [prefix = ''] = tag.split('-');
+  const built = builds[prefix] ?? (/^\d+\.\d/.test(prefix) ? 8 : capability);
+  if (built === capability || (built < 8.9 && built >= 8 && capability > built && capability < 9)) return false;
+  report({
+    message: `${shorten(tag, 30)} is built for compute capability ${built.toFixed(1)}, but the ${gpu.name} has ${gpu.computeCapability}: the server does not start`,
+    span: spanOf(image.at),
+  });
+  return true;
+}
+
+const builds = table<number>({ turing: 7.5, 86: 8.6, 89: 8.9, hopper: 9, 100: 10, 120: 12 });
 
 /** vLLM's own images have no code for GPUs before Volta; builds of others may. */
 function reportOldGpu({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {

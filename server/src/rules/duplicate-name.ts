@@ -6,12 +6,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Two containers, volumes, mounts, ports or claims of a pod have the same name or path.
+ * Two containers, volumes, mounts, ports, variables or claims of a pod have the same name or path.
  *
  * ## Why
  *
  * The names of the containers of a pod, init containers included, are unique, and so are those of its volumes and claims. In a container, two
- * volumes cannot be mounted at the same path, and two ports cannot have the same name. The API server rejects the pod.
+ * volumes cannot be mounted at the same path, and two ports cannot have the same name. The API server rejects the pod. It accepts a variable
+ * with two values, but the program sees only the last one (severity warning).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,7 +48,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates. Environment variables may be set twice: the last value applies.
+ * For templates, and for a variable that is set again to the same value or to an addition to it (`$(NAME):/opt/lib`).
  *
  * ## Sources
  *
@@ -71,11 +72,30 @@ export default defineRule({
       checkUnique('volumes are mounted at', placesAt(container, 'volumeMounts.*.mountPath'), context);
       checkUnique('devices are at', placesAt(container, 'volumeDevices.*.devicePath'), context);
       checkUnique('ports are named', placesAt(container, 'ports.*.name'), context);
+      checkVariables(container, context);
       checkUnique('uses of a claim are named', wholeClaims(container), context);
     }
     checkSpread(podSet, context);
   },
 });
+
+/** The API server accepts them, and the last one applies. It may add to the one before: `$(NAME):/opt/lib`. */
+function checkVariables(container: Cursor, { report }: PodSetContext): void {
+  const values = new Map<string, string>();
+  for (const variable of placesAt(container, 'env.*')) {
+    const at = getIn(variable, 'name');
+    const [name, value] = [asText(at), asText(getIn(variable, 'value'))];
+    if (at === undefined || name === undefined || value === undefined || isRepeated(variable)) continue;
+    const other = values.get(name);
+    if (other !== undefined && other !== value && !value.includes(`$(${name})`))
+      report({
+        severity: 'warning',
+        message: `${shorten(name, 40)} is set twice: only the last value applies`,
+        span: spanOf(at),
+      });
+    values.set(name, value);
+  }
+}
 
 function wholeClaims(container: Cursor): readonly Cursor[] {
   const claims = placesAt(container, 'resources.claims.*');

@@ -1,22 +1,25 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { getIn, isIncomplete, isTemplated, items, type Located } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, items, type Located, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * `$(NAME)` names a variable that is defined later or not at all.
+ * `$(NAME)` names a variable that is defined later or not at all, or `$NAME` has the form of a shell without one.
  *
  * ## Why
  *
  * The kubelet replaces `$(NAME)` in `value`, `command` and `args` with the value of the variable. In `value`, this works only for variables
  * that are defined before it in the list. Anything else stays as it is written: the program gets the text `$(NAME)` as an address, a path
- * or a number.
+ * or a number. `$NAME` and `${NAME}` mean something only to a shell: in the arguments of another program they stay as they are written.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -64,7 +67,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
- * because operators define variables of their own.
+ * because operators define variables of their own. `$NAME` is reported only if a known program reads it and the container defines the
+ * variable itself.
  *
  * ## Sources
  *
@@ -92,16 +96,36 @@ export default defineRule({
         });
       before.add(name);
     }
-    if (!isAll) return;
     const words = [...container.command, ...container.args];
     // A shell reads $(NAME) as a command.
     if (isShell(baseName(words[0]?.value ?? ''))) return;
+    if (container.command.length > 0 && isWholePod(podSet, workload)) reportShellForm(container, words, context);
+    if (!isAll) return;
     for (const word of words)
       reportIn(word, context, (used) =>
         last.has(used) ? undefined : `is not defined: the program gets the literal $(${used})`,
       );
   },
 });
+
+/** Reports `$NAME`, the form of shells, for a variable of the container, if a known program reads it. */
+function reportShellForm({ env }: Container, words: readonly Located<string>[], context: PodSetContext): void {
+  const { document, report } = context;
+  // Scripts and wrappers may expand their arguments.
+  if (!/^(?:python[\d.]*|torchrun|accelerate|deepspeed|vllm)$/.test(baseName(words[0]?.value ?? ''))) return;
+  for (const { value, at } of words) {
+    const [, flag = '', plain, braced = plain] =
+      /^(--?[\w-]+=)?\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})$/.exec(value) ?? [];
+    const owner = env.find(({ name }) => name === braced);
+    // A tool that fills in variables fills in all of them.
+    if (braced === undefined || owner === undefined || isTemplated(owner.value?.at)) continue;
+    report({
+      message: `Only a shell expands ${shorten(value.slice(flag.length), 50)}: the program gets this literal text`,
+      span: spanOf(at),
+      fixes: () => [fix(`Change to $(${braced})`, 'safe', replaceScalar(document, at, `${flag}$(${braced})`))],
+    });
+  }
+}
 
 /** Reports each reference for which there is a problem. */
 function reportIn(
@@ -126,7 +150,7 @@ function comesFromElsewhere(name: string): boolean {
 }
 
 /** The first words of variables that webhooks, clouds and Kubernetes add. */
-const addedPrefixes: ReadonlySet<string> = new Set(['KUBERNETES', 'AWS', 'AZURE', 'GOOGLE', 'OTEL', 'ISTIO', 'VAULT']);
+const addedPrefixes = wordSet('KUBERNETES AWS AZURE GOOGLE OTEL ISTIO VAULT');
 
 /** Whether the pod has only the variables that are written: no operator adds others, and none come from a ConfigMap. */
 function hasAllVariables({ at, env }: Container, { podSet, workload }: PodSetContext): boolean {

@@ -2,7 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { type FailureWait, findFailureWait } from '../command/failure-wait.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { baseName } from '../command/shell.ts';
+import { baseName, readCommandLine } from '../command/shell.ts';
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { isShell } from '../command/wrappers.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
@@ -134,15 +134,29 @@ function checkHelper(container: Container, context: PodSetContext): void {
   if (requests.length === 0 || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
   const waiting = findWaiting(processInput(container));
   const isEndlessWait = waiting?.kind === 'only-waits' && waiting.seconds === Number.POSITIVE_INFINITY;
+  const follows = follower(container);
   const { image } = container;
   const exports = image !== undefined && container.command.length === 0 && isExporter(image.value);
-  const span = isEndlessWait ? spanOfWords(document, lines, waiting.words) : exports ? spanOf(image.at) : undefined;
+  const words = isEndlessWait ? waiting.words : follows;
+  const span = words !== undefined ? spanOfWords(document, lines, words) : exports ? spanOf(image.at) : undefined;
   if (span === undefined) return;
   const name = shorten(asText(getIn(container.at, 'name')) ?? 'A container', 30);
   context.report({
     message: `${name} never exits, so the ${kind === 'Job' ? 'Job' : 'Job of the CronJob'} keeps ${shorten(requestWords(requests), 40)} after its work: make it an init container with restartPolicy Always`,
     span,
   });
+}
+
+/** The end of a command that prints a file as it grows: `tail -F /logs/train.log`. */
+function follower(container: Container): Waiting['words'] | undefined {
+  const { command, args, env } = processInput(container);
+  const last = readCommandLine(command, args, env).statements.at(-1);
+  const words = last?.kind === 'command' ? last.words : [];
+  const [first, end] = [words[0], words.at(-1)];
+  const isTail =
+    words.some(({ text }) => /^(?:-[a-z0-9]*f|--follow.*)$/i.test(text)) && baseName(first?.text ?? '') === 'tail';
+  // With --pid it ends with the work.
+  return isTail && first && end && !words.some(({ text }) => text.startsWith('--pid')) ? [first, end] : undefined;
 }
 
 /** Whether an image serves metrics: `node-exporter`. An exporter of models ends. */

@@ -57,6 +57,7 @@ import imageInvalid from './image-invalid.ts';
 import imageNotPinned from './image-not-pinned.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
 import jobInvalid from './job-invalid.ts';
+import jsonPatchPath from './json-patch-path.ts';
 import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaInvalid from './keda-invalid.ts';
@@ -128,6 +129,7 @@ import rwoManyReplicas from './rwo-many-replicas.ts';
 import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import scheduleInvalid from './schedule-invalid.ts';
+import scriptNotExecutable from './script-not-executable.ts';
 import securityContextInvalid from './security-context-invalid.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
@@ -227,6 +229,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['image-not-pinned', imageNotPinned],
   ['instance-without-gpu', instanceWithoutGpu],
   ['job-invalid', jobInvalid],
+  ['json-patch-path', jsonPatchPath],
   ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-invalid', kedaInvalid],
@@ -297,6 +300,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['schedule-invalid', scheduleInvalid],
+  ['script-not-executable', scriptNotExecutable],
   ['security-context-invalid', securityContextInvalid],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],

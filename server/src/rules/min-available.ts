@@ -85,7 +85,13 @@ export default defineRule({
     const jobField = getIn(spec, 'minAvailable');
     if (pods.length > 0) check(jobField, total, 'the tasks have');
     const minimum = asNumber(jobField);
-    if (jobField !== undefined && minimum !== undefined && total !== null && minimum < total && isGang(spec, podSets)) {
+    if (
+      jobField !== undefined &&
+      minimum !== undefined &&
+      total !== null &&
+      minimum < total &&
+      isGang(spec, podSets, total)
+    ) {
       context.report({
         severity: 'warning',
         message: `minAvailable is ${minimum}, but the job's ${plural(total, 'pod')} wait for each other: some may hold accelerators while others stay Pending`,
@@ -110,18 +116,26 @@ export default defineRule({
   },
 });
 
-/** Volcano's pytorch plugin sets WORLD_SIZE to the number of pods, so no pod proceeds before all are running. */
-function isGang(spec: Cursor | undefined, podSets: readonly PodSet[]): boolean {
-  if (getIn(spec, 'plugins', 'pytorch') === undefined) return false;
+/** Volcano's pytorch plugin sets WORLD_SIZE to the number of pods, or each launch names it: no pod proceeds before all are running. */
+function isGang(spec: Cursor | undefined, podSets: readonly PodSet[], total: number): boolean {
+  const plugin = getIn(spec, 'plugins', 'pytorch') !== undefined;
   if (
     items(getIn(spec, 'tasks')).some(
       (task) => getIn(task, 'dependsOn') !== undefined || getIn(task, 'minAvailable') !== undefined,
     )
   )
     return false;
-  return podSets.every((podSet) => {
-    const { containers } = podSet;
-    const line = containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)).join(' ');
-    return requestsAccelerators(podSet) && !/nnodes[= ](?:(?!nnodes[= ])\S)*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line);
-  });
+  return (
+    podSets.length > 0 &&
+    podSets.every((podSet) => {
+      const { containers } = podSet;
+      const line = containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)).join(' ');
+      const isCounted = plugin || new RegExp(`--nnodes[= ]${total}(?:\\s|$)`).test(line);
+      return (
+        isCounted &&
+        requestsAccelerators(podSet) &&
+        !/nnodes[= ](?:(?!nnodes[= ])\S)*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line)
+      );
+    })
+  );
 }

@@ -97,7 +97,7 @@ export default defineRule({
     const perNode = text.includes(String(count)) ? '' : ' per node';
     const mismatch = over
       ? `${verb}${perNode}, but the container has only ${plural(gpus, 'GPU')}: the launch fails`
-      : `uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
+      : `${perNode && /num.processes/.test(text) ? `(${count}${perNode}) ` : ''}uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
     context.report({
       severity: over ? 'error' : 'warning',
       message: `${shorten(text)} ${mismatch}`,

@@ -140,6 +140,7 @@ function checkRayHead(parameters: Cursor | undefined, { report, document }: PodS
 function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
   const onHost = asBoolean(getIn(pod, 'hostNetwork')) === true;
   const seen = new Set<string>();
+  const owners = new Map<string, Cursor | undefined>();
   for (const port of placesAt(pod, 'containers.*.ports.*')) {
     const at = getIn(port, 'hostPort');
     const container = writtenNumber(getIn(port, 'containerPort'));
@@ -152,6 +153,15 @@ function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetC
       });
       continue;
     }
+    const owner = port.parent;
+    const number = `${container} ${asText(getIn(port, 'protocol')) ?? 'TCP'}`;
+    if (container !== undefined && (owners.get(number) ?? owner)?.node !== owner?.node && !isRepeated(port))
+      report({
+        severity: 'warning',
+        message: `Another container of the pod has port ${container}: they share one network, so the second server cannot listen`,
+        span: spanOf(getIn(port, 'containerPort') ?? port),
+      });
+    owners.set(number, owner);
     const taken = host ?? (onHost ? container : undefined);
     if (taken === undefined || taken === 0 || isRepeated(port)) continue;
     const key = [taken, asText(getIn(port, 'protocol')) ?? 'TCP', asText(getIn(port, 'hostIP')) ?? ''].join(' ');

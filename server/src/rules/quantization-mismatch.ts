@@ -1,4 +1,5 @@
 import { gpus } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import { namesVllm } from '../model/served-fields.ts';
@@ -128,10 +129,10 @@ function mismatch(method: Method, model: string | undefined): string | undefined
 }
 
 /** Organizations that publish 16-bit weights under plain names. Quantized ones have their format in the name. */
-const plainWeights: ReadonlySet<string> = new Set([
-  ...['meta-llama', 'mistralai', 'google', 'qwen', 'microsoft', 'tiiuae', 'facebook', 'bigcode', 'eleutherai'],
-  ...['codellama', '01-ai', 'ibm-granite', 'allenai', 'openai-community', 'lmsys', 'huggingfaceh4', 'bigscience'],
-]);
+const plainWeights = wordSet(
+  'meta-llama mistralai google qwen microsoft tiiuae facebook bigcode eleutherai codellama 01-ai ibm-granite',
+  'allenai openai-community lmsys huggingfaceh4 bigscience',
+);
 
 /** All these methods need compute capability 7.5, which V100 and older GPUs do not have. */
 function tooOld(method: Method, podSet: PodSet): string | undefined {

@@ -18,7 +18,7 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * All pods of a distributed job have the same fixed rank.
+ * All pods of a distributed job have the same fixed rank, or look for the first node in themselves.
  *
  * ## Why
  *
@@ -130,6 +130,15 @@ export default defineRule({
       });
       return;
     }
+    const master = localMaster(container, context);
+    if (master !== undefined) {
+      context.report({
+        severity: 'error',
+        message: `${shorten(master.text, 40)} is each pod itself: the ${pods} pods never find each other`,
+        span: master.span,
+      });
+      return;
+    }
     const nodes = missingRank(container, context);
     if (nodes === undefined) return;
     context.report({
@@ -192,6 +201,22 @@ function fixedRank(container: Container, { document, workload }: PodSetContext):
   if (variable?.value === undefined) return undefined;
   return { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at), isFlag: false };
 }
+
+/** The address of the first node in a launch on several nodes, if it is that of the pod itself. */
+function localMaster(container: Container, { document }: PodSetContext): Rank | undefined {
+  const { command, args, env } = processInput(container);
+  for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
+    const flags = ownFlags(launch);
+    if (!flags.some((flag) => isNodeCount(flag) && Number(flag.value) > 1)) continue;
+    const flag = flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isLocal.test(value ?? ''));
+    const last = flag?.valueWord ?? flag?.word;
+    const span = flag && last && spanOfWords(document, [...container.command, ...container.args], [flag.word, last]);
+    if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span };
+  }
+  return undefined;
+}
+
+const isLocal = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
 
 /** The number of nodes of a launch by torchrun whose pods are all node 0. */
 function missingRank(container: Container, { document, workload }: PodSetContext): Rank | undefined {

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
@@ -98,14 +99,16 @@ export default defineRule({
     if (all.length === 0 || isIncomplete(podSet.pod) || all.some(({ stem }) => stem.includes('{{'))) return;
     const alone = isAlone(workload);
     for (const { host, labels, span } of addressesOf(container, name, document)) {
-      const problem = alone ? wrongOwnName(host, labels, all) : problemOf(host, labels, all);
+      const own = alone ? wrongOwnName(host, labels, all) : problemOf(host, labels, all);
+      const asks = alone || own !== undefined || labels.length === 0 ? undefined : nodeDns(podSet);
+      const problem = own ?? asks;
       // A name without a domain may be that of a node.
       if (problem === undefined || (labels.length === 0 && isOnHostNetwork(podSet))) continue;
       if (crossReferences.service(namespace, host) !== undefined) continue;
       context.report({
         message: `${shorten([host, ...labels].join('.'), 60)} ${problem}`,
         span,
-        fixes: () => [subdomainFix(labels[0], context)],
+        fixes: () => [own === undefined ? setPolicy(context) : subdomainFix(labels[0], context)],
       });
       return;
     }
@@ -119,6 +122,19 @@ function isAlone({ podSets: [only, ...others] }: Workload): boolean {
 
 function isOnHostNetwork({ pod }: PodSet): boolean {
   return asText(getIn(pod, 'hostNetwork')) === 'true';
+}
+
+/** Why a name of the cluster does not resolve on the network of the node. */
+function nodeDns(podSet: PodSet): string | undefined {
+  const { pod } = podSet;
+  return isOnHostNetwork(podSet) && getIn(pod, 'dnsPolicy') === undefined && getIn(pod, 'dnsConfig') === undefined
+    ? 'does not resolve: with hostNetwork, the pod asks the DNS of its node'
+    : undefined;
+}
+
+function setPolicy({ document, podSet }: PodSetContext): Fix | undefined {
+  const policy = 'ClusterFirstWithHostNet';
+  return fix(`Set dnsPolicy to ${policy}`, 'unsafe', insertKey(document, podSet.pod, 'dnsPolicy', policy));
 }
 
 /** Why an address in the domain of an object's only pod does not resolve. */
@@ -220,33 +236,9 @@ function addressesOf(container: Container, name: string, document: YamlDocument)
 }
 
 /** Programs that look up or wait for the hosts in their arguments. */
-const lookups: ReadonlySet<string> = new Set([
-  'nslookup',
-  'getent',
-  'host',
-  'dig',
-  'ping',
-  'nc',
-  'wait-for-it.sh',
-  'wait-for-it',
-]);
+const lookups = wordSet('nslookup getent host dig ping nc wait-for-it.sh wait-for-it');
 
-const hostWords: ReadonlySet<string> = new Set([
-  ...[
-    'addr',
-    'address',
-    'host',
-    'hosts',
-    'master',
-    'coordinator',
-    'endpoint',
-    'rdzv',
-    'server',
-    'servers',
-    'leader',
-    'ip',
-  ],
-]);
+const hostWords = wordSet('addr address host hosts master coordinator endpoint rdzv server servers leader ip');
 
 function isHostName(name: string): boolean {
   return wordsOf(name).some((word) => hostWords.has(word));

@@ -1,8 +1,10 @@
+import { targetOf } from '../evidence/scaler-target.ts';
+import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A reference names a missing object, and an existing object has a similar name.
@@ -91,6 +93,7 @@ export default defineRule({
   severity: 'info',
   judgesWords: true,
   manifest(manifest, context) {
+    checkScaler(manifest, context);
     for (const { at, name, near } of context.crossReferences.dangling(manifest)) {
       const [first] = near;
       if (first === undefined) continue;
@@ -111,6 +114,27 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a scaler whose target has another kind. KEDA's default is Deployment. */
+function checkScaler(manifest: Manifest, context: RuleContext): void {
+  const { kind, root, namespace } = manifest;
+  if ((kind !== 'ScaledObject' && kind !== 'HorizontalPodAutoscaler') || targetOf(manifest, context.crossReferences))
+    return;
+  const target = getIn(root, 'spec', 'scaleTargetRef');
+  const [at, written] = [getIn(target, 'name'), getIn(target, 'kind')];
+  const named = asText(written) ?? 'Deployment';
+  const other = named === 'Deployment' ? 'StatefulSet' : 'Deployment';
+  if (target === undefined || at === undefined || isTemplated(at) || !/^(?:Deployment|StatefulSet)$/.test(named))
+    return;
+  const name = asText(at) ?? '';
+  if (context.crossReferences.workload(other, namespace, name)?.file !== null) return;
+  context.report({
+    severity: 'error',
+    message: `No ${named} "${shorten(name, 40)}", only a ${other}: the ${kind} never scales it`,
+    span: spanOf(written ?? at),
+    fixes: () => [fix(`Set kind to ${other}`, 'unsafe', setKey(context.document, target, 'kind', other))],
+  });
+}
 
 const effects: ReadonlyMap<string, string> = new Map([
   ['PersistentVolumeClaim', ' The pod stays Pending'],

@@ -1,4 +1,5 @@
 import { imageParts, startsShell } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { findEnding } from '../command/ending.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { formatDuration } from '../cost/money.ts';
@@ -197,24 +198,12 @@ const trainingNames: ReadonlySet<string> = new Set([
 ]);
 
 /** What else a Deployment for training may be. */
-const stayingNames: ReadonlySet<string> = new Set([
-  ...['worker', 'queue', 'consumer', 'service', 'server', 'api', 'ui', 'web', 'app', 'dashboard', 'controller'],
-  ...['manager', 'operator', 'agent', 'scheduler', 'notebook', 'dev', 'watcher', 'listener', 'loop', 'continuous'],
-  ...[
-    'backend',
-    'frontend',
-    'gateway',
-    'coordinator',
-    'orchestrator',
-    'broker',
-    'celery',
-    'online',
-    'platform',
-    'portal',
-  ],
-  ...['proxy', 'bot', 'rpc', 'grpc', 'endpoint', 'hub', 'monitor', 'runner', 'executor', 'daemon', 'jobs', 'tasks'],
-  ...['env', 'environment', 'sandbox', 'workspace', 'shell', 'debug', 'interactive', 'playground', 'pod', 'box'],
-]);
+const stayingNames = wordSet(
+  'worker queue consumer service server api ui web app dashboard controller manager operator agent scheduler',
+  'notebook dev watcher listener loop continuous backend frontend gateway coordinator orchestrator broker celery',
+  'online platform portal proxy bot rpc grpc endpoint hub monitor runner executor daemon jobs tasks env',
+  'environment sandbox workspace shell debug interactive playground pod box',
+);
 
 /** `-d`, `3600` and `--matrix=4096`, but no option by which a program may stay. */
 function isSetting(word: string): boolean {

@@ -1,4 +1,4 @@
-import { partOf } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
@@ -97,16 +97,21 @@ export default defineRule({
     const { min, max } = podSet.pods;
     // An autoscaler that may start a second pod needs a volume for it, too.
     const pods = min === null ? null : Math.max(min, max ?? 0);
-    if (pods === null || pods < 2 || context.workload.role === 'definition') return;
-    if (!requestsAccelerators(podSet) || !podSet.accelerators.some(({ form }) => form === 'whole')) return;
-    if (isOnOneNode(podSet)) return;
-    if (isValues(context.workload)) checkValues(podSet, pods, context);
+    if (context.workload.role === 'definition' || !requestsAccelerators(podSet)) return;
+    const isShared =
+      pods !== null && pods > 1 && podSet.accelerators.some(({ form }) => form === 'whole') && !isOnOneNode(podSet);
+    if (isShared && isValues(context.workload)) checkValues(podSet, pods, context);
     if (context.workload.partial) return;
-    for (const volume of podSet.volumes) checkVolume(volume, min === pods ? `${pods}` : `up to ${pods}`, context);
+    const words = isShared ? (min === pods ? `${pods}` : `up to ${pods}`) : undefined;
+    for (const volume of podSet.volumes) checkVolume(volume, words, context);
   },
 });
 
-function checkVolume({ at }: PodSet['volumes'][number], pods: string, context: PodSetContext): void {
+/** Classes that clouds set up for disks, which one node mounts at a time. */
+const diskClasses = wordSet('gp2 gp3 io1 io2 st1 standard-rwo premium-rwo managed-csi managed-csi-premium');
+
+/** @param pods how many mount it from more than one node; undefined: only one may */
+function checkVolume({ at }: PodSet['volumes'][number], pods: string | undefined, context: PodSetContext): void {
   const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
   const name = asText(claimName);
   if (claimName === undefined || name === undefined || isTemplated(claimName) || isIncomplete(at)) return;
@@ -114,10 +119,14 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string, context: P
   if (claim === undefined || claim.siblingFolder) return;
   const { accessModes, storageClass } = claim.facts;
   const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
-  if (!single || mountsAnywhere.test(storageClass ?? '')) return;
+  const isDisk = accessModes.includes('ReadWriteMany') && diskClasses.has(storageClass ?? '');
+  if (!isDisk && (pods === undefined || !single || mountsAnywhere.test(storageClass ?? ''))) return;
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
+  const problem = isDisk
+    ? `has class ${storageClass}, a disk that only one node can mount: it stays Pending`
+    : `is mounted by ${pods} pods: those on a different node from the first never start`;
   context.report({
-    message: `${accessModes[0]} claim ${shorten(name, 40)}${source} is mounted by ${pods} pods: those on a different node from the first never start`,
+    message: `${isDisk ? 'ReadWriteMany' : accessModes[0]} claim ${shorten(name, 40)}${source} ${problem}`,
     span: spanOf(claimName),
   });
 }

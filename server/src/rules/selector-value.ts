@@ -103,6 +103,7 @@ export default defineRule({
       if (accelerators.length > 0 && checkLive(selector, context)) continue;
       const place = from === 'nodeSelector' ? at : getIn(at, 'key');
       if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
+      for (const value of values) checkListed(key, value, 'The pod stays Pending', context);
       // One of several families may be correct.
       if (values.every(({ value, at }) => !isTemplated(at) && familiesMeant(key, value).length > 0))
         for (const value of values) checkFamily(key, value, 'The pod stays Pending', context);
@@ -179,6 +180,7 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
   const values = items(getIn(requirement, 'values'));
   for (const at of consequence === undefined ? [] : values) {
     const value = asText(at) ?? '';
+    checkListed(key, { value, at }, consequence ?? '', context);
     // The right name next to it does what is meant.
     if (familiesMeant(key, value).some((family) => values.some((other) => asText(other) === family))) continue;
     checkFamily(key, { value, at }, consequence ?? '', context);
@@ -187,6 +189,29 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
     if (values.some((other) => gpusByLabel(key, asText(other) ?? '').length > 0)) continue;
     checkValue(key, { value, at }, asText(getIn(requirement, 'operator')) === 'In' ? 'starts' : 'excludes', context);
   }
+}
+
+/** The values of labels that are the same on every platform. */
+const listed = table<readonly string[]>({
+  'karpenter.sh/capacity-type': ['spot', 'on-demand', 'reserved'],
+  'eks.amazonaws.com/capacityType': ['SPOT', 'ON_DEMAND', 'CAPACITY_BLOCK'],
+  'kubernetes.io/arch': ['amd64', 'arm64'],
+});
+
+/** Words for them that are values elsewhere. */
+const synonyms = table<string>({ x8664: 'amd64', aarch64: 'arm64' });
+
+/** Reports another spelling of a label's only values. */
+function checkListed(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
+  const known = isTemplated(at) ? [] : (listed[key] ?? []);
+  if (known.includes(value)) return;
+  const meant = known.find((one) => isSameWord(one, synonyms[value.toLowerCase().replace(/\W|_/g, '')] ?? value));
+  if (meant === undefined) return;
+  context.report({
+    message: unlabeled(key, `${value}; did you mean ${meant}? ${consequence}`),
+    span: spanOf(at),
+    fixes: () => [fix(`Select ${meant}`, 'unsafe', replaceScalar(context.document, at, meant))],
+  });
 }
 
 const poolConsequences = table<string>({

@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
@@ -141,7 +142,7 @@ interface Client {
 }
 
 /** Commands of Ollama that ask its server. */
-const subcommands: ReadonlySet<string> = new Set(['pull', 'run', 'create', 'list', 'ls', 'cp', 'show', 'ps', 'push']);
+const subcommands = wordSet('pull run create list ls cp show ps push');
 
 function clientsIn(container: Container): readonly Client[] {
   const { image, command, args } = container;

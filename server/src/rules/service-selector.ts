@@ -1,16 +1,18 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { placesAt } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { PodSet } from '../model/workload.ts';
-import { isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isTemplated, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { defineRule } from './rule.ts';
+import { tableOf } from '../yaml/table.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The Service of a GPU server does not select its pods.
+ * The Service of a GPU server does not select its pods, or names a port that they do not have.
  *
  * ## Why
  *
@@ -81,11 +83,13 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'network',
   severity: 'warning',
-  podSet(podSet, { workload, crossReferences, report }) {
+  podSet(podSet, context) {
+    const { workload, crossReferences, report } = context;
     const { apiVersion, name, namespace, role } = workload;
     if (groupOf(apiVersion) !== 'apps' || name === null || !requestsAccelerators(podSet)) return;
     if (role === 'training' || role === 'infrastructure' || mayBeCompleted(workload) || isIncomplete(podSet.pod))
       return;
+    reportPort(podSet, context);
     const service = crossReferences.service(namespace, name);
     if (service?.file !== null || service.facts.selects === null) return;
     const missed = missedLabel(Object.entries(service.facts.selects), podSet);
@@ -98,6 +102,28 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a port that a Service names and no container has. */
+function reportPort({ pod, labels }: PodSet, { workload, crossReferences, report }: PodSetContext): void {
+  const ports = placesAt(pod, 'containers.*.ports.*');
+  const [first] = ports;
+  if (
+    first === undefined ||
+    [...ports, ...labels.map(({ at }) => at)].some((at) => isUnseen(at) || isUnseen(at.parent))
+  )
+    return;
+  const names = new Set(ports.map((port) => asText(getIn(port, 'name'))));
+  const own = tableOf(labels.map(({ at, value }): [string, string] => [keyOf(at), value]));
+  for (const { facts, file, name } of crossReferences.servicesOf(workload.namespace, own)) {
+    const target = file === null ? facts.targets?.find((one) => !/^\d+$/.test(one) && !names.has(one)) : undefined;
+    if (target === undefined || items(getIn(pod, 'initContainers')).length > 0) continue;
+    report({
+      message: `Service ${shorten(name, 30)} sends requests to port "${shorten(target, 20)}", which no container names: no request arrives`,
+      span: spanOf(getIn(first, 'name') ?? getIn(first, 'containerPort') ?? first),
+    });
+    return;
+  }
+}
 
 interface MissedLabel {
   readonly key: string;

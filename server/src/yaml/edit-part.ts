@@ -18,6 +18,7 @@ export function replacePart(
   if (node.kind !== 'scalar' || target.shared || isAnchored(doc, target)) return undefined;
   if (node.templated && doc.template) return undefined;
   if (span.start < node.span.start || span.end > node.span.end) return undefined;
-  if (newText !== '' && !/^[\w./=:-]*[\w/=]$/.test(newText)) return undefined;
+  // A shell expands a tilde only at the start of a word; in a JSON pointer it escapes a slash.
+  if (newText !== '' && !/^[\w./=:-]*[\w/=]$/.test(newText.replace(/(?<=\w)~1/, ''))) return undefined;
   return doc.text.slice(span.start, span.end) === expected ? [{ span, newText }] : undefined;
 }

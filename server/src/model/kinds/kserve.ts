@@ -1,3 +1,4 @@
+import { wordSet } from '../../catalog/word-patterns.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
@@ -33,21 +34,9 @@ export const kserveKinds: readonly KindEntry[] = [
 const components = ['predictor', 'transformer', 'explainer'] as const;
 
 /** A predictor names its model server with one of these keys, each of which stands for a container. `model` is the newer, generic one. */
-const modelKeys = new Set([
-  'model',
-  'sklearn',
-  'xgboost',
-  'tensorflow',
-  'pytorch',
-  'triton',
-  'onnx',
-  'huggingface',
-  'pmml',
-  'lightgbm',
-  'paddle',
-  'mlflow',
-  'art',
-]); // prettier-ignore
+const modelKeys = wordSet(
+  'model sklearn xgboost tensorflow pytorch triton onnx huggingface pmml lightgbm paddle mlflow art',
+); // prettier-ignore
 
 function lowerInferenceService(object: KindInput): KindLowering {
   const spec = getIn(object.root, 'spec');

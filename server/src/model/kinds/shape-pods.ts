@@ -58,19 +58,10 @@ function walk(cursor: Cursor, path: readonly Cursor[], depth: number): Shapes {
 }
 
 /** Keys that do not contain pods: metadata, storage, placement, and amounts that nobody runs. */
-const unread: ReadonlySet<string> = new Set([
-  ...['status', 'metadata', 'resources', 'nodeSelector', 'affinity', 'tolerations', 'env', 'volumes', 'labels'],
-  ...[
-    'annotations',
-    'selector',
-    'volumeClaimTemplates',
-    'volumeMounts',
-    'limits',
-    'requests',
-    'quota',
-    'resourceQuota',
-  ],
-]);
+const unread = wordSet(
+  'status metadata resources nodeSelector affinity tolerations env volumes labels annotations selector',
+  'volumeClaimTemplates volumeMounts limits requests quota resourceQuota',
+);
 
 /** A list of `resources` has objects, not amounts. */
 function isUnread(child: Cursor): boolean {

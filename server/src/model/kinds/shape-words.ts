@@ -99,9 +99,9 @@ function isShardCount(entry: Cursor): boolean {
 export type Noun = 'group' | 'size' | 'plain' | 'process';
 
 const groupNouns: ReadonlySet<string> = new Set(['replica', 'instance']);
-const sizeNouns: ReadonlySet<string> = new Set(['size', 'node', 'host', 'machine', 'member', 'pod', 'parallelism']);
+const sizeNouns = wordSet('size node host machine member pod parallelism');
 const processNouns: ReadonlySet<string> = new Set(['worker', 'server', 'executor', 'runner']);
-const fillers: ReadonlySet<string> = new Set(['num', 'number', 'of', 'n', 'desired', 'count', 'target', 'nnode']);
+const fillers = wordSet('num number of n desired count target nnode');
 
 /** Words of names that limit a count, or count parts of the work, memory, parts of a server, devices, shares of a model, or states. */
 const foreign = wordSet(
