@@ -151,7 +151,15 @@ const dockerOptions = wordSet('shm-size gpus runtime ulimit restart privileged p
 /** The flags with which a server exits: with a misspelled name, one of another server, or a value that it rejects. */
 export function wrongFlags(program: string, flags: readonly Flag[]): readonly WrongFlag[] {
   const server = servers.get(program);
-  return server === undefined ? [] : flags.flatMap((flag) => wrongFlag(server, flag) ?? []);
+  if (server === undefined) return [];
+  return flags.flatMap((flag) => wrongFlag(server, flag) ?? (program === 'vllm' ? wrongJson(flag) : undefined) ?? []);
+}
+
+/** vLLM reads a value in braces as JSON. */
+function wrongJson(flag: Flag): WrongFlag | undefined {
+  const { value = '', dynamic } = flag;
+  if (dynamic || !/^\{\s*'/.test(value) || !value.endsWith('}')) return undefined;
+  return { flag, mustBe: 'JSON, with double quotes' };
 }
 
 function wrongFlag({ known, synonyms, values, exact }: ServerFlags, flag: Flag): WrongFlag | undefined {

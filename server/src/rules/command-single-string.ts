@@ -35,7 +35,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
  * In the same way, `["--port 8000"]` is one word, which no program knows as a flag; the severity is warning if the program is unknown. `command` replaces the entrypoint of the image, so its first
  * item is the program: flags for the entrypoint belong in `args`, and `while`, `source` or `&&` work only in a script for a shell.
- * Behind `-m`, Python and torchrun read the name of a module: `python -m train.py` ends with an error.
+ * Behind `-m`, Python and torchrun read the name of a module: `python -m train.py` does not start.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -113,7 +113,7 @@ export default defineRule({
     // A wrapper may start a shell.
     if (operator !== undefined && isPlainName(first.value) && !words.some(({ value }) => isShell(baseName(value)))) {
       context.report({
-        message: `"${operator.value}" is an argument of ${shorten(first.value, 30)} without a shell: what follows never runs; use ["sh", "-c", "…"]`,
+        message: `"${operator.value}" is an argument of ${shorten(first.value, 30)} without a shell: ${operator.value.includes('>') ? 'the redirection is ignored' : 'what follows never runs'}; use ["sh", "-c", "…"]`,
         span: spanOf(operator.at),
       });
       return;
@@ -146,7 +146,7 @@ function reportFiles(container: Container, { workload, podSet, document, report 
     const span = spanOfWords(document, lines, [word, word]);
     if (span === undefined) continue;
     report({
-      message: `${program} -m takes the name of a module, but ${shorten(word.text, 40)} is a file: the program ends with an error`,
+      message: `${program} -m takes the name of a module, but ${shorten(word.text, 40)} is a file: the program does not start`,
       span,
       fixes: () => [fix(`Use the module ${shorten(module, 40)}`, 'unsafe', rewriteWord(document, lines, word, module))],
     });

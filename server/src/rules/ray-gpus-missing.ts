@@ -127,7 +127,8 @@ export default defineRule({
     for (const engine of serveEngines(manifest.root, document)) {
       const { at, field, gpus } = engine;
       const replicas = Math.max(1, engine.replicas ?? 1);
-      if (replicas * gpus <= has.all) continue;
+      // Without any GPU, a request is missing, empty or misspelled.
+      if (replicas * gpus <= has.all || has.all === 0) continue;
       const needs = replicas > 1 ? `${replicas} replicas with ${field} ${gpus} need` : `${field} ${gpus} needs`;
       const lost = gpus > has.all ? 'the model never starts' : 'some never start';
       const message = `${needs} ${plural(replicas * gpus, 'GPU')}, but the Ray cluster has at most ${has.all}: ${lost}`;
