@@ -103,12 +103,12 @@ function readBody(
 function readValue(reader: Reader, depth: number): Field {
   const first = reader.tokens[reader.at];
   let value: Field = null;
-  if (isMark(first, '[')) {
+  if (isMark(first, '[') || isMark(first, '{')) {
     reader.at += 1;
-    value = readList(reader, depth + 1);
-  } else if (isMark(first, '{')) {
-    reader.at += 1;
-    value = readBody(reader, depth + 1, () => undefined);
+    const [next] = reader.tokens.slice(reader.at, reader.at + 2).filter(({ kind }) => kind !== 'line');
+    const read = isMark(first, '[') ? readList(reader, depth + 1) : readBody(reader, depth + 1, () => undefined);
+    // What a `for` expression makes is computed.
+    value = next?.kind === 'word' && next.text === 'for' ? null : read;
   } else if (
     first !== undefined &&
     reader.keepsCalls &&

@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
@@ -14,8 +14,8 @@ export interface ListeningPort {
   readonly port: number;
   /** The flag and its value; undefined for the default of the program. */
   readonly words: readonly [Word, Word] | undefined;
-  /** The program is unknown: it may also listen on the other ports that its container declares. */
-  readonly declared?: true;
+  /** The program is unknown: it may also listen on other ports. What says which port it is: its settings, or only its probes. */
+  readonly declared?: 'set' | 'probed';
 }
 
 /** How the port of a server is set. */
@@ -117,16 +117,21 @@ export function declaredPort(container: Container, workload: Workload): Listenin
   const written = set.flatMap(({ name, value = '' }) =>
     isPortName(name) && /^\d{1,5}$/.test(value) ? Number(value) : [],
   );
-  const [port, ...others] = new Set(written.length > 0 ? written : probedPorts(container, workload));
+  const isSet = written.length > 0;
+  const [port, ...others] = new Set(isSet ? written : probedPorts(container, workload));
   if (port === undefined || others.length > 0 || !declared.has(port)) return undefined;
-  return { program: `container ${container.name}`, port, words: undefined, declared: true };
+  return { program: `container ${container.name}`, port, words: undefined, declared: isSet ? 'set' : 'probed' };
 }
 
 function probedPorts(container: Container, workload: Workload): readonly (number | undefined)[] {
   const requests = Object.values(probesOf(container, workload)).flatMap((probe) =>
     ['httpGet', 'tcpSocket', 'grpc'].map((action) => getIn(probe, action, 'port')),
   );
-  return requests.flatMap((at) => (at === undefined ? [] : [portNumber(at, container)]));
+  return requests.flatMap((at) => {
+    if (at === undefined) return [];
+    // A port of its own can answer probes.
+    return [besideServer.test(asText(at) ?? '') ? undefined : portNumber(at, container)];
+  });
 }
 
 /** `port`, `server-port`, `http-port`; not those of other servers: `db-port`, `master-port`. */
@@ -136,6 +141,8 @@ function isPortName(name: string): boolean {
 }
 
 const ownWords = wordSet('server http app api web listen container service gradio uvicorn webui');
+
+const besideServer = partOf('metric prom health manage admin status probe');
 
 /** The numbers in `ports` of a container. */
 export function declaredPorts({ at }: Container): readonly number[] {

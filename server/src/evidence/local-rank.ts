@@ -1,3 +1,4 @@
+import { partOf } from '../catalog/word-patterns.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -16,7 +17,9 @@ export function fixedLocalRank(
   const input = processInput(container);
   // Launchers, and scripts that start one process after another, replace it.
   const line = [...input.command, ...input.args].join(' ');
-  if (findLocalProcesses(input).length > 0 || /LOCAL_RANK|torchrun|launch|mpirun|srun|&\s*(?:\n|$)/.test(line))
-    return undefined;
+  if (findLocalProcesses(input).length > 0 || mayStartMore.test(line)) return undefined;
   return /\bpython[\d.]*\s/.test(line) ? { value, gpus } : undefined;
 }
+
+/** Launchers, several commands, and programs that use all GPUs from one process or start the others themselves. */
+const mayStartMore = partOf('LOCAL_RANK torchrun launch mpirun srun spawn device gpus tensor', '[;&|]');

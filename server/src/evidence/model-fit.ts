@@ -92,7 +92,9 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   const isNim = served.engine === 'nim';
   if (isNim && (!(Number(gpu?.computeCapability) < 10) || /rtx/i.test(container.image?.value ?? ''))) return undefined;
   if ((name === 'derived' && !isGguf) || isNim) {
-    const leastGiB = (estimate.shape.parameters * (isNim ? 1 : 0.5)) / 2 ** 30;
+    // Some models are published with fewer bits.
+    const ofBits = (estimate.shape.parameters * (isNim ? 1 : 0.5)) / 2 ** 30;
+    const leastGiB = isNim ? Math.min(ofBits, estimate.weightsGiB) : ofBits;
     const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
   }

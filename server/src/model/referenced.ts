@@ -50,6 +50,8 @@ export interface VolumeClaimFacts {
   readonly bytes: number | null;
   readonly accessModes: readonly string[];
   readonly storageClass: string | null;
+  /** A volume is made for it with a file system; it takes no existing one and is no raw device. */
+  readonly isProvisioned: boolean;
 }
 
 export interface ServiceFacts {

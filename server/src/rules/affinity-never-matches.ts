@@ -108,18 +108,14 @@ function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, work
   for (const wanted of placesAt(constraint, 'labelSelector.matchLabels.*')) {
     const [key, value] = [keyOf(wanted), writtenText(wanted)];
     const own = getIn(written, key);
-    // Controllers add labels in their own domains.
-    if (value === undefined || isUnknown(own) || asText(own) === value || (own === undefined && isAdded(key))) continue;
+    // Controllers and kustomizations add labels.
+    if (value === undefined || own === undefined || isUnknown(own) || asText(own) === value) continue;
     report({
       message: `The constraint counts pods with ${shorten(`${key}: ${value}`, 60)}, which this object's pods do not have: it does not spread them`,
       span: spanOf(wanted),
     });
     return;
   }
-}
-
-function isAdded(key: string): boolean {
-  return nameLabels.has(key) || (key.includes('/') && !key.startsWith('app.kubernetes.io/'));
 }
 
 /** Labels that controllers set to the name of their object. */

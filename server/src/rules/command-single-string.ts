@@ -109,7 +109,9 @@ export default defineRule({
       return;
     }
     const words = [...command, ...container.args];
-    const operator = words.find(({ value }) => operators.has(value));
+    const operator = words.find(
+      ({ value }, index) => operators.has(value) && !words[index - 1]?.value.startsWith('-') && !isScript(first.value),
+    );
     // A wrapper may start a shell.
     if (operator !== undefined && isPlainName(first.value) && !words.some(({ value }) => isShell(baseName(value)))) {
       context.report({
@@ -245,4 +247,9 @@ function split(document: YamlDocument, item: Cursor, words: readonly string[]): 
     replaceScalar(document, item, first),
     ...others.map((word) => appendItem(document, item.parent, word)),
   );
+}
+
+/** Whether a program may hand its arguments to a shell. */
+function isScript(program: string): boolean {
+  return /\.sh$|entry/.test(program);
 }

@@ -123,12 +123,11 @@ const bfloat16 = /^(?:bfloat16|bf16)$/i;
 function reportTraining(container: Container, { gpu }: Capable, { document, report }: PodSetContext): void {
   const files = [...container.scripts, ...(container.settingsFiles ?? [])];
   const { settings } = readTrainerSettings(processInput(container), files);
-  const setting = [...settings].reverse().find(({ name, value }) => {
-    const key = name.slice(name.lastIndexOf('.') + 1);
-    return key === 'bf16'
-      ? isOn(value?.toLowerCase())
-      : formatNames.has(key) && /^(?:bf16|bfloat16)/i.test(value ?? '');
-  });
+  // Of several values, the last one counts.
+  const last = new Map(settings.map((one) => [one.name.slice(one.name.lastIndexOf('.') + 1), one]));
+  const setting = [...last].find(([key, { value }]) =>
+    key === 'bf16' ? isOn(value?.toLowerCase()) : formatNames.has(key) && /^(?:bf16|bfloat16)/i.test(value ?? ''),
+  )?.[1];
   if (setting === undefined || settings.some(({ name }) => name === 'use-cpu' || name === 'device')) return;
   const { flag, written, value } = setting;
   const lines = [...container.command, ...container.args];

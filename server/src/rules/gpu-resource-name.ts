@@ -13,8 +13,8 @@ import { defineRule } from './rule.ts';
  *
  * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
  * server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
- * not in `limits`. A former name, such as `aws.amazon.com/neurondevice`, is offered by old device plugins only, which
- * is information.
+ * not in `limits`. Only old device plugins offer a former name, such as
+ * `aws.amazon.com/neurondevice`; such a name is **information**.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -83,7 +83,7 @@ export default defineRule({
         context.report({
           // Older plugins are still in use.
           severity: 'info',
-          message: `Since ${replaced.since}, the device plugin offers ${replaced.now} instead of ${name}: the pod stays Pending`,
+          message: `Since ${replaced.since}, the device plugin offers ${replaced.now} instead of ${name}: the pod may stay Pending`,
           span: keySpanOf(entry),
           fixes: () => [renameResource(container, name, replaced.now, 'unsafe', context.document)],
         });

@@ -21,8 +21,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * metric of another type (Pods or External) that an adapter reads from Prometheus. As long as a metric has no value, the autoscaler never
  * removes a replica, and without another metric it never adds one. The same applies to a container that does not exist. KEDA scales nothing
  * if it does not know the type of a trigger, and likely nothing if a query for Prometheus has an underscore for the colon in a name of vLLM or
- * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler whose metric is named after vLLM or SGLang, but is none
- * of theirs.
+ * SGLang (`vllm_num_requests_waiting`; information). The same applies to an autoscaler with a metric whose name starts like one of vLLM or
+ * SGLang, but that they do not export.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2

@@ -59,14 +59,16 @@ export default defineRule({
   },
 });
 
-/** Reports each resource or label of a path, or of the paths in a text. */
+/** Reports the resource or label at the end of a path, or of each path in a text with operations. */
 function checkPath(at: Cursor, { document, report }: DocumentContext): void {
   const value = asString(at) ?? '';
   if (isTemplated(at)) return;
-  for (const { 0: name, index } of value.matchAll(
-    /(?<=(?:^|path: *["']?)\/\S*\/(?:limits|requests|nodeSelector)\/)[\w-]+(?:\.[\w-]+)+\/[\w.-]+/g,
-  )) {
-    const span = spanInScalar(document, { value, at }, { start: index, end: index + name.length });
+  for (const { path, start } of pathsIn(value)) {
+    const found = /\/(?:limits|requests|nodeSelector)\/([\w-]+(?:\.[\w-]+)+\/[\w.-]+)$/.exec(path);
+    const name = found?.[1];
+    if (name === undefined) continue;
+    const end = start + path.length;
+    const span = spanInScalar(document, { value, at }, { start: end - name.length, end });
     const escaped = name.replace('/', '~1');
     report({
       message: `${shorten(name, 60)} is two keys in a JSON patch: kustomize finds no such path`,
@@ -75,3 +77,15 @@ function checkPath(at: Cursor, { document, report }: DocumentContext): void {
     });
   }
 }
+
+/** A path, or the values of `path` in a text. A strategic merge patch has no operations, and its paths are those of volumes and probes. */
+function pathsIn(text: string): readonly { readonly path: string; readonly start: number }[] {
+  if (text.startsWith('/')) return text.length > maxPath ? [] : [{ path: text, start: 0 }];
+  if (!/\bop["']?:/.test(text)) return [];
+  return [...text.matchAll(/\bpath["']?: *["']?(\/[^\s"',}]{1,1000})/g)].flatMap(({ 0: all, 1: path = '', index }) => [
+    { path, start: index + all.length - path.length },
+  ]);
+}
+
+/** Longer ones are no paths of manifests. */
+const maxPath = 1000;

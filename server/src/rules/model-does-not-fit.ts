@@ -70,7 +70,7 @@ import { defineRule } from './rule.ts';
  * variable, a file or a runtime may add settings. In the values of a chart other than app-template, only weights
  * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
  * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
- * shard weights in their code. Of Neuron devices, only the memory of whole ones of a known model counts, and only the weights.
+ * shard weights in their code. For Neuron devices, only weights are compared, and only with whole devices of a known model.
  *
  * ## Sources
  *

@@ -26,7 +26,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * With `hostNetwork`, a container's port is the node's port: a `hostPort` must be the same. Two containers cannot have one host port. A Service
  * with several ports needs a name for each, and a headless Service cannot be of type NodePort or LoadBalancer. `ray start --head` fails if two of
- * its ports are the same: `port` is that of the control store (6379), and 10001 belongs to the Ray client.
+ * its ports are the same: `port` is that of the control store (6379), and 10001 belongs to the Ray client. The containers of a pod share one
+ * network: a port of two of them is a **warning**.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -155,7 +156,9 @@ function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetC
     }
     const owner = port.parent;
     const number = `${container} ${asText(getIn(port, 'protocol')) ?? 'TCP'}`;
-    if (container !== undefined && (owners.get(number) ?? owner)?.node !== owner?.node && !isRepeated(port))
+    // In a template, they may be alternatives.
+    const isOther = (owners.get(number) ?? owner)?.node !== owner?.node && !document.template;
+    if (container !== undefined && isOther && !isRepeated(port))
       report({
         severity: 'warning',
         message: `Another container of the pod has port ${container}: they share one network, so the second server cannot listen`,

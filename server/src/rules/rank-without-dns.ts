@@ -27,7 +27,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * The controllers of JobSet, StatefulSet, LeaderWorkerSet, Volcano and the training operator derive such names from the names of objects
  * and roles. A pod of a JobSet has the address `<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>`; a name with one index fewer, with an
- * index that no pod has, or in another subdomain does not exist.
+ * index that no pod has, or in another subdomain does not exist. With `hostNetwork`, a pod uses the DNS of its node, which knows none of these
+ * names, unless `dnsPolicy` is ClusterFirstWithHostNet.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

@@ -13,7 +13,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * A service without its runtime never becomes ready, a job in a missing queue is never admitted, and a scaler without its target scales
  * nothing. The API server accepts all of them without a warning. A pod without its claim stays Pending; for a claim or a PriorityClass of the same
- * file, the severity is warning.
+ * file, the severity is warning. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1

@@ -117,9 +117,9 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string | undefined
   if (claimName === undefined || name === undefined || isTemplated(claimName) || isIncomplete(at)) return;
   const claim = context.crossReferences.volumeClaim(context.workload.namespace, name);
   if (claim === undefined || claim.siblingFolder) return;
-  const { accessModes, storageClass } = claim.facts;
+  const { accessModes, storageClass, isProvisioned } = claim.facts;
   const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
-  const isDisk = accessModes.includes('ReadWriteMany') && diskClasses.has(storageClass ?? '');
+  const isDisk = isProvisioned && accessModes.includes('ReadWriteMany') && diskClasses.has(storageClass ?? '');
   if (!isDisk && (pods === undefined || !single || mountsAnywhere.test(storageClass ?? ''))) return;
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
   const problem = isDisk

@@ -29,7 +29,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * Label values must match exactly. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the full product name,
  * `NVIDIA-H100-80GB-HBM3`. With a short name, the name of another form factor, or a label such as `nvidia.com/gpu-product`, the pod stays Pending.
  * With `NotIn`, such a value excludes nothing, and the pod can start on the nodes that it should avoid. The same is true of GPU names and instance families
- * in Karpenter's pools: `p4` is neither `p4d` nor `p4de`.
+ * in Karpenter's pools: `p4` is neither `p4d` nor `p4de`. The capacity types of Karpenter and EKS and the architectures of nodes are fixed words.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -19,8 +19,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
- * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), where they stand
- * in front of the image.
+ * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
+ * belong before the image.
  *
  * ```yaml invalid
  * apiVersion: v1

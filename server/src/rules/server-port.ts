@@ -67,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If a variable, a config file, a template or another image may set the port, if the command line mentions the other port as well, if another
  * container of the pod may listen there, on the network of the node, and for Services with another port that is right.
- * The severity is error for probes of servers with a single port and without code of the user, which can never succeed.
+ * The severity is information if other programs are known only by their settings or probes, and error for probes of servers with a single port and without code of the user, which can never succeed.
  *
  * ## Sources
  *
@@ -100,11 +100,13 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const effect =
         type === 'readiness' ? 'the pod never becomes ready' : 'the kubelet keeps restarting the container';
       report({
-        severity: servesOnePort.has(server.program) ? 'error' : 'warning',
-        message: `The ${type} probe uses port ${port}, but ${titleOf(server.program)} listens on ${server.port}: ${effect}`,
+        severity: server.declared ? 'info' : servesOnePort.has(server.program) ? 'error' : 'warning',
+        message: server.declared
+          ? `The ${type} probe uses port ${port}, but ${server.program} is set to ${server.port}: unless it has both, ${effect}`
+          : `The ${type} probe uses port ${port}, but ${titleOf(server.program)} listens on ${server.port}: ${effect}`,
         span: spanOf(place),
         fixes: () =>
-          asNumber(place) === undefined
+          asNumber(place) === undefined || server.declared
             ? []
             : [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(document, place, server.port))],
       });
@@ -134,8 +136,10 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));
     const place = declared.find((one) => ports.includes(Number(asText(one)))) ?? getIn(container.at, 'name');
     const source = file === null ? '' : ` (${shorten(file, 30)})`;
+    const isProbed = server.declared === 'probed';
     report({
-      message: `Service ${shorten(name, 30)}${source} sends requests to port${ports.length > 1 ? 's' : ''} ${ports.join(' and ')}, but ${titleOf(server.program)} listens on ${server.port}: no request arrives`,
+      ...(isProbed && { severity: 'info' }),
+      message: `Service ${shorten(name, 30)}${source} sends requests to port${ports.length > 1 ? 's' : ''} ${ports.join(' and ')}, but ${titleOf(server.program)} ${isProbed ? 'is probed' : 'listens'} on ${server.port}: ${isProbed ? 'they may not arrive' : 'no request arrives'}`,
       span: spanOf(place ?? container.image.at),
     });
     // Hundreds of Services may select the same pods.

@@ -115,8 +115,11 @@ function reportPort({ pod, labels }: PodSet, { workload, crossReferences, report
   const names = new Set(ports.map((port) => asText(getIn(port, 'name'))));
   const own = tableOf(labels.map(({ at, value }): [string, string] => [keyOf(at), value]));
   for (const { facts, file, name } of crossReferences.servicesOf(workload.namespace, own)) {
-    const target = file === null ? facts.targets?.find((one) => !/^\d+$/.test(one) && !names.has(one)) : undefined;
-    if (target === undefined || items(getIn(pod, 'initContainers')).length > 0) continue;
+    const targets = file === null ? (facts.targets ?? []) : [];
+    const [target] = targets;
+    // The other ports may be those of other pods with the same labels.
+    if (target === undefined || targets.some((one) => /^\d+$/.test(one) || names.has(one))) continue;
+    if (items(getIn(pod, 'initContainers')).length > 0) continue;
     report({
       message: `Service ${shorten(name, 30)} sends requests to port "${shorten(target, 20)}", which no container names: no request arrives`,
       span: spanOf(getIn(first, 'name') ?? getIn(first, 'containerPort') ?? first),

@@ -43,6 +43,7 @@ export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
     bytes: size === undefined ? null : lowerQuantity(size).value,
     accessModes: items(getIn(spec, 'accessModes')).flatMap((mode) => asText(mode) ?? []),
     storageClass: asText(getIn(spec, 'storageClassName')) ?? null,
+    isProvisioned: getIn(spec, 'volumeName') === undefined && asText(getIn(spec, 'volumeMode')) !== 'Block',
   };
 }
 

@@ -51,7 +51,9 @@ function scaledObject(spec: Cursor | undefined): ScalerFacts {
   if (bound.min === null || most === null || !isScheduled) return bound;
   // Only the schedules raise the number of replicas, so without a written bound it ends with them.
   const wanted = triggers.map((trigger) => countIn(asText(getIn(trigger, 'metadata', 'desiredReplicas'))) ?? most);
-  const top = Math.min(most, Math.max(...wanted, bound.min));
+  // An active scaler keeps its minimum, also if it falls to fewer replicas when idle.
+  const least = lowerCount(getIn(spec, 'minReplicaCount'), 0) ?? 0;
+  const top = Math.min(most, Math.max(...wanted, least, bound.min));
   const max = getIn(spec, 'maxReplicaCount') === undefined ? top : most;
   const share = triggers.length === 1 ? shareOfTime(getIn(triggers[0], 'metadata')) : null;
   return { ...bound, max, ...(share !== null && { average: bound.min + (top - bound.min) * share }) };
@@ -65,9 +67,11 @@ function shareOfTime(metadata: Cursor | undefined): number | null {
     ([minute, hour]) => (countIn(hour) ?? Number.NaN) * 60 + (countIn(minute) ?? Number.NaN),
   );
   const [from = Number.NaN, to = Number.NaN] = minutes;
-  // With the same days, a window ends on its day or on the next.
-  const isDaily = to > from ? start.slice(2).join() === end.slice(2).join() : start.slice(2).join('') === '***';
-  return runs === null || Number.isNaN(from + to) || !isDaily ? null : (runs * ((to - from + 1440) % 1440)) / 60 / 730;
+  // With the same days, a window ends on its day, or on the next if that is one of them too.
+  const days = start.slice(2).join(' ');
+  const isDaily = days === end.slice(2).join(' ') && (to > from || days === '* * *');
+  const hours = ((to - from + 1440) % 1440) / 60;
+  return runs === null || Number.isNaN(hours) || hours === 0 || !isDaily ? null : (runs * hours) / 730;
 }
 
 function scheduleOf(at: Cursor | undefined): readonly string[] {

@@ -167,7 +167,7 @@ function alternativesIn(
 
 /** Of machines, only those with this number of cards are rented. */
 function withCards(devices: number): Partial<Placement> {
-  return { nodeGpus: [devices], terms: [[{ key: physicalCount, operator: 'In', values: [String(devices)] }]] };
+  return { terms: [[{ key: physicalCount, operator: 'In', values: [String(devices)] }]] };
 }
 
 function onMachine(instanceType: string): Partial<Placement> {
