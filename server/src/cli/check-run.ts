@@ -96,9 +96,10 @@ export async function startRun(
     async check({ config, input }) {
       analysis.setConfig(config);
       const content = await contentOf(input, reach, kept.get(input.file));
-      const text = content.kind === 'text' && isTerraform(input.file) && manifestText(input.file, content.text);
-      return !text || content.kind !== 'text'
-        ? checkFile(analysis, input, content, how)
+      if (content.kind !== 'text' || !isTerraform(input.file)) return checkFile(analysis, input, content, how);
+      const text = manifestText(input.file, content.text);
+      return text === undefined
+        ? checkFile(analysis, input, { kind: 'skipped', reason: terraformReason }, how)
         : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined });
     },
     indexAgain: (fixed) => void indexInput(analysis, fixed, reach, kept),
@@ -106,6 +107,10 @@ export async function startRun(
     close: () => cluster?.close(),
   };
 }
+
+/** What becomes of a file of Terraform that is named itself. */
+const terraformReason =
+  'Terraform is not checked: gpulint reads node pools, regions and charts from it when it checks the YAML of its folder';
 
 /** Whether a file of Terraform installs charts of the project. */
 function installsCharts(file: string, bytes: Buffer | undefined): boolean {
