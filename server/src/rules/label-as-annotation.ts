@@ -1,9 +1,8 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { insertKey, removeKey, renameKey } from '../yaml/edit.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import { fix } from '../rewrite/fix.ts';
+import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { renameKey } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -80,7 +79,11 @@ export default defineRule({
       report({
         message: `${keyOf(at)} has no effect as an annotation: its scheduler reads only the label; move it to labels`,
         span: keySpanOf(at),
-        fixes: () => [moveToLabels(at, document)],
+        // Other annotations stay.
+        fixes: () =>
+          entries(at.parent).length === 1
+            ? [fix('Rename annotations to labels', 'unsafe', renameKey(document, at.parent, 'labels'))]
+            : [],
       });
     }
   },
@@ -89,18 +92,3 @@ export default defineRule({
 const onlyLabels = wordSet(
   'kai.scheduler/queue runai/queue kueue.x-k8s.io/priority-class kueue.x-k8s.io/pod-group-name scheduling.x-k8s.io/pod-group',
 );
-
-function moveToLabels(annotation: Cursor, document: YamlDocument): Fix | undefined {
-  const value = asText(annotation);
-  const annotations = annotation.parent;
-  const labels = getIn(annotations?.parent, 'labels');
-  if (value === undefined) return undefined;
-  const isOnly = entries(annotations).length === 1;
-  const edits =
-    labels === undefined
-      ? isOnly
-        ? [renameKey(document, annotations, 'labels')]
-        : [undefined]
-      : [insertKey(document, labels, keyOf(annotation), value), removeKey(document, isOnly ? annotations : annotation)];
-  return fix('Move it to the labels', 'unsafe', ...edits);
-}
