@@ -56,6 +56,8 @@ describe('the name of a card', () => {
     ['tesla-v100', ['v100-16gb', 'v100-32gb']],
     ['RTX-6000', ['quadro-rtx-6000', 'rtx-6000-ada']],
     ['gaudi', ['gaudi1', 'gaudi2', 'gaudi3']],
+    ['jetson-orin', ['jetson-agx-orin', 'jetson-orin-nano', 'jetson-orin-nx']],
+    ['jetson-agx-thor', ['jetson-agx-thor']],
     // Not names.
     ['nvidia', []],
     ['gpu', []],

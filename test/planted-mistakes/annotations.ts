@@ -6,6 +6,7 @@ import { add, appendUnder, type Mistake, type Path, type Planters, put, putUnder
 export const planters: Planters = {
   'disruption-annotation': disruptionAnnotation,
   'fraction-annotations': fractionAnnotations,
+  'label-as-annotation': labelAsAnnotation,
   'surge-both-zero': surgeBothZero,
   'trainjob-reserved-env': trainJobReservedEnv,
 };
@@ -31,6 +32,12 @@ function disruptionAnnotation(analysis: DocumentAnalysis): readonly Mistake[] {
       ),
     );
   return [...old, ...kept];
+}
+
+function labelAsAnnotation(analysis: DocumentAnalysis): readonly Mistake[] {
+  const key = 'kai.scheduler/queue';
+  if (analysis.text.includes(key)) return [];
+  return podSites(analysis).flatMap((site) => annotated(site, key, 'research', 'key'));
 }
 
 /** Kinds that do not copy their annotations to pods. */

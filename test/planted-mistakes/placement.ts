@@ -2,7 +2,7 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpus, gpusByLabel, migByResource, migTables, providerOfLabel } from '../../server/src/catalog/index.ts';
 import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites, splitsModel } from './sites.ts';
-import { drop, type Mistake, type Path, type Planters, put, putUnder, rename, type Step, set } from './steps.ts';
+import { add, drop, type Mistake, type Path, type Planters, put, putUnder, rename, type Step, set } from './steps.ts';
 
 export const planters: Planters = {
   'requests-exceed-node': exceedsMachine,
@@ -10,6 +10,7 @@ export const planters: Planters = {
   'mig-profile-not-on-gpu': migNotOnGpu,
   'mig-profile-unknown': migUnknown,
   'mig-resource-spelling': migSpelling,
+  'node-pool-short-lived': poolShortLived,
   'node-pool-unconsolidated': poolUnconsolidated,
   'node-pool-unlimited': poolUnlimited,
   'node-pool-untainted': poolUntainted,
@@ -199,6 +200,18 @@ function poolUnlimited(analysis: DocumentAnalysis): readonly Mistake[] {
     // A static pool is bounded by its count.
     if (getIn(root, ...spec, 'limits') === undefined || getIn(root, ...spec, 'replicas') !== undefined) return [];
     return [{ name: 'no limits', steps: [drop([...spec, 'limits'])], place: { path: spec, part: 'key' } }];
+  });
+}
+
+function poolShortLived(analysis: DocumentAnalysis): readonly Mistake[] {
+  if (analysis.document.template || /kwok|expireAfter/.test(analysis.text)) return [];
+  return manifestsOf(analysis, 'NodePool').map(({ path }) => {
+    const spec = [...path, 'spec', 'template', 'spec'];
+    return {
+      name: 'a life of 20 minutes',
+      steps: [add(spec, 'expireAfter', '20m')],
+      place: { path: [...spec, 'expireAfter'], part: 'value' },
+    };
   });
 }
 

@@ -163,6 +163,11 @@ describe('one problem for one fault, at its place', () => {
     ['a:\n  b: |\n    run\n  image x/y:1\nc: 2\n', '4:3 Missing colon after this key [image x/y:1]'],
     ['a: [1, 2\nb: 3\n', '1:4 Unclosed bracket; add the closing ] [[]'],
     ['a: {x: 1\nb: 3\n', '1:4 Unclosed bracket; add the closing } [{]'],
+    ['a: 1\ncolor:red\nb: 2\n', '2:1 A space is missing after the colon; add it, or quote the text [color:red]'],
+    [
+      'a: 1\nhttp://red\nb: 2\n',
+      '2:1 Not a `key: value` pair; add the missing colon, or indent or quote the text [http://red]',
+    ],
     ['a: 1\nfoo\nb: 2\n', '2:1 Not a `key: value` pair; add the missing colon, or indent or quote the text [foo]'],
     ['a: b: c\n', '1:4 Second `: ` on one line; quote the value or start a new line [b:]'],
     ['a: @x\n', '1:4 A plain value cannot start with @; quote it [@x]'],

@@ -257,7 +257,9 @@ const cores = lazy(() => {
 function otherNames(core: string): readonly string[] {
   const known = aliases[core];
   if (known !== undefined) return known;
-  return shortened.exec(core)?.slice(1).filter(Boolean) ?? [];
+  const family = /^jetson(?:agx)?(orin|xavier|thor|)/.exec(core)?.[1];
+  const names = family === undefined ? [] : ['jetson', `jetson${family}`];
+  return [...(shortened.exec(core)?.slice(1).filter(Boolean) ?? []), ...new Set(names)];
 }
 
 /** RTX A5000, Arc A770, Jetson AGX Orin, Data Center GPU Max 1550, Radeon Pro V710. */

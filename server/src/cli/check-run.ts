@@ -15,7 +15,7 @@ import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-file-reader.ts';
 import type { CheckedFile } from './reports/format.ts';
 import { sourceRoot } from './source-path.ts';
-import { keepingWarnings } from './terminal.ts';
+import { keepingWarnings, warn } from './terminal.ts';
 
 /** What to check, and how. */
 export interface CheckPathsOptions {
@@ -88,17 +88,20 @@ export async function startRun(
   const { fix, root = sourceRoot(), withLines = false } = options;
   const cluster = await clusterOf(analysis, options, inputs[0]?.config);
   const how = { fix, root, withLines, cluster, related: relatedFilesWithin(reach) };
+  const manifests = inputs.filter(
+    ({ input }) =>
+      input.folder === null || !isTerraform(input.file) || installsCharts(input.file, kept.get(input.file)),
+  );
+  if (manifests.length === 0 && inputs.length > 0) warn(terraformReason);
   return {
-    manifests: inputs.filter(
-      ({ input }) =>
-        input.folder === null || !isTerraform(input.file) || installsCharts(input.file, kept.get(input.file)),
-    ),
+    manifests,
     async check({ config, input }) {
       analysis.setConfig(config);
       const content = await contentOf(input, reach, kept.get(input.file));
-      const text = content.kind === 'text' && isTerraform(input.file) && manifestText(input.file, content.text);
-      return !text || content.kind !== 'text'
-        ? checkFile(analysis, input, content, how)
+      if (content.kind !== 'text' || !isTerraform(input.file)) return checkFile(analysis, input, content, how);
+      const text = manifestText(input.file, content.text);
+      return text === undefined
+        ? checkFile(analysis, input, { kind: 'skipped', reason: terraformReason }, how)
         : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined });
     },
     indexAgain: (fixed) => void indexInput(analysis, fixed, reach, kept),
@@ -106,6 +109,10 @@ export async function startRun(
     close: () => cluster?.close(),
   };
 }
+
+/** For a file of Terraform that is named itself, and for folders without anything else. */
+const terraformReason =
+  'Terraform is not checked: gpulint reads node pools, regions and charts from it when it checks the YAML of its folder';
 
 /** Whether a file of Terraform installs charts of the project. */
 function installsCharts(file: string, bytes: Buffer | undefined): boolean {

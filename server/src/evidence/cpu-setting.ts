@@ -61,7 +61,8 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
   for (const { name, written, value, dynamic, word, valueWord, isVariable } of flags) {
     if (dynamic || isVariable || flags.some((other) => other.word.start > word.start && other.name === name)) continue;
     const parts = name.split(/[-_.]/);
-    const isDevice = value === 'cpu' && parts.includes('device') && parts.every((part) => general.has(part));
+    const isDevice =
+      value?.toLowerCase() === 'cpu' && parts.includes('device') && parts.every((part) => general.has(part));
     const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$/i.test(value));
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
     if (!isDevice && !isSwitch && !hasNoLayers) continue;

@@ -1,3 +1,4 @@
+import { apiFields } from '../catalog/api-types.ts';
 import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
@@ -8,7 +9,7 @@ import { isValues } from '../model/values.ts';
 import { selectTemplate, wrap } from '../rewrite/api-values.ts';
 import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
-import { type Cursor, entries, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -190,8 +191,13 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
         return { message: `${message}: Helm ignores it`, span, severity: 'info' };
       return { message: `${message}: ${then}`, span };
     }
-    default:
-      return { message: `${field} is not a field of ${someHolder(holder)}: ${then}`, span };
+    default: {
+      const inner = entries(at).map(keyOf);
+      const fields = apiFields(holder.type);
+      const isLevel = inner.length > 0 && inner.every((key) => fields.has(key) && getIn(holder.at, key) === undefined);
+      const instead = isLevel ? `; write ${shorten(inner.join(' and '), 40)} without it` : '';
+      return { message: `${field} is not a field of ${someHolder(holder)}${instead}: ${then}`, span };
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { cpuSetting } from '../evidence/cpu-setting.ts';
-import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -13,7 +13,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * `--device cpu`, `--no-cuda`, `--n-gpu-layers 0` or `JAX_PLATFORMS=cpu` remain from a test on a laptop. The program works, only slowly, and
+ * `--device cpu`, `--target_device CPU`, `--no-cuda`, `--n-gpu-layers 0` or `JAX_PLATFORMS=cpu` remain from a test on a laptop. The program works, only slowly, and
  * the container's GPUs cost money and stay idle.
  *
  * ```yaml invalid
@@ -66,6 +66,7 @@ import { defineRule } from './rule.ts';
  * - [PyTorch: CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
  * - [JAX: configuration options](https://docs.jax.dev/en/latest/config_options.html)
  * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
+ * - [OpenVINO Model Server: parameters](https://docs.openvino.ai/2025/model-server/ovms_docs_parameters.html)
  * - [ComfyUI: command line](https://github.com/comfyanonymous/ComfyUI)
  */
 export default defineRule({
@@ -73,8 +74,8 @@ export default defineRule({
   severity: 'warning',
   wasteful: true,
   container(container, { workload, podSet, document, report }) {
-    if (container.type === 'init' || isExempt(workload) || isIncomplete(container.at)) return;
-    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    if (container.type === 'init' || workload.role === 'infrastructure' || isIncomplete(container.at)) return;
+    const requests = knownRequests(container).filter(({ resource }) => devices.test(resource));
     if (requests.length === 0 || podSet.pods.max === 0 || /\bcpu\b/i.test(container.image?.value ?? '')) return;
     const setting = cpuSetting(container, workload.name === null ? [] : [workload.name]);
     if (setting === undefined) return;
@@ -83,7 +84,7 @@ export default defineRule({
     const span = 'value' in place ? spanOf(place.value) : spanOfWords(document, lines, place.words);
     if (span === undefined) return;
     const useGpu =
-      'value' in place && namesDevice
+      'value' in place && namesDevice && requests.every(({ resource }) => !resource.startsWith('gpu.intel'))
         ? [fix('Set it to cuda', 'unsafe', replaceScalar(document, place.value, 'cuda'))]
         : [];
     report({
@@ -93,3 +94,5 @@ export default defineRule({
     });
   },
 });
+
+const devices = /^(?:nvidia|amd|gpu\.intel)\.com\//;

@@ -64,6 +64,7 @@ import kedaInvalid from './keda-invalid.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import kubernetesVersion from './kubernetes-version.ts';
 import kvCacheTooSmall from './kv-cache-too-small.ts';
+import labelAsAnnotation from './label-as-annotation.ts';
 import labelInvalid from './label-invalid.ts';
 import launcherGpu from './launcher-gpu.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
@@ -88,6 +89,7 @@ import nameInvalid from './name-invalid.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nimWithoutKey from './nim-without-key.ts';
 import nodeNameFixed from './node-name-fixed.ts';
+import nodePoolShortLived from './node-pool-short-lived.ts';
 import nodePoolUnconsolidated from './node-pool-unconsolidated.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
@@ -236,6 +238,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-trigger-zero', kedaTriggerZero],
   ['kubernetes-version', kubernetesVersion],
   ['kv-cache-too-small', kvCacheTooSmall],
+  ['label-as-annotation', labelAsAnnotation],
   ['label-invalid', labelInvalid],
   ['launcher-gpu', launcherGpu],
   ['limitrange-gives-gpus', limitrangeGivesGpus],
@@ -260,6 +263,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['nccl-disabled', ncclDisabled],
   ['nim-without-key', nimWithoutKey],
   ['node-name-fixed', nodeNameFixed],
+  ['node-pool-short-lived', nodePoolShortLived],
   ['node-pool-unconsolidated', nodePoolUnconsolidated],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],

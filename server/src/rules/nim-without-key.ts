@@ -48,6 +48,8 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * The API server rejects a NIMService without `authSecret`, which is an error.
+ *
  * ## When it is silent
  *
  * With any variable that names a key, a token or another source of the model, with `envFrom`, with a command, with init containers, and with a
@@ -71,6 +73,8 @@ export default defineRule({
       message:
         'spec has no authSecret, which the NIMService requires for NGC_API_KEY: the API server rejects the object',
       span: keySpanOf(spec),
+      // The schema of the NIM operator.
+      severity: 'error',
     });
   },
   container(container, { podSet, workload, report }) {

@@ -1,3 +1,4 @@
+import { hoursIn } from '../evidence/go-duration.ts';
 import { type GpuPool, gpuPools, nodeWord } from '../evidence/gpu-pools.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -143,13 +144,6 @@ function keptNodes({ kind }: Manifest, { spec, owner }: GpuPool): Kept | undefin
 
 /** A new pod finds a warm node for that long; longer, most of the time is paid for nothing. */
 const longestHours = 1;
-
-/** The hours in a Go duration: `1h30m`; 0 if it is not one. */
-function hoursIn(text: string | undefined): number {
-  if (text === undefined || !/^(?:\d{1,9}[hms])+$/.test(text)) return 0;
-  const parts = [...text.matchAll(/(\d+)([hms])/g)];
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) / (unit === 'h' ? 1 : unit === 'm' ? 60 : 3600), 0);
-}
 
 /** A budget that always holds, and also for empty nodes. */
 function blocksRemoval(budget: Cursor): boolean {

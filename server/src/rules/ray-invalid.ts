@@ -1,12 +1,24 @@
 import { isSet, isUnknown, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, type Cursor, entries, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { setKey } from '../yaml/edit.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { replaceScalar, setKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A RayJob or RayService that KubeRay rejects.
+ * A RayJob or RayService that KubeRay rejects, or a Ray pod whose start command is invalid.
  *
  * ## Why
  *
@@ -38,9 +50,12 @@ import { defineRule, type RuleContext } from './rule.ts';
  *     ray.io/cluster: gpus
  * ```
  *
+ * KubeRay writes `rayStartParams` into a shell's command line. Without quotes of its own, the shell takes the quotes out of the JSON in
+ * `resources`, and `ray start` exits.
+ *
  * ## Fix safety
  *
- * Unsafe: the cluster is deleted when the job ends.
+ * Unsafe: the cluster is deleted when the job ends. Safe: quotes for the shell.
  *
  * ## When it is silent
  *
@@ -50,11 +65,25 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [ray-project/kuberay#3653](https://github.com/ray-project/kuberay/pull/3653)
+ * - [ray-project/kuberay#1984](https://github.com/ray-project/kuberay/issues/1984)
  * - [KubeRay: validation](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/validation.go)
  */
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  podSet({ pod, accelerators }, { document, report }) {
+    const resources = getIn(pod.parent?.parent, 'rayStartParams', 'resources');
+    const text = asText(resources) ?? '';
+    // KubeRay adds the quotes where it adds TPUs or Neuron devices itself.
+    const isQuoted =
+      !isUnquotedJson(text) || accelerators.some(({ requested: by }) => by.kind !== 'resource' || rays.has(by.name));
+    if (resources === undefined || isTemplated(resources) || isQuoted) return;
+    report({
+      message: `The shell removes the quotes of ${shorten(text, 40)}: ray start rejects it, and the pod restarts; put it in single quotes for the shell`,
+      span: spanOf(resources),
+      fixes: () => [fix('Quote it for the shell', 'safe', replaceScalar(document, resources, `'${text}'`))],
+    });
+  },
   manifest({ root, kind, apiVersion, isPatch }, context) {
     if ((kind !== 'RayJob' && kind !== 'RayService') || groupOf(apiVersion) !== 'ray.io') return;
     const spec = getIn(root, 'spec');
@@ -72,6 +101,13 @@ export default defineRule({
     });
   },
 });
+
+const rays: ReadonlySet<string> = new Set(['google.com/tpu', 'aws.amazon.com/neuroncore']);
+
+/** Whether a text is JSON with names as a shell must not read them. */
+function isUnquotedJson(text: string): boolean {
+  return text.startsWith('{"') && text.endsWith('}') && !text.includes("'");
+}
 
 /** What KubeRay accepts only for jobs that delete their cluster. */
 function checkShutdown(spec: Cursor, { report, document }: RuleContext): void {

@@ -107,6 +107,8 @@ function sentence(code: string, message: string, text: string, span: Span): stri
     case 'BAD_INDENT':
       return 'The indentation matches no line above; align the line with the lines around it';
     case 'MULTILINE_IMPLICIT_KEY':
+      if (/^[\w.-]{1,63}:[^\s:/]/.test(text.slice(span.start, span.start + 70)))
+        return 'A space is missing after the colon; add it, or quote the text';
       return 'Not a `key: value` pair; add the missing colon, or indent or quote the text';
     case 'BLOCK_AS_IMPLICIT_KEY':
       return 'Second `: ` on one line; quote the value or start a new line';
