@@ -135,7 +135,8 @@ function isForCpus({ image, env, command, args }: Container): boolean {
     ({ name, value }) =>
       /_CPU_|CPU_ONLY/.test(name) ||
       // Images of ComfyUI and of the web UI have their flags in a variable.
-      (/ARGS/.test(name) && (value === undefined || cpuSetting.test(value.value))) || (/DEVICE/.test(name) && /^(?:cpu|openvino|none)?$/i.test(value?.value ?? '')),
+      (/ARGS/.test(name) && (value === undefined || cpuSetting.test(value.value))) ||
+      (/DEVICE/.test(name) && /^(?:cpu|openvino|none)?$/i.test(value?.value ?? '')),
   );
 }
 
