@@ -235,3 +235,10 @@ export function requestOne(container: Container, document: YamlDocument): Fix | 
     ? undefined
     : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
 }
+
+/** A container in a message: of several in its pod, by its name. */
+export function nounOf(container: Container | undefined, { containers }: PodSet, noun = 'container'): string {
+  const isOnly = containers.filter(({ type }) => type !== 'init').length < 2;
+  if (container !== undefined && !isOnly && container.name !== '') return `${noun} ${shorten(container.name, 12)}`;
+  return noun === 'container' ? 'the container' : 'The container';
+}

@@ -12,6 +12,7 @@ import {
   isCudaItself,
   isPlainCudaBuild,
   isTool,
+  nounOf,
   nvidiaRuntime,
   offloadedLayers,
   requestOne,
@@ -168,7 +169,7 @@ export default defineRule({
       // Other values may request the device in a form of their own.
       if (workload.partial && !hasAllContainers(workload) && namesDevices(document.text)) continue;
       report({
-        message: `${program.name} needs a GPU, but ${nounOf(container)} requests none: it fails, or uses GPUs that belong to other pods`,
+        message: `${program.name} needs a GPU, but ${nounOf(container, podSet)} requests none: it fails, or uses GPUs that belong to other pods`,
         span: spanOf(program.at),
         fixes: () => [requestOne(container, document)],
       });
@@ -184,13 +185,6 @@ export default defineRule({
       );
     }
 
-    /** Of several containers, the name of one. */
-    function nounOf(container: Container | undefined, noun = 'container'): string {
-      const isOnly = podSet.containers.filter(({ type }) => type !== 'init').length < 2;
-      if (container !== undefined && !isOnly && container.name !== '') return `${noun} ${shorten(container.name, 12)}`;
-      return noun === 'container' ? 'the container' : 'The container';
-    }
-
     /** Device files of a GPU of the node. */
     function reportMount(): boolean {
       const found = podSet.pods.max === 0 ? undefined : mountedGpu(podSet);
@@ -203,7 +197,7 @@ export default defineRule({
       if (claims || parts.some(isUnseen)) return false;
       report({
         message: users.some(isPrivileged)
-          ? `${nounOf(container, 'Container')} uses the GPU of its node through ${shorten(path, 24)} without a request: the scheduler does not count it, and other pods can get it`
+          ? `${nounOf(container, podSet, 'Container')} uses the GPU of its node through ${shorten(path, 24)} without a request: the scheduler does not count it, and other pods can get it`
           : `${shorten(path, 30)} of the node is mounted, but no GPU is requested: a container that is not privileged cannot open the device`,
         span: spanOf(at),
         oncePerFile: container === undefined,
