@@ -6,7 +6,7 @@ import { useByFlags } from './flag-use.ts';
 import { readFlags } from './flags.ts';
 import { pythonCode, useOfPython } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
-import { asProgram, byScriptName, type RecognizedProgram } from './script-names.ts';
+import { asProgram, byScriptFlags, byScriptName, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 import type { Variable } from './variables.ts';
 import { isShell, programWords } from './wrappers.ts';
@@ -101,8 +101,9 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
   const known = (subcommand === undefined ? undefined : commandNamed(name, subcommand)) ?? commandNamed(name);
   if (known?.runs === 'processes') return recognizeLaunched(known.program ?? name, rest);
   if (known?.use !== undefined) return asProgram(known, name, known.use);
-  if (isShell(name) || interpreters.has(name)) return byScriptName(subcommand ?? '');
-  if (isScript(name)) return byScriptName(first);
+  if (isShell(name) || interpreters.has(name))
+    return byScriptFlags(subcommand ?? '', rest) ?? byScriptName(subcommand ?? '');
+  if (isScript(name)) return byScriptFlags(first, rest) ?? byScriptName(first);
   // `make train`, `npm run serve`
   if (/^(?:make|just|npm|yarn|pnpm)$/.test(name))
     return byScriptName(rest.find((word) => /^[a-z]/.test(word) && word !== 'run') ?? '');
@@ -141,7 +142,7 @@ function recognizePython(words: readonly string[], depth: number): RecognizedPro
   const script = words[at];
   return script === undefined
     ? undefined
-    : (byScriptName(script) ?? bySubcommand(baseName(script), words.slice(at + 1)));
+    : (byScriptFlags(script, words) ?? byScriptName(script) ?? bySubcommand(baseName(script), words.slice(at + 1)));
 }
 
 function byModule(module: string, rest: readonly string[], depth: number): RecognizedProgram | undefined {

@@ -26,6 +26,38 @@ export function byScriptName(path: string): RecognizedProgram | undefined {
   return undefined;
 }
 
+/** A script with a common name, by flags that only its program has; one of them is enough. */
+export function byScriptFlags(path: string, words: readonly string[]): RecognizedProgram | undefined {
+  const name = baseName(path);
+  const found = scriptFlags.find(({ scripts }) => scripts.has(name));
+  if (found === undefined || !words.some((word) => found.flags.has(word.split('=')[0] ?? ''))) return undefined;
+  return { program: found.program, use: 'serving', confidence: 'certain' };
+}
+
+/**
+ * https://github.com/comfyanonymous/ComfyUI/blob/master/comfy/cli_args.py, 2026-11-28
+ * https://github.com/AUTOMATIC1111/stable-diffusion-webui/wiki/Command-Line-Arguments-and-Settings, 2026-11-28
+ */
+const scriptFlags = [
+  {
+    program: 'comfyui',
+    scripts: wordSet('main.py'),
+    flags: wordSet(
+      '--disable-auto-launch --disable-metadata --extra-model-paths-config --front-end-version',
+      '--enable-cors-header --use-pytorch-cross-attention --use-sage-attention --preview-method',
+      '--highvram --normalvram --lowvram --novram --cuda-malloc --disable-cuda-malloc --disable-smart-memory',
+    ),
+  },
+  {
+    program: 'stable-diffusion-webui',
+    scripts: wordSet('launch.py webui.py webui.sh'),
+    flags: wordSet(
+      '--xformers --medvram --lowvram --no-half --no-half-vae --opt-sdp-attention --ckpt-dir --api-auth',
+      '--enable-insecure-extension-access --skip-version-check --skip-python-version-check',
+    ),
+  },
+];
+
 /** A record as a program. */
 export function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognizedProgram {
   return { program: program ?? name, use, confidence: likely === true ? 'likely' : 'certain' };

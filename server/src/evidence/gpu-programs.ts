@@ -27,6 +27,9 @@ const gpuOnly = new Set([
   'nim',
   'gpu-burn',
   'cuda-sample',
+  // https://github.com/comfyanonymous/ComfyUI (without --cpu), https://github.com/AUTOMATIC1111/stable-diffusion-webui/wiki/Command-Line-Arguments-and-Settings
+  'comfyui',
+  'stable-diffusion-webui',
 ]);
 
 /** Programs that list the GPUs of a container. */
@@ -41,6 +44,14 @@ const products: ReadonlyMap<string, string> = new Map([
   ['lmdeploy', 'LMDeploy'],
   ['aphrodite', 'Aphrodite'],
   ['nim', 'NIM'],
+  ['comfyui', 'ComfyUI'],
+  ['stable-diffusion-webui', 'Stable Diffusion web UI'],
+]);
+
+/** Programs that are started by another name. */
+const scriptOf: ReadonlyMap<string, RegExp> = new Map([
+  ['comfyui', /main\.py/],
+  ['stable-diffusion-webui', /launch\.py|webui\./],
 ]);
 
 /** The program of a container that certainly needs an accelerator, and the place that names it. */
@@ -57,15 +68,16 @@ export function gpuProgram(container: Container): { readonly name: string; reado
   if (container.image !== undefined && !/[/:@]/.test(image)) return undefined;
   // A build for another purpose (a router, a benchmark client, a simulator) may contain the server's name.
   if (otherPurpose.test(image)) return undefined;
-  const started = words.find(({ value }) => value.includes(program));
+  const started = words.find(({ value }) => value.includes(program) || (scriptOf.get(program)?.test(value) ?? false));
   const at = started?.at ?? container.image?.at;
-  const name = started === undefined ? (products.get(program) ?? program) : program;
+  const name = started === undefined || scriptOf.has(program) ? (products.get(program) ?? program) : program;
   return at && { name: shorten(name, 40), at };
 }
 
 const otherPurpose = partOf(
   'router proxy operator controller lmcache-server',
   'simulat sim(?:[-:]|$) mock fake client bench',
+  'front-?end bot(?:[-:]|$)',
 );
 
 /** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
@@ -121,13 +133,17 @@ function isForCpus({ image, env, command, args }: Container): boolean {
   if (cpuSetting.test(words)) return true;
   return env.some(
     ({ name, value }) =>
-      /_CPU_|CPU_ONLY/.test(name) || (/DEVICE/.test(name) && /^(?:cpu|openvino|none)?$/i.test(value?.value ?? '')),
+      /_CPU_|CPU_ONLY/.test(name) ||
+      // Images of ComfyUI and of the web UI have their flags in a variable.
+      (/ARGS/.test(name) && (value === undefined || cpuSetting.test(value.value))) ||
+      (/DEVICE/.test(name) && /^(?:cpu|openvino|none)?$/i.test(value?.value ?? '')),
   );
 }
 
 const cpuSetting = either(
   /--(?:device|target[-_]device)[= ]+["']?(?:cpu|openvino)\b/,
   /\bCPU\b|_CPU_/,
+  /--(?:use-)?cpu\b|--directml\b|--skip-torch-cuda-test\b/,
   /disable-custom-kernels.{0,500}--dtype/,
 );
 
@@ -218,4 +234,11 @@ export function requestOne(container: Container, document: YamlDocument): Fix | 
   return resource === undefined
     ? undefined
     : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
+}
+
+/** A container in a message: of several in its pod, by its name. */
+export function nounOf(container: Container | undefined, { containers }: PodSet, noun = 'container'): string {
+  const isOnly = containers.filter(({ type }) => type !== 'init').length < 2;
+  if (container !== undefined && !isOnly && container.name !== '') return `${noun} ${shorten(container.name, 12)}`;
+  return noun === 'container' ? 'the container' : 'The container';
 }

@@ -40,6 +40,8 @@ const judged = wordSet('nvidia amd aws');
 
 /** What exceeds the memory by less may be an error of the estimate, or of what is known of the card. */
 const margin = 1.05;
+/** Of a publisher's own weights on a card that the manifest names: both are known to about a hundredth. */
+const exactMargin = 1.02;
 
 /** Engines that load all weights on the GPU. Others leave a part in the node's memory, or choose a format by the device. */
 export const loadsAll: ReadonlySet<string> = new Set(['vllm', 'sglang', 'tgi', 'tensorrt-llm', 'lmdeploy']);
@@ -98,16 +100,11 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
     const exceeds = leastGiB > devices.eachGiB * devices.count * margin;
     return exceeds ? { ...found, kind: 'weights', certain: false, leastGiB } : undefined;
   }
-  if (dividedGiB(served, devices.count) > devices.eachGiB * margin) {
-    const isStated =
-      known !== null && inField === undefined && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
-    return {
-      ...found,
-      kind: 'weights',
-      certain: isStated && name === 'published' && !isGguf && !isNeuron,
-      leastGiB: null,
-    };
-  }
+  const isStated =
+    known !== null && inField === undefined && inPod?.modelFrom !== 'config' && inPod?.modelFrom !== 'hint';
+  const certain = isStated && name === 'published' && !isGguf && !isNeuron;
+  if (dividedGiB(served, devices.count) > devices.eachGiB * (certain ? exactMargin : margin))
+    return { ...found, kind: 'weights', certain, leastGiB: null };
   if (isGguf || isNeuron) return undefined;
   const cards =
     known === null && inPod?.model === null && inPod.modelHint === undefined && inPod.candidates.length === 0

@@ -76,10 +76,16 @@ export function mountedGpu(podSet: PodSet): MountedGpu | undefined {
   for (const volume of persistenceOf(podSet.pod)) {
     const at = getIn(volume, 'hostPath');
     const path = gpuFile(at);
-    const only = getIn(volume, 'advancedMounts');
     const isOff = asBoolean(getIn(volume, 'enabled')) === false;
-    const isHere = only === undefined || getIn(only, keyOf(podSet.pod)) !== undefined;
-    if (at !== undefined && path !== undefined && isHere && !isOff) return { container: undefined, at, path };
+    if (at === undefined || path === undefined || isOff) continue;
+    const only = getIn(volume, 'advancedMounts');
+    if (only === undefined) return { container: undefined, at, path };
+    // By controller and container.
+    const mounts = getIn(only, podSet.name);
+    const container = podSet.containers.find(
+      ({ type, name }) => type === 'app' && items(getIn(mounts, name)).length > 0,
+    );
+    if (container !== undefined) return { container, at, path };
   }
   return undefined;
 }

@@ -75,7 +75,7 @@ function downloadSeconds(gib: number): number {
 }
 
 /** When a server downloads its model from the Hub. Nothing else must be able to store the model for it. */
-function downloadOf(container: Container, podSet: PodSet, model: string, program: string): Download | undefined {
+export function downloadOf(container: Container, podSet: PodSet, model: string, program: string): Download | undefined {
   const local = /HF_HUB_ENABLE_HF_TRANSFER|HF_XET_HIGH_PERFORMANCE|HF_ENDPOINT|OFFLINE|MODELSCOPE/;
   const { env } = processInput(container);
   if (!/^[\w.-]+\/[\w.-]+$/.test(model) || container.modelStorage !== undefined) return undefined;

@@ -36,6 +36,17 @@ export const soleServer = once((container: Container): SoleServer | undefined =>
   return { program, command: commands[0], byImage: true };
 });
 
+/** The first server that a script starts, if nothing before it can set variables or bring files: what comes after it does not change its start. */
+export const firstServer = once((container: Container): string | undefined => {
+  const { command, args, env } = processInput(container);
+  for (const one of allCommands(readCommandLine(command, args, env).statements)) {
+    const found = recognizeProgram([one]);
+    if (found?.use === 'serving' && found.program !== null) return found.program;
+    if (!isHarmless(one) || /^(?:source|\.)$/.test(programWords(one)[0] ?? '')) return undefined;
+  }
+  return undefined;
+});
+
 /**
  * Whether nothing else in a pod can be what its probes and Services reach: no other container, and not the network of the node, where programs
  * of the node may be meant.

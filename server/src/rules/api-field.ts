@@ -248,8 +248,12 @@ function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Rep
   const { node } = at;
   const subject = shorten(subjectOf(at, field), 60);
   if (type.form === 'quantity' && node.kind === 'scalar') return fraction(at, subject, document);
+  const variable = brokenVariable(at);
   return {
-    message: `${subject} must be ${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 30))}: the API server rejects the object`,
+    message:
+      variable === undefined
+        ? `${subject} must be ${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 30))}: the API server rejects the object`
+        : `${subject} is a mapping, not {{ ${variable} }}, because of the space in "{ {": the API server rejects the object`,
     span: node.kind === 'scalar' || at.entry === undefined ? firstLineOf(at, document) : keySpanOf(at),
     fixes: () => {
       if (node.kind !== 'scalar' || typeof node.value !== 'string') return [];
@@ -294,6 +298,13 @@ function namesAccelerators(node: YamlNode): boolean {
 }
 
 /** The begin of a sentence. Keys keep their spelling. */
+/** The name in `{ { NAME } }`, which formatters make of `{{ NAME }}`. */
+function brokenVariable({ node }: Cursor): string | undefined {
+  const [only, ...others] = node.kind === 'map' ? node.entries : [];
+  const [, name] = /^\{ *(\S{1,40}) *\}$/.exec(only?.key ?? '') ?? [];
+  return others.length === 0 ? name : undefined;
+}
+
 function sentence(words: string): string {
   return words.replace(/^the /, 'The ');
 }

@@ -1,5 +1,6 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
+import { losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, mayMountMore, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -20,7 +21,7 @@ import { defineRule } from './rule.ts';
  *
  * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
- * the pod, or an object store, keeps the progress.
+ * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -77,7 +78,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job, if any checkpoint directory is on a volume that outlives the pod, if the command names an object store or a
+ * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store or a
  * settings file, if the container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). For benchmarks and
  * trials. On spot capacity (see spot-without-checkpoint).
  *
@@ -92,7 +93,8 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
-    if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
+    const isOnce = workload.retries === null || workload.retries.limit === 0;
+    if (isTrial(workload) || (isOnce && !losesResults(container, podSet, workload))) return;
     if (isOnSpot(workload)) return;
     if (!usesAccelerators(container, context.podSet)) return;
     if (mayHaveVariables(container) || redirectsPaths(container)) return;
@@ -107,7 +109,9 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
     context.report({
-      message: `Checkpoints in ${shorten(first.text, 50)} do not survive ${fatalRestart(first, container, workload)}: training starts again at step 0`,
+      message: isOnce
+        ? `What training writes to ${shorten(first.text, 50)} is lost when the pod ends: the directory is on no volume that outlives it`
+        : `Checkpoints in ${shorten(first.text, 50)} do not survive ${fatalRestart(first, container, workload)}: training starts again at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
       fixes: () => [
         keepCheckpoints(context.document, { path: first.text, flag: first.flag }, { container, podSet, workload }),

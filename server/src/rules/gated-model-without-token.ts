@@ -6,7 +6,8 @@ import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayHaveVariables } from '../evidence/launch.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
-import { soleServer } from '../evidence/sole-server.ts';
+import { downloadOf } from '../evidence/server-start.ts';
+import { firstServer, soleServer } from '../evidence/sole-server.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
@@ -64,7 +65,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For images that their publishers did not build, which may hold the model; with a variable, a Secret, `envFrom`, a `workingDir`, a flag or a script that may bring a token or name another hub; with init containers; with a volume that may
- * hold the model; for patches, definitions and operators; and for models that are not known to be gated. Values of charts whose templates may
+ * hold the model (one for downloads that outlives the pod may also be empty, which is **information**); for patches, definitions and operators; and for models that are not known to be gated. Values of charts whose templates may
  * have a token are **information**, if nothing in them could bring one.
  *
  * ## Sources
@@ -81,21 +82,25 @@ export default defineRule({
     if (container.type !== 'app' || !(isOpen || isListedContainer(at)) || mayHoldModel(container)) return;
     if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
     if (
-      isOpen ? mayBring.test(withoutComments(document.text)) : mayBeCompleted(workload) || workload.role !== 'serving'
+      isOpen
+        ? mayBring.test(withoutComments(document.text))
+        : mayBeCompleted(workload) || !/^(?:serving|batch)$/.test(workload.role)
     )
       return;
-    const server = soleServer(container);
-    if (server === undefined || mayHaveToken(container) || isIncomplete(podSet.pod)) return;
+    const program = soleServer(container)?.program ?? (isOpen ? undefined : firstServer(container));
+    if (program === undefined || mayHaveToken(container) || isIncomplete(podSet.pod)) return;
     if (podSet.containers.some(({ type }) => type === 'init') || mountsSecret(container, podSet)) return;
-    if (!isOpen && mayKeepDownloads(container, podSet, server.program)) return;
     const { model } = servedModel(container, workload);
     if (model === null || !isGated(model.name)) return;
+    const keeps = !isOpen && mayKeepDownloads(container, podSet, program);
+    // As probe-too-early assumes: the first pod fills the volume.
+    if (keeps && downloadOf(container, podSet, model.name, program) !== 'first') return;
     const place = [...args, ...command].find(({ value }) => value.includes(model.name)) ?? image;
     if (place === undefined) return;
     report({
-      // A template may have the token.
-      severity: isOpen ? 'info' : 'warning',
-      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : 'the container has no HF_TOKEN'}: the server does not start`,
+      // A template may have the token, and a volume the model.
+      severity: isOpen || keeps ? 'info' : 'warning',
+      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : 'the container has no HF_TOKEN'}: ${keeps ? 'the first download, to an empty volume, fails' : 'the server does not start'}`,
       span: spanOf(place.at),
     });
   },
@@ -191,5 +196,6 @@ const bringsToken = /token|hf_(?:endpoint|hub|api|auth)|hugging|offline|modelsco
 const logsIn = either(
   /(?:hf|hub|auth)[-_]token|--token\b/i,
   /\blogin\b|\bhf\s+(?:auth|download)/,
+  /(?:^|[;&|\n])[ \t]*(?:source|\.)[ \t]/,
   /hugging_?face|modelscope/,
 );

@@ -12,6 +12,7 @@ import {
   isCudaItself,
   isPlainCudaBuild,
   isTool,
+  nounOf,
   nvidiaRuntime,
   offloadedLayers,
   requestOne,
@@ -168,7 +169,7 @@ export default defineRule({
       // Other values may request the device in a form of their own.
       if (workload.partial && !hasAllContainers(workload) && namesDevices(document.text)) continue;
       report({
-        message: `${program.name} needs a GPU, but the container requests none: it fails, or uses GPUs that belong to other pods`,
+        message: `${program.name} needs a GPU, but ${nounOf(container, podSet)} requests none: it fails, or uses GPUs that belong to other pods`,
         span: spanOf(program.at),
         fixes: () => [requestOne(container, document)],
       });
@@ -196,7 +197,7 @@ export default defineRule({
       if (claims || parts.some(isUnseen)) return false;
       report({
         message: users.some(isPrivileged)
-          ? `The container uses the GPU of its node through ${shorten(path, 30)} without a request: the scheduler does not count it, and other pods can get the same GPU`
+          ? `${nounOf(container, podSet, 'Container')} uses the GPU of its node through ${shorten(path, 24)} without a request: the scheduler does not count it, and other pods can get it`
           : `${shorten(path, 30)} of the node is mounted, but no GPU is requested: a container that is not privileged cannot open the device`,
         span: spanOf(at),
         oncePerFile: container === undefined,

@@ -18,7 +18,7 @@ import { defineRule } from './rule.ts';
  * A server loads all weights before it answers. If they exceed the memory of its GPUs, or of the part that it may use, it fails with "out
  * of memory" and restarts, and holds its GPUs all the while.
  *
- * It is an error if the weights exceed the memory of all GPUs of the container together, and a warning if weights and buffers exceed what the
+ * It is an error if the weights exceed the memory of all GPUs of the container together by more than the error of the estimate, and a warning if weights and buffers exceed what the
  * settings leave on a GPU: tensor parallelism, a smaller format or a larger GPU helps.
  *
  * Pods that share a GPU request a part of its memory: `nvidia.com/gpumem` of HAMi, `gpu-memory` and `gpu-fraction` of KAI and Run:ai. It is
@@ -160,7 +160,7 @@ function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit)
   return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its KV cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;
 }
 
-/** `; 8 with tensor parallelism are enough`: the fewest of the same GPU, up to those of one machine. */
+/** `; 8 GPUs with tensor parallelism are enough`: the fewest of the same GPU, up to those of one machine. */
 function enough({ estimate: { shape }, served, gpu, leastGiB, devices }: Misfit): string {
   const eachGiB = gpu === undefined ? null : usableCardGiB(gpu);
   // The machines have other numbers of Neuron devices, whose cores share the model.
@@ -173,5 +173,5 @@ function enough({ estimate: { shape }, served, gpu, leastGiB, devices }: Misfit)
     const { cacheGiB, neededGiB } = estimate;
     return fitOnCard({ ...estimate, cacheGiB: 0, neededGiB: neededGiB - cacheGiB }, eachGiB).fits === true;
   });
-  return found === undefined ? '' : `; ${found}${split} are enough`;
+  return found === undefined ? '' : `; ${found} GPUs${split} are enough`;
 }

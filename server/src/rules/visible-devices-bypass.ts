@@ -95,7 +95,9 @@ export default defineRule({
     const isAll = value.value === 'all';
     const effect =
       requests.length > 0
-        ? `overrides the ${requestWords(requests)} that the device plugin assigns`
+        ? isAll
+          ? `shows the container every GPU of its node, not only the ${requestWords(requests)} that it requests`
+          : `overrides the ${requestWords(requests)} that the device plugin assigns`
         : isOpen && isAll
           ? 'shows the container every GPU of its node, whatever it requests'
           : 'bypasses the scheduler: another pod can get the same GPU';

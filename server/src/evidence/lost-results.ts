@@ -1,0 +1,39 @@
+import { either, partOf } from '../catalog/word-patterns.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { getIn, isIncomplete } from '../yaml/cursor.ts';
+import { mayHaveVariables } from './launch.ts';
+import { volumeNamed } from './volume-lifetime.ts';
+
+/**
+ * Whether what a container leaves in its pod can never be read after its end: the pod runs once, and nothing in it can copy files elsewhere, by a
+ * command, another container, or an account.
+ */
+export function losesResults(container: Container, podSet: PodSet, { kind, retries }: Workload): boolean {
+  const { pod, containers, restartPolicy } = podSet;
+  const runsOnce = kind === 'Pod' || (kind === 'Job' && retries?.limit === 0);
+  if (!runsOnce || restartPolicy?.value !== 'Never' || containers.length > 1) return false;
+  const hasAccount = ['serviceAccountName', 'serviceAccount'].some((key) => getIn(pod, key) !== undefined);
+  if (hasAccount || isIncomplete(pod) || mayHaveVariables(container) || container.scripts.length > 0) return false;
+  const { command, args, env, volumeMounts, at } = container;
+  if (getIn(at, 'lifecycle') !== undefined || env.some(({ name }) => connects.test(name))) return false;
+  if (volumeMounts.some(({ name }) => /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, name)?.source ?? '')))
+    return false;
+  return ![...command, ...args].some(({ value }) => keeps.test(value));
+}
+
+/** Variables of a service that may receive the results. */
+const connects = partOf(
+  'token key secret password credential',
+  'wandb mlflow comet clearml neptune',
+  'bucket endpoint _ur[il]',
+);
+
+/** Words of a command that copies files, or that keeps the pod for someone who does. */
+const keeps = either(
+  partOf(
+    'upload push hub_ export wandb mlflow',
+    'sleep\\s+(?:inf|\\d{3}) tail\\s+-f',
+    'kubectl rclone rsync s5cmd gsutil gcloud',
+  ),
+  /\b(?:scp|ssh|aws|az|hf|curl|nc|mc|oci|dvc)\b(?!-)|:\/\/(?!github\.com)/,
+);
