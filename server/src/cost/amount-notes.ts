@@ -1,3 +1,4 @@
+import { providerName } from '../catalog/index.ts';
 import type { Workload } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { formatHourly } from './money.ts';
@@ -16,7 +17,8 @@ function caveat(assumption: Assumption, { podSets }: Workload): string | undefin
   if (assumption.kind === 'onDemand') return ', spot price unknown';
   if (assumption.kind === 'otherRegion' && podSets.some(({ placement }) => placement.region === assumption.region))
     return ` in ${assumption.pricedRegion}, ${assumption.region} unknown`;
-  if (assumption.kind === 'unpriced') return `, without ${withoutWords(assumption.models)}`;
+  if (assumption.kind === 'unpriced')
+    return `, without ${withoutWords(assumption.models)}${assumption.provider == null ? '' : ` at ${providerName(assumption.provider)}`}`;
   if (assumption.kind === 'sageMaker') return " on EC2, SageMaker's price unknown";
   return assumption.kind === 'premium' ? ' without the premium of Autopilot' : undefined;
 }

@@ -66,7 +66,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `The selector matches ${names.join(' and ')}: the range covers ${all}`;
     }
     case 'unpriced':
-      return `No price known for ${assumption.models.map(modelName).join(' and ')}: price for the other models`;
+      return `No price known for ${assumption.models.map(modelName).join(' and ')}${assumption.provider == null ? ': price for the other models' : ` at ${providerName(assumption.provider)}: price for the other choices`}`;
     case 'provider':
       return `Provider ${providerName(assumption.provider)} from ${source('provider')}`;
     case 'sign': {

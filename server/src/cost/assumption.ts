@@ -27,8 +27,8 @@ export type Assumption =
   | { readonly kind: 'hint'; readonly models: readonly string[]; readonly hint: ModelHint }
   /** A selector matches several models; the range covers each. */
   | { readonly kind: 'models'; readonly models: readonly string[] }
-  /** Alternatives that the object names, but that have no price where it runs. */
-  | { readonly kind: 'unpriced'; readonly models: readonly string[] }
+  /** Alternatives that the object names, but that have no price where it runs: at one provider, if it may run at several. */
+  | { readonly kind: 'unpriced'; readonly models: readonly string[]; readonly provider?: string | null }
   | { readonly kind: 'provider'; readonly provider: string; readonly from: 'config' }
   /** Signs in the object suggest the provider. */
   | { readonly kind: 'sign'; readonly sign: CloudSign }

@@ -31,7 +31,10 @@ export function eitherOf(
 ): PodSetCost | NoEstimate | undefined {
   const all = parts.filter((part): part is PodSetCost => !isUnknown(part));
   const [first] = all;
-  const unpriced = parts.flatMap((part) => ('kind' in part && part.kind === 'priceUnknown' ? part.models : []));
+  const unpriced = parts.flatMap((part) => ('kind' in part && part.kind === 'priceUnknown' ? part : []));
+  const [firstOne, ...rest] = unpriced;
+  const provider = rest.every((one) => one.provider === firstOne?.provider) ? firstOne?.provider : null;
+  const models = [...new Set(unpriced.flatMap((one) => one.models))];
   const isEnough = all.length === parts.length || (mayLack && unpriced.length > 0);
   if (first === undefined || !isEnough) return parts.find(isUnknown);
   const over = (ranges: readonly Range[]) => rangeOf(ranges.flatMap(({ min, max }) => [min, max])) ?? first.hourly;
@@ -44,7 +47,7 @@ export function eitherOf(
     basis: all.flatMap(({ basis }) => basis),
     assumptions: [
       ...all.flatMap(({ assumptions }) => assumptions),
-      ...(unpriced.length > 0 ? [{ kind: 'unpriced', models: [...new Set(unpriced)] } as const] : []),
+      ...(unpriced.length > 0 ? [{ kind: 'unpriced', models, provider } as const] : []),
     ],
   };
 }
