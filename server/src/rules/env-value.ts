@@ -1,4 +1,4 @@
-import { envValues } from '../evidence/env-values.ts';
+import { envValues, isOfForm } from '../evidence/env-values.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -70,28 +70,23 @@ export default defineRule({
   judgesWords: true,
   container(container, { workload, podSet, document, report }) {
     if (container.env.length === 0 || workload.role === 'infrastructure') return;
-    for (const { name, value } of container.env) {
-      const known = envValues[name];
-      if (
-        known === undefined ||
-        value === undefined ||
-        value.value === '' ||
-        isTemplated(value.at) ||
-        /[$<{]/.test(value.value)
-      )
+    for (const { name, value: located } of container.env) {
+      const known = envValues.get(name);
+      const value = located?.value.trim();
+      if (known === undefined || located === undefined || !value || isTemplated(located.at) || /[$<{]/.test(value))
         continue;
-      const { accepts, mustBe, effect, ignored, acrossPods, corrected } = known;
-      if (accepts(value.value) || (acrossPods && !spansPods(workload)) || !usesAccelerators(container, podSet))
+      const { form, mustBe, effect } = known;
+      if (isOfForm(value, form) || (form === 'link' && !spansPods(workload)) || !usesAccelerators(container, podSet))
         continue;
-      const text = corrected?.(value.value);
+      const corrected = value.replaceAll('=', ':');
       report({
-        ...(ignored && { severity: 'info' }),
-        message: `${name} must be ${mustBe}, not ${shorten(value.value, 30)}: ${effect}`,
-        span: spanOf(value.at),
+        ...(/ignores/.test(effect) && { severity: 'info' }),
+        message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
+        span: spanOf(located.at),
         fixes: () =>
-          text === undefined || !accepts(text)
-            ? []
-            : [fix(`Change to ${shorten(text, 40)}`, 'unsafe', replaceScalar(document, value.at, text))],
+          form === 'allocator' && isOfForm(corrected, form)
+            ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
+            : [],
       });
     }
   },

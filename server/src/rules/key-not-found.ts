@@ -6,6 +6,7 @@ import { fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -85,30 +86,26 @@ export default defineRule({
   podSet(podSet, context) {
     const { pod } = podSet;
     if (!requestsAccelerators(podSet) || !isPodSpec(podSet, context.workload)) return;
-    for (const list of ['containers', 'initContainers']) {
-      for (const source of placesAt(pod, `${list}.*.env.*.valueFrom`)) {
-        check(getIn(source, 'secretKeyRef'), 'key', notCreated, context);
-        check(getIn(source, 'configMapKeyRef'), 'key', notCreated, context);
-      }
-    }
-    for (const path of ['volumes.*', 'volumes.*.projected.sources.*']) {
-      for (const volume of placesAt(pod, path)) {
-        check(getIn(volume, 'secret'), 'items.*.key', notMounted, context);
-        check(getIn(volume, 'configMap'), 'items.*.key', notMounted, context);
-      }
-    }
+    for (const list of ['containers', 'initContainers'])
+      for (const source of placesAt(pod, `${list}.*.env.*.valueFrom.*`)) check(source, 'key', context);
+    for (const path of ['volumes.*.*', 'volumes.*.projected.sources.*.*'])
+      for (const source of placesAt(pod, path)) check(source, 'items.*.key', context);
   },
 });
 
-const notCreated = 'the container never starts';
-const notMounted = 'the pod never starts';
+const kinds = table<'Secret' | 'ConfigMap'>({
+  secretKeyRef: 'Secret',
+  configMapKeyRef: 'ConfigMap',
+  secret: 'Secret',
+  configMap: 'ConfigMap',
+});
 
 /** @param path of the keys that it reads */
-function check(source: Cursor | undefined, path: string, effect: string, context: PodSetContext): void {
+function check(source: Cursor, path: string, context: PodSetContext): void {
   const name = writtenText(getIn(source, 'name') ?? getIn(source, 'secretName'));
-  if (source === undefined || name === undefined || asBoolean(getIn(source, 'optional')) === true) return;
+  const kind = kinds[keyOf(source)];
+  if (kind === undefined || name === undefined || asBoolean(getIn(source, 'optional')) === true) return;
   const { crossReferences, manifest, document, report } = context;
-  const kind = keyOf(source).startsWith('secret') ? 'Secret' : 'ConfigMap';
   const owner = `${kind} ${shorten(name, 30)}`;
   for (const at of placesAt(source, path)) {
     const key = isTemplated(at) ? undefined : asText(at);
@@ -129,7 +126,7 @@ function check(source: Cursor | undefined, path: string, effect: string, context
           ? ` (only ${shorten(meant, 30)})`
           : ` (did you mean ${shorten(meant, 30)}?)`;
     report({
-      message: `${owner} has no key ${shown}${has}: ${effect}`,
+      message: `${owner} has no key ${shown}${has}: the pod never starts`,
       span,
       fixes: () =>
         meant === undefined
