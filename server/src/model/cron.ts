@@ -1,3 +1,4 @@
+import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 
 // Schedules as robfig/cron v3 reads them with ParseStandard. https://github.com/robfig/cron/blob/v3.0.1/parser.go
@@ -104,7 +105,7 @@ function valuesOf(text: string, field: Field): ReadonlySet<number> {
 function rangeProblem(range: string, field: Field): string | undefined {
   const [bounds = '', step, ...more] = range.split('/');
   const [start = '', end, ...others] = bounds.split('-');
-  const invalid = `has an invalid ${field.name} (${range.slice(0, 12)})`;
+  const invalid = `has an invalid ${field.name} (${shorten(range, 20)})`;
   if (more.length > 0 || others.length > 0) return invalid;
   if (step !== undefined && !(/^\d{1,9}$/.test(step) && Number(step) > 0)) return invalid;
   if (start === '*' || start === '?') return end === undefined ? undefined : invalid;

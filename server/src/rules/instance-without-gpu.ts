@@ -8,6 +8,7 @@ import {
 } from '../catalog/index.ts';
 import { hasNone } from '../catalog/offered-gpus.ts';
 import { oneOf } from '../catalog/word-patterns.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -69,9 +70,10 @@ export default defineRule({
   topic: 'placement',
   severity: 'error',
   podSet(podSet, context) {
-    const provider = podSet.placement.provider;
+    // A task rents the machine that its card decides, not the other way round.
+    const rents = kindOf(context.workload).keepsFiles !== undefined;
+    const provider = rents ? podSet.placement.provider : null;
     for (const { at, candidates, modelFrom, requested } of podSet.accelerators) {
-      // The card decides the machine, not the other way round.
       if (provider === null || at === undefined || requested.kind !== 'field' || modelFrom !== 'instance-type')
         continue;
       const models = candidates.flatMap((id) => gpus.get(id) ?? []);

@@ -5,6 +5,7 @@ import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { leastReplicas, requestedGpus, serveDeployments, serveEngines } from '../evidence/serve-deployments.ts';
 import { countIn } from '../model/count.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { lowerCount } from '../model/pod.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -127,8 +128,8 @@ export default defineRule({
     for (const engine of serveEngines(manifest.root, document)) {
       const { at, field, gpus } = engine;
       const replicas = Math.max(1, engine.replicas ?? 1);
-      // Without any GPU, a request is missing, empty or misspelled.
-      if (replicas * gpus <= has.all || has.all === 0) continue;
+      // Without any GPU, a request is missing, empty or misspelled; ray-autoscaling-off reports bounds without effect.
+      if (replicas * gpus <= has.all || has.all === 0 || growsInVain(workload)) continue;
       const needs = replicas > 1 ? `${replicas} replicas with ${field} ${gpus} need` : `${field} ${gpus} needs`;
       const lost = gpus > has.all ? 'the model never starts' : 'some never start';
       const message = `${needs} ${plural(replicas * gpus, 'GPU')}, but the Ray cluster has at most ${has.all}: ${lost}`;
@@ -189,6 +190,14 @@ function gpusOfCluster({ podSets }: Workload): ClusterGpus | undefined {
     all += gpus === 0 ? 0 : gpus * (group.pods.max ?? Number.POSITIVE_INFINITY);
   }
   return groups.length === 0 ? undefined : { pod, all };
+}
+
+/** Whether a worker group has more replicas in its bounds than Ray ever starts. */
+function growsInVain({ podSets }: Workload): boolean {
+  return podSets.some(({ pod, pods: { max } }) => {
+    const written = lowerCount(getIn(pod.parent?.parent, 'maxReplicas'), 0);
+    return written !== null && max !== null && written > max;
+  });
 }
 
 /** Whether the pods are the head or those of a worker group, not the submitter. */
