@@ -17,6 +17,7 @@ export const planters: Planters = {
   'hidden-gpus': hiddenGpus,
   'nccl-disabled': ncclDisabled,
   'env-misspelled': misspelled,
+  'env-value': wrongValue,
   'env-reference': definedLater,
   'cpu-starved-accelerators': coresStarved,
   'host-memory-too-small': memoryStarved,
@@ -72,6 +73,16 @@ function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, resource, count, listed }) => isJudged(workload) && listed && ofOwn(resource) && count > 1)
     .map((site) => withVariable(site, 'NCCL_P2P_DISABLE', '1'));
+}
+
+function wrongValue(analysis: DocumentAnalysis): readonly Mistake[] {
+  const values = { PYTORCH_CUDA_ALLOC_CONF: 'max_split_size_mb=128', XLA_PYTHON_CLIENT_MEM_FRACTION: '90' };
+  return containerSites(analysis)
+    .filter(
+      ({ workload, listed, container: { env } }) =>
+        isJudged(workload) && listed && !env.some(({ name }) => name in values),
+    )
+    .flatMap((site) => Object.entries(values).map(([name, value]) => withVariable(site, name, value)));
 }
 
 function misspelled(analysis: DocumentAnalysis): readonly Mistake[] {

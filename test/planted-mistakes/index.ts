@@ -56,4 +56,5 @@ export const planters: ReadonlyMap<string, Planter> = new Map(
 export const exempt: Readonly<Record<string, string>> = {
   'json-patch-path':
     'Its patches are in kustomizations, and mistakes are planted in objects that request accelerators.',
+  'key-not-found': 'It needs a Secret or a ConfigMap in the same file, and mistakes are planted in one document.',
 };

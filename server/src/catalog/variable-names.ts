@@ -1,38 +1,21 @@
 import { oncePerName } from '../yaml/lazy.ts';
+import { variablesJson } from './data.ts';
 import { isExchange, isSlip } from './spelling.ts';
 
-// Names of environment variables that GPU libraries and launchers read, long or peculiar enough to be recognized when misspelled.
+// Environment variables that GPU libraries and launchers read, long or peculiar enough to be recognized when misspelled.
 //
 // Sources, read 2026-11-23: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, docs.nvidia.com/cuda/cuda-c-programming-guide,
 // docs.pytorch.org/docs/stable/distributed.html, huggingface.co/docs/huggingface_hub/package_reference/environment_variables, docs.jax.dev.
 
-/** By their first words: `NCCL` with `IB_HCA DEBUG` means NCCL_IB_HCA and NCCL_DEBUG. */
-const families: readonly (readonly [string, string])[] = [
-  [
-    'NCCL',
-    'SOCKET_IFNAME SOCKET_FAMILY SOCKET_NTHREADS NSOCKS_PERTHREAD DEBUG DEBUG_FILE DEBUG_SUBSYS IB_HCA IB_DISABLE IB_TIMEOUT IB_RETRY_CNT ' +
-      'IB_GID_INDEX IB_QPS_PER_CONNECTION IB_SPLIT_DATA_ON_QPS IB_PCI_RELAXED_ORDERING IB_ADAPTIVE_ROUTING IB_TC IB_SL P2P_DISABLE P2P_LEVEL ' +
-      'SHM_DISABLE NET_GDR_LEVEL NET_GDR_READ NET_PLUGIN CROSS_NIC ALGO PROTO BUFFSIZE MIN_NCHANNELS MAX_NCHANNELS MIN_CTAS MAX_CTAS ' +
-      'TOPO_FILE NVLS_ENABLE CUMEM_ENABLE LAUNCH_MODE BLOCKING_WAIT ASYNC_ERROR_HANDLING',
-  ],
-  ['TORCH_NCCL', 'BLOCKING_WAIT ASYNC_ERROR_HANDLING TRACE_BUFFER_SIZE DUMP_ON_TIMEOUT HEARTBEAT_TIMEOUT_SEC'],
-  ['CUDA', 'VISIBLE_DEVICES DEVICE_ORDER LAUNCH_BLOCKING DEVICE_MAX_CONNECTIONS'],
-  // NVIDIA_VISIBLE_DEVICES is better not set at all.
-  ['NVIDIA', 'DRIVER_CAPABILITIES'],
-  ['PYTORCH_CUDA', 'ALLOC_CONF'],
-  ['HF', 'TOKEN HOME HUB_CACHE HUB_OFFLINE HUB_ENABLE_HF_TRANSFER DATASETS_CACHE'],
-  ['TRANSFORMERS', 'CACHE OFFLINE'],
-  ['FI', 'PROVIDER EFA_USE_DEVICE_RDMA EFA_FORK_SAFE'],
-  ['XLA_PYTHON_CLIENT', 'MEM_FRACTION PREALLOCATE'],
-];
+// NVIDIA_VISIBLE_DEVICES is better not set at all.
+/** The names of a family after its first words, so that `NCCL` with `IB_HCA DEBUG` means NCCL_IB_HCA and NCCL_DEBUG; and others. */
+const { families, others } = variablesJson;
+/** What programs require of the values of their variables. */
+export const variableValues = variablesJson.values;
 
 const known: readonly string[] = [
-  ...families.flatMap(([first, rest]) => rest.split(' ').map((word) => `${first}_${word}`)),
-  ...(
-    'GLOO_SOCKET_IFNAME UCX_NET_DEVICES TORCH_DISTRIBUTED_DEBUG HUGGING_FACE_HUB_TOKEN HUGGINGFACE_HUB_TOKEN HUGGINGFACE_HUB_CACHE ' +
-    'TOKENIZERS_PARALLELISM OMP_NUM_THREADS MASTER_ADDR MASTER_PORT WORLD_SIZE LD_LIBRARY_PATH PYTHONUNBUFFERED ' +
-    'TF_FORCE_GPU_ALLOW_GROWTH WANDB_API_KEY NGC_API_KEY LIBTPU_INIT_ARGS TPU_WORKER_HOSTNAMES'
-  ).split(' '),
+  ...families.flatMap(([first = '', rest = '']) => rest.split(' ').map((word) => `${first}_${word}`)),
+  ...others.split(' '),
 ];
 const names: ReadonlySet<string> = new Set(known);
 

@@ -83,12 +83,13 @@ function endOf(others: readonly Statement[], text: string): Found | undefined {
     : undefined;
 }
 
-/** The index of the last statement that trains, or else of the only one that runs a Python script of unknown use. */
+/** The index of the last statement that trains, or else of the only one that runs another Python script. */
 function mainOf(statements: readonly Statement[]): number {
   const uses = statements.map((one) => (one.kind === 'command' ? (recognizeProgram([one])?.use ?? null) : undefined));
   const last = uses.lastIndexOf('training');
   if (last >= 0) return last;
-  const isScript = (one: Statement, index: number) => uses[index] === null && runsScript(one);
+  // An evaluation is work too.
+  const isScript = (one: Statement, index: number) => (uses[index] ?? 'batch') === 'batch' && runsScript(one);
   return statements.filter(isScript).length === 1 && uses.every((use) => use !== 'serving')
     ? statements.findIndex(isScript)
     : -1;

@@ -1,6 +1,7 @@
 import type { NamedModel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
+import type { DataKeys } from './data-keys.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
 import type { BudgetFacts, Demand, Referenced, ScalerFacts, ServiceFacts, VolumeClaimFacts } from './referenced.ts';
@@ -37,6 +38,8 @@ export interface CrossReferences {
   claimUsers(namespace: string | null, name: string): number;
   /** The files in a ConfigMap, if they are small. */
   configMap(namespace: string | null, name: string): Referenced<Table<string>> | undefined;
+  /** The keys of a Secret or a ConfigMap in the same file; undefined if unknown. */
+  keysOf(kind: 'Secret' | 'ConfigMap', namespace: string | null, name: string): DataKeys | undefined;
   /**
    * The ScaledObjects, HorizontalPodAutoscalers and other scalers with a target.
    * @param group the target's API group; null if unknown. Scalers that name no group match any.
@@ -235,6 +238,7 @@ export const noCrossReferences: CrossReferences = {
   claim: () => undefined,
   claimUsers: () => 0,
   configMap: () => undefined,
+  keysOf: () => undefined,
   scalersOf: () => [],
   budgetsOf: () => [],
   keptRunning: () => [],

@@ -98,7 +98,7 @@ export default defineRule({
     const seen = count === null ? undefined : visible(value.value, count);
     if (count === null || count === 0 || seen === undefined || seen >= count) return;
     const text = `${env.name}=${shorten(value.value, 24) || '""'}`;
-    const hidesAll = /^(?:-1)?$/.test(value.value.trim());
+    const hidesAll = /^(?:-1|none|void)?$/.test(value.value.trim());
     report({
       severity: seen === 0 && !hidesAll ? 'error' : 'warning',
       message: hidesAll ? `${text} hides the container's GPUs from the program` : effectOf(text, seen, count),
@@ -150,6 +150,8 @@ const lists = /^(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$/;
 /** How many of a container's GPUs a list leaves visible; undefined for names of another form. */
 function visible(list: string, count: number): number | undefined {
   const parts = list.trim() === '' ? [] : list.split(',').map((part) => part.trim());
+  // The words of NVIDIA_VISIBLE_DEVICES: CUDA finds no such device.
+  if (/^(?:all|none|void)$/.test(parts.join())) return 0;
   if (!parts.every((part) => /^-?\d{1,4}$/.test(part))) return undefined;
   const numbers = parts.map(Number);
   const end = numbers.findIndex((number) => number < 0 || number >= count);

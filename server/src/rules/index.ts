@@ -32,6 +32,7 @@ import emptydirMedium from './emptydir-medium.ts';
 import envInvalid from './env-invalid.ts';
 import envMisspelled from './env-misspelled.ts';
 import envReference from './env-reference.ts';
+import envValue from './env-value.ts';
 import evictionBlocked from './eviction-blocked.ts';
 import exitStatusHidden from './exit-status-hidden.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
@@ -62,6 +63,7 @@ import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaInvalid from './keda-invalid.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
+import keyNotFound from './key-not-found.ts';
 import kubernetesVersion from './kubernetes-version.ts';
 import kvCacheTooSmall from './kv-cache-too-small.ts';
 import labelAsAnnotation from './label-as-annotation.ts';
@@ -206,6 +208,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['env-invalid', envInvalid],
   ['env-misspelled', envMisspelled],
   ['env-reference', envReference],
+  ['env-value', envValue],
   ['eviction-blocked', evictionBlocked],
   ['exit-status-hidden', exitStatusHidden],
   ['floor-over-ceiling', floorOverCeiling],
@@ -236,6 +239,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-invalid', kedaInvalid],
   ['keda-trigger-zero', kedaTriggerZero],
+  ['key-not-found', keyNotFound],
   ['kubernetes-version', kubernetesVersion],
   ['kv-cache-too-small', kvCacheTooSmall],
   ['label-as-annotation', labelAsAnnotation],

@@ -21,6 +21,7 @@ import type {
   VolumeClaimFacts,
   WorkloadFacts,
 } from '../model/cross-references.ts';
+import { type DataKeys, dataKeys } from '../model/data-keys.ts';
 import { profilePods } from '../model/kinds/hardware-profile.ts';
 import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
 import { lowerManifest } from '../model/lower.ts';
@@ -72,7 +73,8 @@ export type Facts =
   | { readonly type: 'training'; readonly facts: TrainingFacts }
   | { readonly type: 'steps'; readonly facts: StepFacts }
   | { readonly type: 'devices'; readonly facts: readonly ReferencedDevice[] }
-  | { readonly type: 'files'; readonly facts: Table<string> }
+  | { readonly type: 'files'; readonly facts: Table<string>; readonly keys: DataKeys | null }
+  | { readonly type: 'keys'; readonly keys: DataKeys | null }
   | {
       readonly type: 'scaler';
       readonly target: { readonly group: string | null; readonly kind: string; readonly name: string };
@@ -131,7 +133,9 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'resource.k8s.io/ResourceClaimTemplate':
       return { type: 'devices', facts: claimedDevices(getIn(spec, 'spec')).map(seenDevice) };
     case '/ConfigMap':
-      return { type: 'files', facts: smallFiles(root) };
+      return { type: 'files', facts: smallFiles(root), keys: dataKeys(root) };
+    case '/Secret':
+      return { type: 'keys', keys: dataKeys(root) };
     case 'keda.sh/ScaledObject':
     case 'http.keda.sh/HTTPScaledObject':
     case 'autoscaling/HorizontalPodAutoscaler':

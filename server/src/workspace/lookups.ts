@@ -10,7 +10,7 @@ import { headerKind, sharingKind } from './kinds.ts';
 import { landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
-import { factsAs, factsNamed, referenced, type Scope } from './named.ts';
+import { factsAs, factsNamed, keysOf, referenced, type Scope } from './named.ts';
 import { budgetsOf, inNamespace, keptRunning, servicesOf } from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
@@ -81,6 +81,8 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['ConfigMap'], ['configMap', namespace, name], () =>
         factsNamed(scope, ['/ConfigMap'], namespace, name, 'files'),
       ),
+    keysOf: (kind, namespace, name) =>
+      read([kind], ['keysOf', kind, namespace, name], () => keysOf(scope, kind, namespace, name)),
     scalersOf: (group, kind, namespace, name) =>
       read([...scalerKinds, kind], ['scalersOf', group, kind, namespace, name], () =>
         scalersOf(scope, group, kind, namespace, name),

@@ -1,4 +1,5 @@
 import type { Referenced } from '../model/cross-references.ts';
+import type { DataKeys } from '../model/data-keys.ts';
 import { isClusterKind } from '../model/kinds/index.ts';
 import type { Facts } from './facts.ts';
 import { isInSiblingFolder, type Place, pathFrom } from './place.ts';
@@ -124,6 +125,14 @@ function haveSameFacts(group: Group, type: Facts['type']): boolean {
   if (others.length === 0) return true;
   const text = JSON.stringify(first);
   return first !== null && others.every((facts) => JSON.stringify(facts) === text);
+}
+
+/** The keys of the only Secret or ConfigMap of a name, if it is in the file itself. */
+export function keysOf(scope: Scope, kind: string, namespace: string | null, name: string): DataKeys | undefined {
+  const [only, ...others] = candidates(scope, `/${kind}`, namespace, name);
+  if (only === undefined || others.length > 0 || pathFrom(scope, only) !== null) return undefined;
+  const facts = only.object.facts();
+  return (facts !== null && 'keys' in facts && facts.keys) || undefined;
 }
 
 /** Computes a result that depends on the group only, once. */

@@ -1,0 +1,34 @@
+import { variableValues } from '../catalog/variable-names.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+
+/** What a program requires of the value of one of its variables. */
+export interface EnvValue {
+  readonly form: string;
+  readonly mustBe: string;
+  /** What the program does with another value. */
+  readonly effect: string;
+}
+
+/** By the name of the variable. */
+export const envValues: ReadonlyMap<string, EnvValue> = new Map(
+  variableValues.flatMap((value) => value.names.split(' ').map((name) => [name, value] as const)),
+);
+
+const switches = wordSet('1 true yes on y debug verbose all');
+
+/** Whether a value has its form, or may have it. */
+export function isOfForm(value: string, form: string): boolean {
+  switch (form) {
+    case 'allocator':
+      return !value.includes('=') && value.includes(':');
+    case 'share':
+      // With unified memory, it may be a small number above 1.
+      return /^\.?\d/.test(value) && Number(value) < 20;
+    case 'link':
+      return !/^=?lo$/.test(value);
+    case 'level':
+      return !switches.has(value.toLowerCase());
+    default:
+      return !/^(?:0|-\d{1,4})$/.test(value);
+  }
+}

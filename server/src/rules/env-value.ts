@@ -1,0 +1,93 @@
+import { envValues, isOfForm } from '../evidence/env-values.ts';
+import { spansPods } from '../evidence/gpu-assignment.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
+import { fix } from '../rewrite/fix.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * The value of a well-known environment variable is one that its program rejects or ignores.
+ *
+ * ## Why
+ *
+ * PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` only when it first uses the GPU, and stops if it cannot read it. JAX takes
+ * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       env:
+ *         - name: PYTORCH_CUDA_ALLOC_CONF
+ *           value: max_split_size_mb=256
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       env:
+ *         - name: PYTORCH_CUDA_ALLOC_CONF
+ *           value: max_split_size_mb:256
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the setting takes effect.
+ *
+ * ## When it is silent
+ *
+ * For containers without accelerators, for templates and placeholders, and for `lo` in pods that work alone.
+ *
+ * ## Sources
+ *
+ * - [PyTorch: CUDA memory management](https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-alloc-conf)
+ * - [JAX: GPU memory allocation](https://docs.jax.dev/en/latest/gpu_memory_allocation.html)
+ * - [NCCL: environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
+ * - [libgomp: OMP_NUM_THREADS](https://gcc.gnu.org/onlinedocs/libgomp/OMP_005fNUM_005fTHREADS.html)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  judgesWords: true,
+  container(container, { workload, podSet, document, report }) {
+    if (container.env.length === 0 || workload.role === 'infrastructure') return;
+    for (const { name, value: located } of container.env) {
+      const known = envValues.get(name);
+      const value = located?.value.trim();
+      if (known === undefined || located === undefined || !value || isTemplated(located.at) || /[$<{]/.test(value))
+        continue;
+      const { form, mustBe, effect } = known;
+      if (isOfForm(value, form) || (form === 'link' && !spansPods(workload)) || !usesAccelerators(container, podSet))
+        continue;
+      const corrected = value.replaceAll('=', ':');
+      report({
+        ...(/ignores/.test(effect) && { severity: 'info' }),
+        message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
+        span: spanOf(located.at),
+        fixes: () =>
+          form === 'allocator' && isOfForm(corrected, form)
+            ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
+            : [],
+      });
+    }
+  },
+});

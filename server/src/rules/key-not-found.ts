@@ -1,0 +1,137 @@
+import { nearest } from '../catalog/spelling.ts';
+import { isPodSpec } from '../evidence/rejection.ts';
+import { placesAt, writtenText } from '../evidence/written.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asBoolean, asText, type Cursor, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A pod reads a key that its Secret or ConfigMap does not have, or that is not base64.
+ *
+ * ## Why
+ *
+ * The API server accepts the reference. The kubelet then does not create the container (CreateContainerConfigError), or does not mount the
+ * volume, while the pod keeps its node and its GPUs. The values in `data` of a Secret are base64; the API server rejects the Secret otherwise.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Secret
+ * metadata:
+ *   name: hub
+ * stringData:
+ *   token: hf_example
+ * ---
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       env:
+ *         - name: HF_TOKEN
+ *           valueFrom:
+ *             secretKeyRef: {name: hub, key: tokens}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Secret
+ * metadata:
+ *   name: hub
+ * stringData:
+ *   token: hf_example
+ * ---
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       env:
+ *         - name: HF_TOKEN
+ *           valueFrom:
+ *             secretKeyRef: {name: hub, key: token}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the object may lack the key instead.
+ *
+ * ## When it is silent
+ *
+ * For optional references, for objects in other files, without any key or with templates, for placeholders, and for pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Secrets](https://kubernetes.io/docs/concepts/configuration/secret/#using-secrets-as-environment-variables)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  judgesWords: true,
+  podSet(podSet, context) {
+    const { pod } = podSet;
+    if (!requestsAccelerators(podSet) || !isPodSpec(podSet, context.workload)) return;
+    for (const list of ['containers', 'initContainers'])
+      for (const source of placesAt(pod, `${list}.*.env.*.valueFrom.*`)) check(source, 'key', context);
+    for (const path of ['volumes.*.*', 'volumes.*.projected.sources.*.*'])
+      for (const source of placesAt(pod, path)) check(source, 'items.*.key', context);
+  },
+});
+
+const kinds = table<'Secret' | 'ConfigMap'>({
+  secretKeyRef: 'Secret',
+  configMapKeyRef: 'ConfigMap',
+  secret: 'Secret',
+  configMap: 'ConfigMap',
+});
+
+/** @param path of the keys that it reads */
+function check(source: Cursor, path: string, context: PodSetContext): void {
+  const name = writtenText(getIn(source, 'name') ?? getIn(source, 'secretName'));
+  const kind = kinds[keyOf(source)];
+  if (kind === undefined || name === undefined || asBoolean(getIn(source, 'optional')) === true) return;
+  const { crossReferences, manifest, document, report } = context;
+  const owner = `${kind} ${shorten(name, 30)}`;
+  for (const at of placesAt(source, path)) {
+    const key = isTemplated(at) ? undefined : asText(at);
+    // Names in capitals are usual, and no placeholders.
+    if (key === undefined || /[${}<>]/.test(key)) continue;
+    const found = crossReferences.keysOf(kind, manifest.namespace, name);
+    const shown = shorten(key, 30);
+    const span = spanOf(at);
+    if (found?.plain.includes(key))
+      report({ message: `${shown} is not base64: the API server rejects ${owner}; write it under stringData`, span });
+    if (found === undefined || found.keys.includes(key)) continue;
+    const { keys } = found;
+    const meant = keys.length === 1 ? keys[0] : nearest(key, keys)[0];
+    const has =
+      meant === undefined
+        ? ''
+        : keys.length === 1
+          ? ` (only ${shorten(meant, 30)})`
+          : ` (did you mean ${shorten(meant, 30)}?)`;
+    report({
+      message: `${owner} has no key ${shown}${has}: the pod never starts`,
+      span,
+      fixes: () =>
+        meant === undefined
+          ? []
+          : [fix(`Change to ${shorten(meant, 40)}`, 'unsafe', replaceScalar(document, at, meant))],
+    });
+  }
+}
