@@ -22,7 +22,7 @@ const prices = read('prices', schema.pricesFile);
 const interruptions = read('interruptions', schema.interruptionsFile);
 const platforms = read('platforms', schema.platformsFile);
 /** Written by hand; test/command/program-data.test.ts and test/model-shapes.test.ts check them. */
-const curated = ['flags.json', 'images.json', 'models.json', 'programs.json', 'variables.json'];
+const curated = ['fields.json', 'flags.json', 'images.json', 'models.json', 'programs.json', 'variables.json'];
 /** Generated from the sources in scripts/api; test/rules/generated.test.ts compares it with them. */
 const ofTypes = 'api.json';
 const generated = readdirSync(data).filter((name) => !curated.includes(name) && name !== ofTypes);

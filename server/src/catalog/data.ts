@@ -1,5 +1,6 @@
 /** The catalog's JSON files, in one module: the bundles that use them share one copy of it, dist/catalog.js. */
 export { default as apiJson } from './data/api.json' with { type: 'json' };
+export { default as fieldsJson } from './data/fields.json' with { type: 'json' };
 export { default as flagsJson } from './data/flags.json' with { type: 'json' };
 export { default as gpusJson } from './data/gpus.json' with { type: 'json' };
 export { default as imagesJson } from './data/images.json' with { type: 'json' };

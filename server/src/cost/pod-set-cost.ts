@@ -33,7 +33,7 @@ export function eitherOf(
   const [first] = all;
   const unpriced = parts.flatMap((part) => ('kind' in part && part.kind === 'priceUnknown' ? part : []));
   const [firstOne, ...rest] = unpriced;
-  const provider = rest.every((one) => one.provider === firstOne?.provider) ? firstOne?.provider : null;
+  const provider = rest.every((one) => one.provider === firstOne?.provider) ? (firstOne?.provider ?? null) : null;
   const models = [...new Set(unpriced.flatMap((one) => one.models))];
   const isEnough = all.length === parts.length || (mayLack && unpriced.length > 0);
   if (first === undefined || !isEnough) return parts.find(isUnknown);
