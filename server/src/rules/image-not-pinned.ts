@@ -84,8 +84,8 @@ export default defineRule({
   severity: 'info',
   document({ root, text }, context) {
     if (root === null) return;
-    if (mayBeValues(rootCursor(root)) && namesDevices(text))
-      checkServerImages(rootCursor(root), context, 0, turnsGpusOn(rootCursor(root)));
+    const turnedOn = mayBeValues(rootCursor(root)) && namesDevices(text) ? gpuSwitch(rootCursor(root)) : false;
+    if (turnedOn !== false) checkServerImages(rootCursor(root), context, 0, turnedOn === true);
     for (const version of [...serverVersions(rootCursor(root)), ...kustomizeTags(rootCursor(root))]) {
       context.report({
         message: `${keyOf(version)}: ${asText(version) ?? ''} is mutable${whatFollows}`,
@@ -136,11 +136,12 @@ function checkImage(
   }
 }
 
-/** Whether values turn GPUs on for all their programs, among which those without an image for CPUs use them. */
-function turnsGpusOn(values: Cursor): boolean {
-  return entries(values).some(
-    (entry) => /^(?:gpus?|accelerators?)$/i.test(keyOf(entry)) && asBoolean(getIn(entry, 'enabled')) === true,
+/** Whether values turn GPUs on or off for all their programs; undefined if they have no switch. On, those without an image for CPUs use them. */
+function gpuSwitch(values: Cursor): boolean | undefined {
+  const switches = entries(values).flatMap((entry) =>
+    /^(?:gpus?|accelerators?)$/i.test(keyOf(entry)) ? (asBoolean(getIn(entry, 'enabled')) ?? []) : [],
   );
+  return switches.length === 0 ? undefined : switches.includes(true);
 }
 
 /** The images of GPU programs anywhere in values that name devices: many charts have them far from the resources. */
