@@ -205,13 +205,17 @@ function poolUnlimited(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function poolShortLived(analysis: DocumentAnalysis): readonly Mistake[] {
   if (analysis.document.template || /kwok|expireAfter/.test(analysis.text)) return [];
-  return manifestsOf(analysis, 'NodePool').map(({ path }) => {
+  return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
     const spec = [...path, 'spec', 'template', 'spec'];
-    return {
-      name: 'a life of 20 minutes',
-      steps: [add(spec, 'expireAfter', '20m')],
-      place: { path: [...spec, 'expireAfter'], part: 'value' },
-    };
+    // A pool of a fixed size need not say that its nodes have GPUs.
+    if (getIn(root, ...path, 'spec', 'replicas') !== undefined) return [];
+    return [
+      {
+        name: 'a life of 20 minutes',
+        steps: [add(spec, 'expireAfter', '20m')],
+        place: { path: [...spec, 'expireAfter'], part: 'value' },
+      },
+    ];
   });
 }
 
