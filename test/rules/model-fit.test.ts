@@ -34,7 +34,7 @@ const cases: readonly (readonly [label: Label, card: Card, count: number, server
   ['cache', 'l4', 1, 'meta-llama/Llama-3.1-8B-Instruct'],
   ['fine', 'l4', 1, 'meta-llama/Llama-3.1-8B-Instruct --max-model-len=8192'],
   ['fine', 'l4', 1, 'meta-llama/Llama-3.1-8B-Instruct --max-model-len=-1'],
-  ['warning', 't4', 1, 'meta-llama/Llama-3.1-8B-Instruct --dtype=half --max-model-len=4096'],
+  ['error', 't4', 1, 'meta-llama/Llama-3.1-8B-Instruct --dtype=half --max-model-len=4096'],
   ['warning', 't4', 1, 'Qwen/Qwen2.5-7B-Instruct --dtype=half --max-model-len=4096'],
   ['fine', 't4', 1, 'Qwen/Qwen2.5-7B-Instruct-AWQ --dtype=half --max-model-len=8192'],
   ['error', 'a100', 1, 'mistralai/Mixtral-8x7B-Instruct-v0.1'],
