@@ -308,7 +308,7 @@ export interface PlatformItem {
 }
 export type PlatformsResult = readonly PlatformItem[];
 
-/** An edit to apply, or a sentence with the reason why there is none. */
+/** An edit to apply, or a sentence that says why it cannot be made. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };
 
 /** For a file in no folder, the user's settings to write instead. */

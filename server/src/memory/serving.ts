@@ -64,7 +64,7 @@ export type NoMemoryEstimate =
   /** What such a model needs depends on its inputs: sizes of images. */
   | { readonly kind: 'inputs'; readonly name: string };
 
-/** An estimate, or the reason why there is none. */
+/** An estimate, or why it cannot be made. */
 export type MemoryResult =
   | { readonly estimate: MemoryEstimate; readonly unknown: null }
   | { readonly estimate: null; readonly unknown: NoMemoryEstimate };

@@ -58,10 +58,14 @@ function folderNamed(path: string): string | undefined {
 
 /** Whether a folder may hold any model: `model`, `my-weights`, `checkpoint-500`, `v2`. */
 function isGeneral(folder: string): boolean {
-  const name = folder.toLowerCase();
-  return generalFolders.has(name) || anyModel.test(name) || /^v?\d+$/.test(name);
+  const words = folder.toLowerCase().split(/[-_]/);
+  return words.every((word) => generalWords.has(word.replace(/\d+$/, '')));
 }
 
-const generalFolders = wordSet('ckpt ckpts merged final latest best main', 'hf data mnt config configs src app');
-const anyModel =
-  /^(?:my|base|the|hf|local|trained|merged)?[-_]?(?:model|weight|checkpoint|output|artifact)s?(?:[-_]?\d+)?$/;
+/** Words that name no model in particular; the empty one stands for a number. */
+const generalWords: ReadonlySet<string> = new Set([
+  ...wordSet('my base the hf local trained merged final latest best main v'),
+  ...wordSet('model models weight weights checkpoint checkpoints ckpt ckpts output outputs artifact artifacts'),
+  ...wordSet('data mnt config configs src app'),
+  '',
+]);

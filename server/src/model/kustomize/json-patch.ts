@@ -86,7 +86,7 @@ function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The value of a key; undefined if there is none or if the node is not a mapping. */
+/** The value of a key; undefined if the node lacks the key or is not a mapping. */
 export function valueAt(node: YamlNode, key: string): YamlNode | undefined {
   return node.kind === 'map' ? node.entries.find((entry) => entry.key === key)?.value : undefined;
 }
