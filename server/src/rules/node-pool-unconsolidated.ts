@@ -9,6 +9,7 @@ import {
   getIn,
   isIncomplete,
   isTemplated,
+  isUnseen,
   items,
   keySpanOf,
   spanOf,
@@ -121,7 +122,7 @@ interface Kept {
 }
 
 function keptNodes({ kind }: Manifest, { spec, owner }: GpuPool): Kept | undefined {
-  if (spec === undefined || getIn(spec, 'replicas') !== undefined || isReserved(owner)) return undefined;
+  if (spec === undefined || getIn(spec, 'replicas') !== undefined || mayBeReserved(owner)) return undefined;
   if (kind === 'Provisioner') return keptByProvisioner(spec);
   const disruption = getIn(spec, 'disruption');
   const delay = getIn(disruption, 'consolidateAfter');
@@ -162,14 +163,19 @@ function keptByProvisioner(spec: Cursor): Kept | undefined {
   return { cause: 'it has neither consolidation nor ttlSecondsAfterEmpty', span: keySpanOf(spec), wanted: true };
 }
 
-/** Reserved capacity is paid for with or without a node. */
-function isReserved(owner: Cursor): boolean {
-  return items(getIn(owner, 'requirements')).some(
-    (requirement) =>
-      /\/(?:capacity-type|capacity-reservation-\w+)$/.test(asText(getIn(requirement, 'key')) ?? '') &&
-      (items(getIn(requirement, 'values')).some((value) => asText(value) === 'reserved') ||
-        /capacity-reservation/.test(asText(getIn(requirement, 'key')) ?? '')),
-  );
+/** Reserved capacity is paid for with or without a node; a requirement that a template writes may ask for it. */
+function mayBeReserved(owner: Cursor): boolean {
+  const requirements = getIn(owner, 'requirements');
+  return isUnseen(requirements) || items(requirements).some(mayReserve);
+}
+
+function mayReserve(requirement: Cursor): boolean {
+  const [key, values] = [getIn(requirement, 'key'), getIn(requirement, 'values')];
+  if (key === undefined || isTemplated(key)) return isUnseen(key) || isIncomplete(requirement);
+  const label = asText(key)?.split('/').at(-1) ?? '';
+  if (label.startsWith('capacity-reservation-')) return true;
+  if (label !== 'capacity-type') return false;
+  return isUnseen(values) || items(values).some((value) => isTemplated(value) || asText(value) === 'reserved');
 }
 
 /** Keeps the protection of nodes with pods. Budgets have reasons since v1. */
