@@ -235,37 +235,50 @@ const cloudFields = ['infra', 'cloud', 'region'];
 function cloudOf(resources: Cursor): Partial<Placement> {
   const [infra, inRegion] = (writtenIn(resources, 'infra') ?? '').split('/');
   const cloud = infra || writtenIn(resources, 'cloud');
-  const known = cloudNamed(cloud);
-  if (known === undefined) {
-    if (cloud === undefined || !isCloudName.test(cloud) || ownMachines.has(cloud.toLowerCase())) return {};
-    return { provider: null, providerFrom: null, region: null, otherCloud: otherClouds[cloud.toLowerCase()] ?? cloud };
-  }
+  const place = cloudsNamed(cloud === undefined ? [] : [cloud]);
+  if (place.provider == null) return place;
   const region = inRegion || writtenIn(resources, 'region');
   const isName = region !== undefined && /^[\w-]+$/.test(region);
-  return { provider: known, providerFrom: null, region: isName ? region : null };
+  return { ...place, region: isName ? region : null };
 }
-
-const isCloudName = /^[a-z][a-z0-9_-]{0,30}$/i;
-const ownMachines = wordSet('k8s kubernetes ssh slurm local vsphere');
-const otherClouds = table<string>({ do: 'DigitalOcean', ibm: 'IBM Cloud', vast: 'Vast.ai' });
 
 function writtenIn(block: Cursor, key: string): string | undefined {
   const at = getIn(block, key);
   return at === undefined || isTemplated(at) ? undefined : asText(at);
 }
 
-/** The provider by the name of a cloud, which tools that rent machines have in common. */
-export function cloudNamed(name: string | undefined): string | undefined {
-  return clouds[(name ?? '').toLowerCase()];
+/** Where a task runs that names these clouds, whatever the config says. The user's own machines may be anywhere. */
+export function cloudsNamed(names: readonly string[]): Partial<Placement> {
+  const all = names.map((name) => name.toLowerCase());
+  const isReadable = all.every((name) => isCloudName.test(name) && !ownMachines.has(name));
+  const [first] = all;
+  if (first === undefined || !isReadable) return {};
+  const [provider, ...others] = new Set(all.flatMap((name) => clouds[name] ?? []));
+  const nowhere = { provider: null, providerFrom: null, region: null };
+  if (provider === undefined) return { ...nowhere, otherCloud: otherClouds[first] ?? names[0] ?? first };
+  const isOne = others.length === 0 && all.every((name) => clouds[name] !== undefined);
+  return isOne ? { provider, providerFrom: null } : { ...nowhere, providers: [provider, ...others] };
 }
 
 const clouds = table<string>({
   aws: 'aws',
   azure: 'azure',
+  coreweave: 'coreweave',
+  crusoe: 'crusoe',
   gcp: 'gcp',
   oci: 'oci',
   hyperstack: 'hyperstack',
   lambda: 'lambda',
   nebius: 'nebius',
   runpod: 'runpod',
+});
+
+const isCloudName = /^[a-z][a-z0-9_-]{0,30}$/i;
+const ownMachines = wordSet('k8s kubernetes ssh slurm local vsphere remote');
+const otherClouds = table<string>({
+  do: 'DigitalOcean',
+  digitalocean: 'DigitalOcean',
+  ibm: 'IBM Cloud',
+  vast: 'Vast.ai',
+  vastai: 'Vast.ai',
 });
