@@ -381,31 +381,3 @@ test('files of Terraform describe pools, also at the revision that is compared, 
   const checked = await runCli(['check', folder]);
   expect(checked.stdout).toContain('1 file');
 });
-
-test('a folder with nothing but Terraform shows the prices of its node pools', async () => {
-  const pool =
-    'resource "aws_eks_node_group" "cards" {\n  instance_types = ["g6.12xlarge"]\n  scaling_config {\n    min_size = 0\n    max_size = 3\n  }\n}\n';
-  const { folder } = repository({ 'infra/nodes.tf': pool });
-  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
-  // 3 × 4.6016.
-  expect(stdout).toBe(
-    'Node pools, not in the totals:\n' +
-      '  infra/nodes.tf:1  cards · g6.12xlarge · $4.60/h on demand per node · at most $13.80/h for 3 nodes\n\n' +
-      '0 workloads, 1 node pool\n',
-  );
-  const { folder: empty } = repository({ 'infra/network.tf': 'resource "aws_vpc" "main" {}\n' });
-  expect((await runCli(['cost', '--no-color'], { cwd: empty })).stdout).toBe(
-    '0 workloads with accelerators: nothing to price\n',
-  );
-});
-
-test('a change shows what its amounts leave out, and the node of which they are a part', async () => {
-  const task = (nodes: number, clouds: string) =>
-    `num_nodes: ${nodes}\nresources: {accelerators: "L4:1", any_of: [${clouds}]}\nrun: python main.py\n`;
-  const { folder } = repository({ 'task.yaml': task(1, '{cloud: aws}') });
-  write(folder, { 'task.yaml': task(2, '{cloud: aws}, {cloud: vast}') });
-  const { stdout } = await runCli(['cost', folder, '--base', 'HEAD', '--no-color']);
-  expect(stdout).toContain('$0.80/h → $1.61/h, without L4 at Vast.ai');
-  const markdown = await runCli(['cost', folder, '--base', 'HEAD', '--format', 'markdown']);
-  expect(markdown.stdout).toContain('without L4 at Vast.ai');
-});

@@ -8,7 +8,7 @@ import type { NodePool } from '../model/node-pool.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
 import { lowerPlacement } from '../model/placement.ts';
 import { noNeeds } from '../model/workload.ts';
-import { terraformPoolsIn } from '../workspace/terraform-folders.ts';
+import { poolsInFile } from '../workspace/landing.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Cursor, getIn, keySpanOf, rootCursor } from '../yaml/cursor.ts';
 import { lazy } from '../yaml/lazy.ts';
@@ -59,8 +59,9 @@ export function poolRows(file: FileAnalysis): readonly PoolRow[] {
 
 /** The pools in a file of Terraform, which has no positions. */
 export function terraformPoolRows(workspace: Workspace, uri: string, config: ProjectConfig): readonly PoolRow[] {
-  return terraformPoolsIn(workspace, uri).flatMap((pool) => {
-    const cost = costOf(pool, nowhere(), config);
+  return poolsInFile(workspace, uri).flatMap((pool) => {
+    const terms = pool.terms?.map((term) => term.filter(({ disk }) => disk === undefined));
+    const cost = costOf({ ...pool, ...(terms && { terms }) }, nowhere(), config);
     return cost === undefined ? [] : [rowOf(pool, cost, 0)];
   });
 }

@@ -42,6 +42,11 @@ export function cloudOfPools(workspace: Workspace): CloudSign | undefined {
   return poolsIn(workspace).cloud();
 }
 
+/** The pools with accelerators that one file describes. */
+export function poolsInFile(workspace: Workspace, uri: string): readonly NodePool[] {
+  return poolsIn(workspace).all.flatMap((one) => (one.uri === uri ? one.pool : []));
+}
+
 function cloudOf(pools: readonly Pool[]): CloudSign | undefined {
   const [first] = pools;
   const [provider = null, ...others] = new Set(pools.map(({ pool }) => providerOfTerms(pool.terms ?? [])));
@@ -72,6 +77,7 @@ interface PoolGroup {
 }
 
 interface Pools {
+  readonly all: readonly Pool[];
   readonly unselected: PoolGroup;
   readonly cloud: () => CloudSign | undefined;
   readonly linked: (wanted: readonly RequiredLabel[]) => PoolGroup;
@@ -130,6 +136,7 @@ function poolsIn(workspace: Workspace): Pools {
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, PoolGroup>();
   const pools: Pools = {
+    all,
     unselected: poolGroup(all.filter(({ pool }) => pool.needsSelector !== true)),
     cloud: lazy(() => cloudOf(all)),
     linked(wanted) {

@@ -41,14 +41,6 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
   return [region === null ? pool : { ...pool, terms: pool.terms.map((term) => [...term, label]) }];
 }
 
-/** The pools with GPUs in one file. */
-export function terraformPoolsIn(workspace: Workspace, uri: string): readonly NodePool[] {
-  const found = workspace.objects(terraformKind, anyObject, '').all.filter((one) => one.uri === uri);
-  if (found.length === 0) return [];
-  const folders = terraformFolders(workspace);
-  return found.flatMap((one) => terraformPools(one, folders));
-}
-
 /** Modules that use modules, and so on: more levels are a circle. */
 const maxLevels = 5;
 
