@@ -86,6 +86,6 @@ spec:
     'capped · g6.12xlarge · $4.60/h on demand per node · at most $9.20/h for 2 nodes',
   ]);
   expect(titles('{cpu: 192}')).toEqual([
-    'capped · g6.12xlarge or g6.48xlarge · $4.60–$13.35/h on demand per node · at most $13.35–$18.41/h for 1–4 nodes',
+    'capped · g6.12xlarge or g6.48xlarge · $4.60–$13.35/h on demand per node · at most $18.41/h for 1–4 nodes',
   ]);
 });

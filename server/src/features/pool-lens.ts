@@ -147,5 +147,5 @@ function wordsOf(pricing: PricedMachine['pricing']): string {
 
 function limitWords({ size, limits }: NodePool, { nodes, limit }: PoolCost): string {
   if (limit === null || nodes === null) return size === undefined && limits === null ? 'no limit' : 'limit unknown';
-  return `at most ${formatHourly(limit)} for ${plural(nodes, 'node')}`;
+  return `at most ${formatHourly(limit.max)} for ${plural(nodes, 'node')}`;
 }
