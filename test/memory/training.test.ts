@@ -90,6 +90,27 @@ describe('gradients that do not exist before the backward pass', () => {
   });
 });
 
+test('data parallelism without sharding holds gradients twice', () => {
+  const one = need({}).gradientsGiB;
+  expect(need({ devices: 2 }).gradientsGiB).toBeCloseTo(2 * one);
+  expect(need({ devices: 2, engine: 'fsdp', sharded: 'parameters' }).gradientsGiB).toBeCloseTo(one / 2);
+  expect(need({ devices: 2, tensor: 2 }).gradientsGiB).toBeCloseTo(one / 2);
+  expect(need({ devices: 2, stepInBackward: true }).gradientsGiB).toBe(0);
+});
+
+test('projected states are a tenth of one, without a copy of the weights during the step', () => {
+  const [projected, whole] = [need({ optimizer: 'low-rank' }), need({ optimizer: 'lion' })];
+  expect(projected.optimizerGiB).toBeCloseTo(whole.optimizerGiB / 10);
+  expect(projected.buffersGiB).toBeLessThan(whole.buffersGiB);
+});
+
+test('a model with its own code fits only with more room', () => {
+  const estimate = need({});
+  const chatglm = need({}, required(modelByName('THUDM/chatglm3-6b')).shape);
+  expect(trainingFit(estimate, (estimate.totalGiB ?? 0) * 1.9)).toBe('fits');
+  expect(trainingFit(chatglm, (chatglm.totalGiB ?? 0) * 1.9)).toBe('unknown');
+});
+
 test('selective recomputation of Megatron keeps all that counts, that of others a third', () => {
   const megatron = { engine: 'megatron', precision: 'mixed' } as const;
   const kept = (more: Partial<TrainingSettings>) => need({ ...more, loss: 'chunked' }).activationsGiB ?? 0;

@@ -170,11 +170,11 @@ function stateBytes(shape: ModelShape, settings: TrainingSettings) {
 }
 
 /**
- * PyTorch's data parallelism copies all gradients into the buckets that it reduces.
+ * PyTorch's data parallelism, which knows no experts, copies all gradients into the buckets that it reduces.
  * https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html, gradient_as_bucket_view
  */
-function reduces({ engine, sharded }: TrainingSettings, group: number): boolean {
-  return engine === 'torch' && sharded === 'nothing' && group > 1;
+function reduces({ engine, sharded, expert }: TrainingSettings, group: number): boolean {
+  return engine === 'torch' && sharded === 'nothing' && expert === 1 && group > 1;
 }
 
 const order = { nothing: 0, optimizer: 1, gradients: 2, parameters: 3 } as const;
