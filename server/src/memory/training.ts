@@ -11,7 +11,7 @@ export interface TrainingEstimate {
   readonly activationsGiB: number | null;
   /**
    * Gathered weights and buffers of collectives, less the gradients that do not exist yet; or the copies of the optimizer's step if those are larger
-   * than all activations.
+   * than all activations. Also the copies of gradients in data parallelism, which a program can turn off.
    */
   readonly buffersGiB: number;
   /** CUDA, NCCL, and the work space of quantized weights. */
@@ -47,10 +47,10 @@ export function estimateTraining(shape: ModelShape, settings: TrainingSettings):
     gradientsGiB,
     optimizerGiB,
     activationsGiB,
-    buffersGiB: peak - (activationsGiB ?? 0),
+    buffersGiB: peak - (activationsGiB ?? 0) + bytes.copied / gibibyte,
     overheadGiB,
     fixedGiB,
-    totalGiB: activationsGiB === null ? null : fixedGiB + overheadGiB + peak,
+    totalGiB: activationsGiB === null ? null : fixedGiB + overheadGiB + peak + bytes.copied / gibibyte,
     most: shape.lastLogits ? constants.mostOfOwnCode : constants.most,
   };
 }
@@ -159,10 +159,11 @@ function stateBytes(shape: ModelShape, settings: TrainingSettings) {
   const copies = engine === 'deepspeed' ? 4 : states.copies ? stored : 0;
   const optimizer = share('optimizer') * (states.held(state) + (hasMaster ? 4 : 0));
   const copy = settings.reference && adapter === null ? divided('parameters') * 2 : 0;
+  const gradients = offload === 'all' || stepInBackward ? 0 : share('gradients') * gradient;
   return {
     weights: offload === 'all' ? 0 : base + share('parameters') * stored + copy,
-    gradients:
-      offload === 'all' || stepInBackward ? 0 : share('gradients') * gradient * (reduces(settings, group) ? 2 : 1),
+    gradients,
+    copied: copiesGradients(settings, group) ? gradients : 0,
     optimizer: offload === 'nothing' ? optimizer : 0,
     buffers: gathered + reduced + added + buckets,
     step: step * copies,
@@ -173,7 +174,7 @@ function stateBytes(shape: ModelShape, settings: TrainingSettings) {
  * PyTorch's data parallelism, which knows no experts, copies all gradients into the buckets that it reduces.
  * https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html, gradient_as_bucket_view
  */
-function reduces({ engine, sharded, expert }: TrainingSettings, group: number): boolean {
+function copiesGradients({ engine, sharded, expert }: TrainingSettings, group: number): boolean {
   return engine === 'torch' && sharded === 'nothing' && expert === 1 && group > 1;
 }
 
