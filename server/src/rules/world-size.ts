@@ -126,7 +126,8 @@ export default defineRule({
   },
   container: eachLaunch((container, context: PodSetContext) => {
     const { workload } = context;
-    if (workload.partial || container.type !== 'app') return;
+    // A task of SkyPilot is only partial because its command line can change it.
+    if ((workload.partial && kindOf(workload).sameScript !== true) || container.type !== 'app') return;
     const pods = podsOfGroup(context);
     const bounds = elasticBounds(workload);
     if (bounds !== undefined) {
@@ -243,7 +244,8 @@ function podsOfSlice({ pods }: PodSet, { kind, manifest, podSets }: Workload): n
 
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
-  const { gang } = kindOf(workload);
+  const { gang, sameScript } = kindOf(workload);
+  if (sameScript === true) return podSet.pods.min === podSet.pods.max ? podSet.pods.min : null;
   if (gang === 'object') return totalPods(workload);
   return gang === 'podSet' && podSet.pods.min !== null && podSet.pods.min > 1 ? podSet.pods.min : null;
 }
