@@ -134,7 +134,9 @@ const nodeTopologies = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone',
 function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
   const text = writtenText(key);
   if (text === undefined || nodeTopologies.includes(text)) return;
-  const meant = nodeTopologies.find((one) => isSlip(text, one) || one.endsWith(`/${text}`));
+  // Some write only the beginning or the end.
+  const isPart = (one: string) => one.endsWith(`/${text}`) || (text.includes('/') && one.startsWith(text));
+  const meant = nodeTopologies.find((one) => isSlip(text, one) || isPart(one));
   if (meant === undefined) return;
   report({
     message: `No node has the label ${shorten(text, 50)}, by which these pods are placed; did you mean ${meant}?`,

@@ -99,7 +99,10 @@ export default defineRule({
 function lostDownload(container: Container, workload: Workload, program: string): string | undefined {
   const { at, env, volumeMounts } = container;
   const isOpen = getIn(at, 'envFrom') !== undefined || isUnseen(getIn(at, 'env'));
-  if (isOpen || env.some(({ value }) => value === undefined || isTemplated(value.at))) return undefined;
+  const isUnseenFolder = env.some(
+    ({ name, value }) => (value === undefined || isTemplated(value.at)) && /^$|HOME|CACHE|DIR/.test(name),
+  );
+  if (isOpen || isUnseenFolder) return undefined;
   const { model } = servedModel(container, workload);
   if (model === null || !/^[\w.-]+\/[\w.-]+$/.test(model.name)) return undefined;
   return volumeMounts.some(({ mountPath }) => /^\/home|^\/root/.test(mountPath))
