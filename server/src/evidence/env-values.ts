@@ -28,7 +28,11 @@ export function isOfForm(value: string, form: string): boolean {
       return !/^=?lo$/.test(value);
     case 'level':
       return !switches.has(value.toLowerCase());
-    default:
+    case 'uppercase':
+      return value === value.toUpperCase();
+    case 'threads':
       return !/^(?:0|-\d{1,4})$/.test(value);
+    default:
+      return form.slice(1).split(' ').includes(value);
   }
 }

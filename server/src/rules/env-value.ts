@@ -13,7 +13,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` only when it first uses the GPU, and stops if it cannot read it. JAX takes
- * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`.
+ * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`. The backends of
+ * `VLLM_ATTENTION_BACKEND` are uppercase.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -62,6 +63,7 @@ import { defineRule } from './rule.ts';
  * - [PyTorch: CUDA memory management](https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-alloc-conf)
  * - [JAX: GPU memory allocation](https://docs.jax.dev/en/latest/gpu_memory_allocation.html)
  * - [NCCL: environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
+ * - [vLLM: environment variables](https://docs.vllm.ai/en/stable/configuration/env_vars/)
  * - [libgomp: OMP_NUM_THREADS](https://gcc.gnu.org/onlinedocs/libgomp/OMP_005fNUM_005fTHREADS.html)
  */
 export default defineRule({
@@ -78,13 +80,13 @@ export default defineRule({
       const { form, mustBe, effect } = known;
       if (isOfForm(value, form) || (form === 'link' && !spansPods(workload)) || !usesAccelerators(container, podSet))
         continue;
-      const corrected = value.replaceAll('=', ':');
+      const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores/.test(effect) && { severity: 'info' }),
         message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
         span: spanOf(located.at),
         fixes: () =>
-          form === 'allocator' && isOfForm(corrected, form)
+          (form === 'allocator' || form === 'uppercase') && isOfForm(corrected, form)
             ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
             : [],
       });
