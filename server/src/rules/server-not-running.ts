@@ -154,12 +154,14 @@ function earlyClient(container: Container, podSet: PodSet): Client | undefined {
   if (first === undefined || namesServer(container)) return undefined;
   if (first.words === undefined) return first;
   let installs = false;
-  for (const statement of statementsOf(container)) {
+  const statements = statementsOf(container);
+  for (const [at, statement] of statements.entries()) {
     const runsOnce = statement.kind === 'command' || statement.keyword === 'for' || statement.keyword === 'braces';
-    for (const { words, background, after } of allCommands([statement])) {
+    const isTried = statements[at + 1]?.after === '||';
+    for (const { words, background } of allCommands([statement])) {
       const client = clients.find((one) => one.words?.[0] === words[0]);
       if (client !== undefined)
-        return runsOnce && !background && !statement.background && after !== '||' ? client : undefined;
+        return runsOnce && !background && !statement.background && !isTried ? client : undefined;
       const [program, ...operands] = words;
       if (program === undefined) continue;
       installs ||= operands.some(({ text }) => /install/.test(text));
