@@ -102,7 +102,12 @@ export default defineRule({
       return lacks?.has(baseName(program)) === true && /^(?:\/(?:usr\/)?(?:local\/)?bin\/)?[\w-]+$/.test(program);
     }
 
-    function say(program: string, effect: string, span: Parameters<typeof report>[0]['span'], severity: 'error' | 'warning') {
+    function say(
+      program: string,
+      effect: string,
+      span: Parameters<typeof report>[0]['span'],
+      severity: 'error' | 'warning',
+    ) {
       report({
         severity,
         message: `${shorten(image?.value ?? '', 60)} has no ${baseName(program)}: ${effect}`,

@@ -1,6 +1,13 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { allCommands, baseName, readCommandLine, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
+import {
+  allCommands,
+  baseName,
+  readCommandLine,
+  type SimpleCommand,
+  type Statement,
+  type Word,
+} from '../command/shell.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
