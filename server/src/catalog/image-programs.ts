@@ -5,14 +5,15 @@ import { wordSet } from './word-patterns.ts';
 
 /** None of these images has a client of a cloud, of a cluster or of Hugging Face. */
 const clients = 'kubectl aws gsutil gcloud huggingface-cli hf jq';
+const python = 'python python3 pip pip3';
 
 const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly programs: ReadonlySet<string> }[] = [
   // https://github.com/docker-library/busybox
-  { image: 'busybox', tag: /^/, programs: wordSet(clients, 'bash curl git python python3 pip pip3 apt-get apk') },
+  { image: 'busybox', tag: /^/, programs: wordSet(clients, python, 'bash curl git apt-get apk') },
   // https://github.com/alpinelinux/docker-alpine
-  { image: 'alpine', tag: /^/, programs: wordSet(clients, 'bash curl git python python3 pip pip3 apt-get') },
+  { image: 'alpine', tag: /^/, programs: wordSet(clients, python, 'bash curl git apt-get') },
   // https://github.com/curl/curl-container
-  { image: 'curlimages/curl', tag: /^/, programs: wordSet(clients, 'bash git python python3 pip pip3 apt-get') },
+  { image: 'curlimages/curl', tag: /^/, programs: wordSet(clients, python, 'bash git apt-get') },
   // https://github.com/docker-library/python
   { image: 'python', tag: /slim/, programs: wordSet(clients, 'curl wget git apk') },
   { image: 'python', tag: /alpine/, programs: wordSet(clients, 'bash curl git apt-get') },
@@ -20,19 +21,19 @@ const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly
   ...['ubuntu', 'debian'].map((image) => ({
     image,
     tag: /^(?:latest|stable|1[0-3]|18|2\d|focal|jammy|noble|bullseye|bookworm|trixie)/,
-    programs: wordSet(clients, 'curl wget git python python3 pip pip3 apk'),
+    programs: wordSet(clients, python, 'curl wget git apk'),
   })),
   // https://gitlab.com/nvidia/container-images/cuda/-/tree/master/dist
   {
     image: 'nvidia/cuda',
     tag: /-(?:base|runtime)-ubuntu/,
-    programs: wordSet(clients, 'git wget python python3 pip pip3 apk'),
+    programs: wordSet(clients, python, 'git wget apk'),
   },
   // https://github.com/ollama/ollama/blob/main/Dockerfile
   {
     image: 'ollama/ollama',
     tag: /^(?!.*rocm)/,
-    programs: wordSet(clients, 'curl wget git python python3 pip pip3 apk'),
+    programs: wordSet(clients, python, 'curl wget git apk'),
   },
   // https://github.com/pytorch/pytorch/blob/main/Dockerfile
   { image: 'pytorch/pytorch', tag: /^(?:1\.[5-9]|1\.1|2\.).*-runtime$/, programs: wordSet(clients, 'git wget apk') },

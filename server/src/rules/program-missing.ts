@@ -6,7 +6,7 @@ import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -79,7 +79,8 @@ export default defineRule({
       const exec = getIn(at, ...hook, 'exec');
       const isProbe = hook.length === 1;
       const fails = isProbe ? 'the probe always fails' : 'the hook fails, and the container restarts';
-      if (exec !== undefined) check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
+      if (exec !== undefined && !isUnseen(exec) && !isUnseen(getIn(exec, 'command')))
+        check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
     }
 
     function check(one: Container, starts: string, runs: string, waits: string, exec?: Cursor): void {
@@ -95,7 +96,7 @@ export default defineRule({
       if (found === undefined) return;
       const span = spanOfWords(document, lines, [found.word, found.word]) ?? spanOf(first?.at ?? one.at);
       const isProbe = exec !== undefined && exec.parent?.step !== 'postStart';
-      say(found.word.text, found.waits ? waits : runs, span, found.waits || isProbe ? 'error' : 'warning');
+      say(found.program, found.waits ? waits : runs, span, found.waits || isProbe ? 'error' : 'warning');
     }
 
     function isIn(program: string): boolean {
@@ -119,12 +120,16 @@ export default defineRule({
 
 const hooks = [['livenessProbe'], ['readinessProbe'], ['startupProbe'], ['lifecycle', 'postStart']];
 
-/** Whether programs may come from elsewhere than the image. */
+/** Whether programs may come from elsewhere than the image, or a template may say so. */
 function mayHaveMore({ at, env, volumeMounts }: Container): boolean {
   return (
-    env.some(({ name, at: one }) => name === 'PATH' || isTemplated(one)) ||
+    ['env', 'volumeMounts', 'command', 'args'].some((key) => isUnseen(getIn(at, key))) ||
     getIn(at, 'envFrom') !== undefined ||
-    volumeMounts.some(({ mountPath }) => mountPath === '/' || /^\/(?:usr|bin|sbin|opt|lib)/.test(mountPath))
+    env.some(({ name, at: one }) => name === 'PATH' || isUnseen(one) || isTemplated(getIn(one, 'name'))) ||
+    volumeMounts.some(
+      ({ mountPath, at: one }) =>
+        /^\/(?:$|usr|bin|sbin|opt|lib)/.test(mountPath) || isUnseen(one) || isTemplated(getIn(one, 'mountPath')),
+    )
   );
 }
 
@@ -132,20 +137,24 @@ function mayHaveMore({ at, env, volumeMounts }: Container): boolean {
 function firstMissing(
   statements: readonly Statement[],
   isIn: (program: string) => boolean,
-): { readonly word: Word; readonly waits: boolean } | undefined {
+): { readonly program: string; readonly word: Word; readonly waits: boolean } | undefined {
   for (const [at, statement] of statements.entries()) {
     if (statement.kind === 'group' && statement.keyword !== 'braces' && statement.keyword !== 'subshell')
       return undefined;
     const commands = allCommands([statement]);
     for (const [index, { words, assignments }] of commands.entries()) {
       if (assignments.some(({ text }) => text.startsWith('PATH='))) return undefined;
+      const waits = statement.kind === 'loop' && statement.keyword === 'until';
+      for (const word of assignments) {
+        const inner = /^\w+=\$\(\s*([\w-]+)\s/.exec(word.text)?.[1] ?? '';
+        if (isIn(inner)) return { program: inner, word, waits };
+      }
       const [program, ...operands] = words;
       if (program === undefined) continue;
       if (!program.dynamic && isIn(program.text)) {
         const next = commands[index + 1] ?? statements[at + 1];
         const isTried = next?.after === '||' && !(next.kind === 'command' && fails.has(next.words[0]?.text ?? ''));
-        const waits = statement.kind === 'loop' && statement.keyword === 'until';
-        return isTried ? undefined : { word: program, waits };
+        return isTried ? undefined : { program: program.text, word: program, waits };
       }
       if (!bringsNothing.has(program.text) || operands.some(({ text }) => /^PATH=|install|^add$/.test(text)))
         return undefined;

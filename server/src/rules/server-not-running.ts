@@ -13,7 +13,7 @@ import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
@@ -154,8 +154,11 @@ const sidecars = new WeakMap<PodSet, boolean>();
 
 /** The first client in the script of a pod's only container, if all that runs before it certainly starts no server. */
 function earlyClient(container: Container, podSet: PodSet): Client | undefined {
-  if (podSet.containers.some((other) => other !== container && other.type !== 'init') || isIncomplete(container.at))
-    return undefined;
+  const { at } = container;
+  const isOther = (other: Container) => other !== container && (other.type !== 'init' || mayBeSidecar(other));
+  const lists = [...['env', 'command', 'args'].map((key) => getIn(at, key)), at, at.parent];
+  const isHidden = lists.some(isUnseen) || isUnseen(getIn(podSet.pod, 'initContainers'));
+  if (isHidden || isTemplated(getIn(podSet.pod, 'hostNetwork')) || podSet.containers.some(isOther)) return undefined;
   const clients = clientsIn(container);
   const [first] = clients;
   if (first === undefined || namesServer(container)) return undefined;
