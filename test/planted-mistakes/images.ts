@@ -11,6 +11,7 @@ export const planters: Planters = {
   'efa-impossible': efaImpossible,
   'image-invalid': imageInvalid,
   'mig-many-slices': migManySlices,
+  'program-missing': missingProgram,
   'server-too-old': serverTooOld,
   'shared-request-many': sharedMany,
 };
@@ -28,6 +29,22 @@ function cpuImage(analysis: DocumentAnalysis): readonly Mistake[] {
         `registry.example/embed:${otherVendor}`,
       ].map(imageOf(path));
     });
+}
+
+function missingProgram(analysis: DocumentAnalysis): readonly Mistake[] {
+  return judged(analysis).flatMap(({ path, container }): readonly Mistake[] => {
+    const isPlain = container.env.length === 0 && container.volumeMounts.length === 0 && container.args.length === 0;
+    if (!isPlain || getIn(container.at, 'envFrom') !== undefined || container.type !== 'app') return [];
+    return [
+      ['alpine:3.20', 'bash'],
+      ['ollama/ollama:0.12.3', 'curl'],
+      ['nvidia/cuda:12.4.1-base-ubuntu22.04', 'python3'],
+    ].map(([image = '', program = '']) => ({
+      name: `${program} in ${image}`,
+      steps: [...put(path, 'image', image), ...put(path, 'command', [program, '--version'])],
+      place: { path: [...path, 'command', 0], part: 'value' },
+    }));
+  });
 }
 
 function cpuDevice(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -4,6 +4,7 @@ import { migByResource, migTables } from './mig.ts';
 import { resourceFamily } from './resource-families.ts';
 import { acceleratorResourceNames, listedResource } from './resource-records.ts';
 import { isExchange, isShuffled, isSlip } from './spelling.ts';
+import { wordSet } from './word-patterns.ts';
 
 // The accelerator resource that a misspelled name certainly means. Resource names are also the keys of the vendors' taints.
 //
@@ -43,6 +44,15 @@ export function meantResource(written: string): string | undefined {
   const [only, ...others] = found;
   return others.length === 0 ? only : undefined;
 }
+
+/** The resource that a name means which also says how many: a label of GPU nodes (`nvidia.com/gpu.count`), or `nvidia.com/gpu-all`. */
+export function countedResource(written: string): string | undefined {
+  const [, name = '', amount = ''] = /^([^/]+\/[a-z]*gpus?)[-._](\w+)$/.exec(written) ?? [];
+  const [only, ...others] = amounts.has(amount) ? knownNames().filter((known) => isMeant(name, known)) : [];
+  return others.length === 0 ? only?.meant : undefined;
+}
+
+const amounts = wordSet('all any count number num total present');
 
 /**
  * Whether a resource with the written name cannot exist next to the meant one: the names differ in case, separators, the vendor, a plural or

@@ -35,7 +35,11 @@ export function isOfForm(value: string, form: string): boolean {
     }
     case 'level':
       return !switches.has(value.toLowerCase());
-    default:
+    case 'uppercase':
+      return value === value.toUpperCase();
+    case 'threads':
       return !/^(?:0|-\d{1,4})$/.test(value);
+    default:
+      return form.slice(1).split(' ').includes(value);
   }
 }

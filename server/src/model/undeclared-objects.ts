@@ -56,7 +56,9 @@ function isExperiment(root: Cursor): boolean {
 
 /** Whether the document is a configuration of dstack that runs something on GPUs. */
 function isConfiguration(root: Cursor, type: string): boolean {
-  if (getIn(root, 'resources', 'gpu') === undefined) return false;
+  // A GPU next to the resources is a mistake.
+  const isBeside = getIn(root, 'gpu') !== undefined && getIn(root, 'resources') !== undefined;
+  if (getIn(root, 'resources', 'gpu') === undefined && !isBeside) return false;
   if (type === 'dev-environment') return getIn(root, 'ide') !== undefined;
   if (type !== 'task' && type !== 'service') return false;
   return items(getIn(root, 'commands')).length > 0 || asString(getIn(root, 'image')) !== undefined;

@@ -16,8 +16,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` only when it first uses the GPU, and stops if it cannot read it. JAX takes
- * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`. With
- * `NVIDIA_DRIVER_CAPABILITIES: utility`, a container gets nvidia-smi but not CUDA.
+ * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`. The backends of
+ * `VLLM_ATTENTION_BACKEND` are uppercase. With `NVIDIA_DRIVER_CAPABILITIES: utility`, a container gets nvidia-smi but not CUDA.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,6 +67,7 @@ import { defineRule } from './rule.ts';
  * - [JAX: GPU memory allocation](https://docs.jax.dev/en/latest/gpu_memory_allocation.html)
  * - [NVIDIA Container Toolkit: driver capabilities](https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html#driver-capabilities)
  * - [NCCL: environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
+ * - [vLLM: environment variables](https://docs.vllm.ai/en/stable/configuration/env_vars/)
  * - [libgomp: OMP_NUM_THREADS](https://gcc.gnu.org/onlinedocs/libgomp/OMP_005fNUM_005fTHREADS.html)
  */
 export default defineRule({
@@ -83,13 +84,13 @@ export default defineRule({
       const { form, mustBe, effect } = known;
       if (isOfForm(value, form) || (form === 'link' && !meetsOthers(container, workload))) continue;
       if (!usesAccelerators(container, podSet)) continue;
-      const corrected = value.replaceAll('=', ':');
+      const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores/.test(effect) && { severity: 'info' }),
         message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
         span: spanOf(located.at),
         fixes: () =>
-          form === 'allocator' && isOfForm(corrected, form)
+          (form === 'allocator' || form === 'uppercase') && isOfForm(corrected, form)
             ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
             : [],
       });

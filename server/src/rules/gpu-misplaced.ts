@@ -1,6 +1,7 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { placementFields, unreadFields } from '../evidence/pod-options.ts';
+import { misplacedTaskFields } from '../evidence/task-fields.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { ignoredRequests } from '../model/charts/notebooks.ts';
 import { isListedContainer } from '../model/pod.ts';
@@ -21,7 +22,8 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently drop them, and the pod can run on any
  * node. Accelerators are requested in a container's `resources.limits`; the pod's own `resources` accept only cpu, memory and huge pages.
  * A profile of JupyterHub requests them in `extra_resource_limits` of its `kubespawner_override`, and a controller of the app-template chart in its
- * containers, whose pods have such fields in `pod` or `defaultPodOptions`. Ollama's chart reads them next to `ollama`.
+ * containers, whose pods have such fields in `pod` or `defaultPodOptions`. Ollama's chart reads them next to `ollama`. Tasks of SkyPilot and dstack
+ * request them in `resources`, and reject files with unknown fields.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,7 +75,15 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
 export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
-  workload({ kind, manifest, podSets, byShape }, context) {
+  workload(workload, context) {
+    const { kind, manifest, podSets, byShape } = workload;
+    for (const { field, tool, place, path } of misplacedTaskFields(workload)) {
+      context.report({
+        message: `${keyOf(field)} belongs ${place === 'resources' ? 'in resources' : `at ${place}`}, not here: ${tool} rejects the file`,
+        span: keySpanOf(field),
+        fixes: () => [moveField(context.document, field, manifest.root, path, `Move ${keyOf(field)} to ${place}`)],
+      });
+    }
     // KServe's pods are placed by fields of the predictor, not by fields next to it. Other operators have kinds of this name.
     if (kind !== 'InferenceService' || byShape || !podSets.some(requestsAccelerators)) return;
     for (const field of placementFields(getIn(manifest.root, 'spec'))) {

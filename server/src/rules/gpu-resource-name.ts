@@ -1,4 +1,4 @@
-import { meantResource, replacedResource } from '../catalog/resource-spelling.ts';
+import { countedResource, meantResource, replacedResource } from '../catalog/resource-spelling.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { isListedContainer } from '../model/pod.ts';
@@ -11,8 +11,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
- * server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
+ * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The
+ * number is the value: `nvidia.com/gpu-all` does not exist, and `nvidia.com/gpu.count` is a label. The API server rejects a name without a domain, such as `gpu`, a domain with uppercase letters, and a misspelled name that is in `requests` but
  * not in `limits`. Only old device plugins offer a former name, such as
  * `aws.amazon.com/neurondevice`; such a name is **information**.
  *
@@ -89,7 +89,7 @@ export default defineRule({
         });
         continue;
       }
-      const intended = meantResource(name);
+      const intended = meantResource(name) ?? countedResource(name);
       if (intended === undefined) continue;
       const isInvalid = !name.includes('/') || keyProblem(name) !== undefined;
       const lacksLimit = lacksLimitOf(name, container, context);

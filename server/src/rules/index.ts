@@ -104,6 +104,7 @@ import portInvalid from './port-invalid.ts';
 import privilegedGpu from './privileged-gpu.ts';
 import probeInvalid from './probe-invalid.ts';
 import probeTooEarly from './probe-too-early.ts';
+import programMissing from './program-missing.ts';
 import provisioningRequestUnused from './provisioning-request-unused.ts';
 import quantizationMismatch from './quantization-mismatch.ts';
 import queueCoverage from './queue-coverage.ts';
@@ -283,6 +284,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['privileged-gpu', privilegedGpu],
   ['probe-invalid', probeInvalid],
   ['probe-too-early', probeTooEarly],
+  ['program-missing', programMissing],
   ['provisioning-request-unused', provisioningRequestUnused],
   ['quantization-mismatch', quantizationMismatch],
   ['queue-coverage', queueCoverage],

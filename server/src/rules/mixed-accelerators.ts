@@ -1,5 +1,6 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { meantMigResource } from '../catalog/resource-spelling.ts';
+import { modelsInResource } from '../model/named-models.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
@@ -13,7 +14,7 @@ import { defineRule } from './rule.ts';
  *
  * The node must have both, and few nodes do. On a node that has both (a whole GPU and a MIG slice, or two MIG profiles), each allocation
  * sets the same environment variable in the container, so only one of them is visible; the other stays idle. Request one kind, or use two
- * containers.
+ * containers. Two names for cards of one model each, such as `nvidia.com/a100`, are **information**: a plugin may hand out devices in another way.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,8 +74,14 @@ export default defineRule({
     const names = [...devices.values()].map(({ resource }) => resource);
     // Neuron's three names count the same chips in different units.
     const same = names.every((name) => name.startsWith('aws.amazon.com/neuron'));
-    const result = same ? 'both name the same devices' : 'few nodes have both, and only one is usable';
+    const isOwn = [first, second].some(({ resource }) => knownAccelerator(resource) === undefined);
+    const result = same
+      ? 'both name the same devices'
+      : isOwn
+        ? 'unless the plugin uses CDI, only one of the cards is visible'
+        : 'few nodes have both, and only one is usable';
     context.report({
+      ...(isOwn && { severity: 'info' as const }),
       message: `The container requests ${names
         .slice(0, 2)
         .map((name) => shorten(name, 36))
@@ -86,6 +93,12 @@ export default defineRule({
 
 function isDevice({ resource, form, count, limit, request }: AcceleratorRequest): boolean {
   // A name that only looks like an accelerator may stand for anything next to one.
-  if (form === 'memory' || form === 'percent' || knownAccelerator(resource) === undefined) return false;
+  if (form === 'memory' || form === 'percent') return false;
+  if (knownAccelerator(resource) === undefined && !namesCard(resource)) return false;
   return count !== 0 && (limit ?? request)?.empty === false;
+}
+
+/** Whether NVIDIA's plugin offers cards of one model by that name: `nvidia.com/a100`. It says which are visible in a variable. */
+function namesCard(resource: string): boolean {
+  return resource.startsWith('nvidia.com/') && modelsInResource(resource).length > 0;
 }

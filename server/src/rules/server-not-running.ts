@@ -1,12 +1,19 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import {
+  allCommands,
+  baseName,
+  readCommandLine,
+  type SimpleCommand,
+  type Statement,
+  type Word,
+} from '../command/shell.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
@@ -19,6 +26,7 @@ import { defineRule } from './rule.ts';
  * Init containers end before the other containers of their pod start. `ollama pull` is only a client of `ollama serve`, so it fails there,
  * and an init container that waits for a port on localhost waits forever, while its pod holds its GPUs. A postStart hook runs at the same time as
  * the container's own process: without a wait, the server may not listen yet, the hook fails, and the kubelet restarts the container.
+ * In `ollama pull mistral && ollama serve`, the first command fails, so the second never runs.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,7 +75,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the container or a native sidecar of the pod starts the server, if OLLAMA_HOST names one, if a hook waits first, with `hostNetwork`, and for
+ * If the container or a native sidecar of the pod starts the server, or may, if OLLAMA_HOST names one, for clients under a condition or in the background, if a hook waits first, with `hostNetwork`, and for
  * pods without accelerators.
  *
  * ## Sources
@@ -79,13 +87,21 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  container(container, { podSet, document, report }) {
+  container(container, { workload, podSet, document, report }) {
     const { pod } = podSet;
     if (!namesAccelerators(podSet) || asBoolean(getIn(pod, 'hostNetwork')) === true || isIncomplete(pod)) return;
     if (container.type === 'init') {
       const found = serverOfOthers(container, podSet, document);
       if (found !== undefined) report(found);
       return;
+    }
+    // The installer starts a service on machines, which SkyPilot rents.
+    const early = workload.apiVersion.startsWith('skypilot') ? undefined : earlyClient(container, podSet);
+    if (early !== undefined) {
+      report({
+        message: `${early.text} needs a running server, but nothing has started one before it: it fails`,
+        span: spanIn(container, early.words, document),
+      });
     }
     const hook = getIn(container.at, 'lifecycle', 'postStart', 'exec');
     if (hook === undefined) return;
@@ -135,6 +151,42 @@ function hasSidecar(podSet: PodSet): boolean {
 }
 
 const sidecars = new WeakMap<PodSet, boolean>();
+
+/** The first client in the script of a pod's only container, if all that runs before it certainly starts no server. */
+function earlyClient(container: Container, podSet: PodSet): Client | undefined {
+  const { at } = container;
+  const isOther = (other: Container) => other !== container && (other.type !== 'init' || mayBeSidecar(other));
+  const lists = [...['env', 'command', 'args'].map((key) => getIn(at, key)), at, at.parent];
+  const isHidden = lists.some(isUnseen) || isUnseen(getIn(podSet.pod, 'initContainers'));
+  if (isHidden || isTemplated(getIn(podSet.pod, 'hostNetwork')) || podSet.containers.some(isOther)) return undefined;
+  const clients = clientsIn(container);
+  const [first] = clients;
+  if (first === undefined || namesServer(container)) return undefined;
+  if (first.words === undefined) return first;
+  let installs = false;
+  const statements = statementsOf(container);
+  for (const [at, statement] of statements.entries()) {
+    const runsOnce = statement.kind === 'command' || statement.keyword === 'for' || statement.keyword === 'braces';
+    const isTried = statements[at + 1]?.after === '||';
+    for (const { words, background } of allCommands([statement])) {
+      const client = clients.find((one) => one.words?.[0] === words[0]);
+      if (client !== undefined)
+        return runsOnce && !background && !statement.background && !isTried ? client : undefined;
+      const [program, ...operands] = words;
+      if (program === undefined) continue;
+      installs ||= operands.some(({ text }) => /install/.test(text));
+      const name = baseName(program.text);
+      const isInstaller = (name === 'sh' || name === 'bash') && installs;
+      if (!isInstaller && !startsNothing.has(name)) return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Programs that leave no server behind. */
+const startsNothing = wordSet(
+  'apk apt apt-get cd chmod chown cp curl date echo export git ln ls mkdir mv nvidia-smi pip pip3 printf rm set sleep touch true unset uv wget',
+);
 
 interface Client {
   readonly text: string;
@@ -186,8 +238,12 @@ function localAddress(
 }
 
 function commandsOf(container: Container): readonly SimpleCommand[] {
+  return allCommands(statementsOf(container));
+}
+
+function statementsOf(container: Container): readonly Statement[] {
   const { command, args, env } = processInput(container);
-  return allCommands(readCommandLine(command, args, env).statements);
+  return readCommandLine(command, args, env).statements;
 }
 
 /** The words, or the first item of the command line. */

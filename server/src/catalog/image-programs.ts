@@ -1,0 +1,50 @@
+import { imageParts } from './images.ts';
+import { wordSet } from './word-patterns.ts';
+
+// Programs that well-known images certainly do not have. All read 2026-11-28.
+
+/** None of these images has a client of a cloud, of a cluster or of Hugging Face. */
+const clients = 'kubectl aws gsutil gcloud huggingface-cli hf jq';
+const python = 'python python3 pip pip3';
+
+const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly programs: ReadonlySet<string> }[] = [
+  // https://github.com/docker-library/busybox
+  { image: 'busybox', tag: /^/, programs: wordSet(clients, python, 'bash curl git apt-get apk') },
+  // https://github.com/alpinelinux/docker-alpine
+  { image: 'alpine', tag: /^/, programs: wordSet(clients, python, 'bash curl git apt-get') },
+  // https://github.com/curl/curl-container
+  { image: 'curlimages/curl', tag: /^/, programs: wordSet(clients, python, 'bash git apt-get') },
+  // https://github.com/docker-library/python
+  { image: 'python', tag: /slim/, programs: wordSet(clients, 'curl wget git apk') },
+  { image: 'python', tag: /alpine/, programs: wordSet(clients, 'bash curl git apt-get') },
+  // https://git.launchpad.net/cloud-images/+oci/ubuntu-base and https://github.com/debuerreotype/docker-debian-artifacts
+  ...['ubuntu', 'debian'].map((image) => ({
+    image,
+    tag: /^(?:latest|stable|1[0-3]|18|2\d|focal|jammy|noble|bullseye|bookworm|trixie)/,
+    programs: wordSet(clients, python, 'curl wget git apk'),
+  })),
+  // https://gitlab.com/nvidia/container-images/cuda/-/tree/master/dist
+  {
+    image: 'nvidia/cuda',
+    tag: /-(?:base|runtime)-ubuntu/,
+    programs: wordSet(clients, python, 'git wget apk'),
+  },
+  // https://github.com/ollama/ollama/blob/main/Dockerfile
+  {
+    image: 'ollama/ollama',
+    tag: /^(?!.*rocm)/,
+    programs: wordSet(clients, python, 'curl wget git apk'),
+  },
+  // https://github.com/pytorch/pytorch/blob/main/Dockerfile
+  { image: 'pytorch/pytorch', tag: /^(?:1\.[5-9]|1\.1|2\.).*-runtime$/, programs: wordSet(clients, 'git wget apk') },
+];
+
+/** Names of registries and of the collection of official images, which may be written before the name. */
+const prefixes = /^(?:(?:docker\.io|index\.docker\.io|mirror\.gcr\.io|public\.ecr\.aws\/docker)\/)?(?:library\/)?/;
+
+/** The programs that an image certainly lacks; undefined for all others. */
+export function lackingPrograms(image: string): ReadonlySet<string> | undefined {
+  const { repository, tag = image.includes('@') ? '' : 'latest' } = imageParts(image);
+  const name = repository.replace(prefixes, '').replace(/^nvcr\.io\/(?=nvidia\/cuda$)/, '');
+  return lacking.find((one) => one.image === name && one.tag.test(tag))?.programs;
+}

@@ -1,0 +1,171 @@
+import { lackingPrograms } from '../catalog/image-programs.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { allCommands, baseName, readCommandLine, type Statement, type Word } from '../command/shell.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
+import { lowerContainer } from '../model/pod.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A container runs a program that its image does not have.
+ *
+ * ## Why
+ *
+ * Small images have few programs: Alpine and BusyBox have no bash, Ollama's image has no curl, and CUDA's images have no Python. A container whose
+ * command is such a program never starts, a probe always fails, and a loop that waits for `kubectl` in an init container never ends, while its
+ * pod holds its GPUs.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: ollama/ollama:0.12.3
+ *       livenessProbe:
+ *         exec:
+ *           command: ["curl", "-f", "http://localhost:11434"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: ollama/ollama:0.12.3
+ *       livenessProbe:
+ *         httpGet:
+ *           path: /
+ *           port: 11434
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For other images, for pods without accelerators, behind any command that may install or find the program, with `||` and another command, and in containers
+ * that set PATH or mount a volume where programs are.
+ *
+ * ## Sources
+ *
+ * - [Docker: official images](https://github.com/docker-library/official-images)
+ * - [Ollama: Dockerfile](https://github.com/ollama/ollama/blob/main/Dockerfile)
+ * - [NVIDIA: CUDA images](https://gitlab.com/nvidia/container-images/cuda)
+ * - [PyTorch: Dockerfile](https://github.com/pytorch/pytorch/blob/main/Dockerfile)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  container(container, { podSet, document, report }) {
+    const { image, at } = container;
+    if (image === undefined || isTemplated(image.at) || !namesAccelerators(podSet)) return;
+    const lacks = lackingPrograms(image.value);
+    if (lacks === undefined || isIncomplete(at) || mayHaveMore(container)) return;
+    check(container, 'the container never starts', 'the command fails', 'the wait never ends');
+    for (const hook of hooks) {
+      const exec = getIn(at, ...hook, 'exec');
+      const isProbe = hook.length === 1;
+      const fails = isProbe ? 'the probe always fails' : 'the hook fails, and the container restarts';
+      if (exec !== undefined && !isUnseen(exec) && !isUnseen(getIn(exec, 'command')))
+        check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
+    }
+
+    function check(one: Container, starts: string, runs: string, waits: string, exec?: Cursor): void {
+      const lines = [...one.command, ...one.args];
+      const [first] = one.command;
+      if (lines.some((line) => isTemplated(line.at))) return;
+      if (first !== undefined && isIn(first.value)) {
+        say(first.value, starts, spanOf(first.at), 'error');
+        return;
+      }
+      const { command, args, env } = processInput(one);
+      const found = firstMissing(readCommandLine(command, args, env).statements, isIn);
+      if (found === undefined) return;
+      const span = spanOfWords(document, lines, [found.word, found.word]) ?? spanOf(first?.at ?? one.at);
+      const isProbe = exec !== undefined && exec.parent?.step !== 'postStart';
+      say(found.program, found.waits ? waits : runs, span, found.waits || isProbe ? 'error' : 'warning');
+    }
+
+    function isIn(program: string): boolean {
+      return lacks?.has(baseName(program)) === true && /^(?:\/(?:usr\/)?(?:local\/)?bin\/)?[\w-]+$/.test(program);
+    }
+
+    function say(
+      program: string,
+      effect: string,
+      span: Parameters<typeof report>[0]['span'],
+      severity: 'error' | 'warning',
+    ) {
+      report({
+        severity,
+        message: `${shorten(image?.value ?? '', 60)} has no ${baseName(program)}: ${effect}`,
+        span,
+      });
+    }
+  },
+});
+
+const hooks = [['livenessProbe'], ['readinessProbe'], ['startupProbe'], ['lifecycle', 'postStart']];
+
+/** Whether programs may come from elsewhere than the image, or a template may say so. */
+function mayHaveMore({ at, env, volumeMounts }: Container): boolean {
+  return (
+    ['env', 'volumeMounts', 'command', 'args'].some((key) => isUnseen(getIn(at, key))) ||
+    getIn(at, 'envFrom') !== undefined ||
+    env.some(({ name, at: one }) => name === 'PATH' || isUnseen(one) || isTemplated(getIn(one, 'name'))) ||
+    volumeMounts.some(
+      ({ mountPath, at: one }) =>
+        /^\/(?:$|usr|bin|sbin|opt|lib)/.test(mountPath) || isUnseen(one) || isTemplated(getIn(one, 'mountPath')),
+    )
+  );
+}
+
+/** The first command whose program is missing, if nothing before it may bring the program. */
+function firstMissing(
+  statements: readonly Statement[],
+  isIn: (program: string) => boolean,
+): { readonly program: string; readonly word: Word; readonly waits: boolean } | undefined {
+  for (const [at, statement] of statements.entries()) {
+    if (statement.kind === 'group' && statement.keyword !== 'braces' && statement.keyword !== 'subshell')
+      return undefined;
+    const commands = allCommands([statement]);
+    for (const [index, { words, assignments }] of commands.entries()) {
+      if (assignments.some(({ text }) => text.startsWith('PATH='))) return undefined;
+      const waits = statement.kind === 'loop' && statement.keyword === 'until';
+      for (const word of assignments) {
+        const inner = /^\w+=\$\(\s*([\w-]+)\s/.exec(word.text)?.[1] ?? '';
+        if (isIn(inner)) return { program: inner, word, waits };
+      }
+      const [program, ...operands] = words;
+      if (program === undefined) continue;
+      if (!program.dynamic && isIn(program.text)) {
+        const next = commands[index + 1] ?? statements[at + 1];
+        const isTried = next?.after === '||' && !(next.kind === 'command' && fails.has(next.words[0]?.text ?? ''));
+        return isTried ? undefined : { program: program.text, word: program, waits };
+      }
+      if (!bringsNothing.has(program.text) || operands.some(({ text }) => /^PATH=|install|^add$/.test(text)))
+        return undefined;
+    }
+  }
+  return undefined;
+}
+
+const fails = wordSet('exit false return');
+
+/** Programs that bring no others. */
+const bringsNothing = wordSet(
+  'cat cd date df echo env exit export false hostname id ls mkdir nvidia-smi ollama printf ps pwd python python3 rm set sleep touch true umask wait whoami',
+);
