@@ -13,6 +13,7 @@ import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
 import commandSingleString from './command-single-string.ts';
 import containerName from './container-name.ts';
+import contextTooLong from './context-too-long.ts';
 import cpuDevice from './cpu-device.ts';
 import cpuImageWithGpu from './cpu-image-with-gpu.ts';
 import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
@@ -189,6 +190,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-never', checkpointNever],
   ['command-single-string', commandSingleString],
   ['container-name', containerName],
+  ['context-too-long', contextTooLong],
   ['cpu-device', cpuDevice],
   ['cpu-image-with-gpu', cpuImageWithGpu],
   ['cpu-metric-for-gpu', cpuMetricForGpu],
