@@ -10,6 +10,7 @@ import { add, drop, type Mistake, type Planters, pathOf, put, putUnder, set } fr
 export const planters: Planters = {
   'gpu-without-request': gpuWithoutRequest,
   'hpa-metric-unknown': hpaMetricUnknown,
+  'limitrange-exceeded': limitRangeExceeded,
   'limitrange-gives-gpus': limitRangeGivesGpus,
   'model-volume-too-small': modelVolumeTooSmall,
   'model-volume-unused': modelVolumeUnused,
@@ -81,6 +82,19 @@ function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {
       return { name: field, steps: [putUnder(item, field, 'amd.com/gpu', 2)], place };
     }),
   );
+}
+
+/** More of the node's disk than a LimitRange of the file allows a container. */
+function limitRangeExceeded(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  const disk = 'ephemeral-storage';
+  const ranges = file.documents.flatMap(({ manifests }) => manifests.filter(({ kind }) => kind === 'LimitRange'));
+  return podSites(analysis).flatMap(({ first: { resources, workload } }): readonly Mistake[] => {
+    const range = ranges.find(({ namespace }) => namespace === workload.namespace);
+    const isBound = items(getIn(range?.root, 'spec', 'limits')).some((item) => getIn(item, 'max', disk) !== undefined);
+    if (!isBound || !isWhole(workload)) return [];
+    const path = [...resources, 'limits', disk];
+    return [{ name: '900Ti', steps: [putUnder(resources, 'limits', disk, '900Ti')], place: { path, part: 'value' } }];
+  });
 }
 
 function quotaTooSmall(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {

@@ -60,6 +60,8 @@ export interface CrossReferences {
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
   /** The resources that a LimitRange gives to every container of a namespace. */
   defaultsIn(namespace: string | null): readonly string[];
+  /** The LimitRanges of a namespace that bound resources. */
+  limitsIn(namespace: string | null): readonly Referenced<LimitFacts>[];
   /** The ResourceQuotas of a namespace that apply to all its pods. */
   quotasIn(namespace: string | null): readonly Referenced<QuotaFacts>[];
   /** The workloads of a namespace in the same file that always request a resource, in the order of the file. */
@@ -187,6 +189,22 @@ export interface Dangling {
   readonly near: readonly Referenced<null>[];
 }
 
+/** What a LimitRange says about containers and pods. */
+export interface LimitFacts {
+  /** The resources that it gives to every container. */
+  readonly names: readonly string[];
+  readonly bounds: readonly ResourceBound[];
+}
+
+/** A bound that a LimitRange sets for one resource. */
+export interface ResourceBound {
+  readonly type: 'Container' | 'Pod';
+  readonly bound: 'max' | 'min' | 'maxLimitRequestRatio';
+  readonly resource: string;
+  readonly text: string;
+  readonly value: number;
+}
+
 /** Resource names with their limits. */
 export interface QuotaFacts {
   readonly hard: Table<number>;
@@ -245,6 +263,7 @@ export const noCrossReferences: CrossReferences = {
   workload: () => undefined,
   clusterQueueOf: () => undefined,
   defaultsIn: () => [],
+  limitsIn: () => [],
   quotasIn: () => [],
   demandsOf: () => [],
   fileHeader: () => [],

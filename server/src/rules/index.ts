@@ -70,6 +70,7 @@ import kvCacheTooSmall from './kv-cache-too-small.ts';
 import labelAsAnnotation from './label-as-annotation.ts';
 import labelInvalid from './label-invalid.ts';
 import launcherGpu from './launcher-gpu.ts';
+import limitrangeExceeded from './limitrange-exceeded.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
 import loopbackOnly from './loopback-only.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
@@ -247,6 +248,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['label-as-annotation', labelAsAnnotation],
   ['label-invalid', labelInvalid],
   ['launcher-gpu', launcherGpu],
+  ['limitrange-exceeded', limitrangeExceeded],
   ['limitrange-gives-gpus', limitrangeGivesGpus],
   ['loopback-only', loopbackOnly],
   ['lws-restart-policy', lwsRestartPolicy],

@@ -105,7 +105,14 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       ),
     defaultsIn: (namespace) =>
       read(['LimitRange'], ['defaultsIn', namespace], () =>
-        inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits') ?? []),
+        inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits')?.names ?? []),
+      ),
+    limitsIn: (namespace) =>
+      read(['LimitRange'], ['limitsIn', namespace], () =>
+        inNamespace(scope, 'LimitRange', namespace).flatMap((found) => {
+          const facts = factsAs(found.object, 'limits');
+          return facts === null || facts.bounds.length === 0 ? [] : [referenced(scope, found, facts)];
+        }),
       ),
     quotasIn: (namespace) =>
       read(['ResourceQuota'], ['quotasIn', namespace], () =>

@@ -1,5 +1,11 @@
 import { cloudOfAnnotations } from '../model/cloud-signs.ts';
-import type { ContainerFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
+import type {
+  ContainerFacts,
+  LimitFacts,
+  QuotaFacts,
+  ServiceFacts,
+  VolumeClaimFacts,
+} from '../model/cross-references.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer, lowerCount } from '../model/pod.ts';
@@ -15,12 +21,32 @@ import { type Table, tableOf } from '../yaml/table.ts';
  * The resources that a LimitRange gives to containers. A maximum without a default is the default.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/v1/defaults.go
  */
-export function limitDefaults(spec: Cursor | undefined): readonly string[] {
+function limitDefaults(spec: Cursor | undefined): readonly string[] {
   const ofContainers = items(getIn(spec, 'limits')).filter((item) => asText(getIn(item, 'type')) === 'Container');
   const keys = ['default', 'defaultRequest', 'max', 'min'];
   const names = ofContainers.flatMap((item) => keys.flatMap((key) => entries(getIn(item, key)).map(keyOf)));
   return [...new Set(names)];
 }
+
+/** What a LimitRange gives and allows. In a namespace that a template names, it allows everything. */
+export function limitFacts(root: Cursor): LimitFacts {
+  const spec = getIn(root, 'spec');
+  const metadata = getIn(root, 'metadata');
+  const isUnknown = isIncomplete(metadata) || isTemplated(getIn(metadata, 'namespace'));
+  const bounds = (isUnknown ? [] : items(getIn(spec, 'limits'))).flatMap((item): readonly ResourceBound[] => {
+    const type = asText(getIn(item, 'type'));
+    if (type !== 'Container' && type !== 'Pod') return [];
+    return boundKeys.flatMap((bound) =>
+      entries(getIn(item, bound)).flatMap((entry) => {
+        const { text, value } = lowerQuantity(entry);
+        return value === null ? [] : [{ type, bound, resource: keyOf(entry), text, value }];
+      }),
+    );
+  });
+  return { names: limitDefaults(spec), bounds };
+}
+
+const boundKeys = ['max', 'min', 'maxLimitRequestRatio'] as const;
 
 /** The limits of a ResourceQuota; none if it applies only to some pods. */
 export function quotaFacts(spec: Cursor | undefined): QuotaFacts {
