@@ -3,6 +3,7 @@ import type {
   ContainerFacts,
   LimitFacts,
   QuotaFacts,
+  ResourceBound,
   ServiceFacts,
   VolumeClaimFacts,
 } from '../model/cross-references.ts';
