@@ -73,6 +73,8 @@ export interface CrossReferences {
   podOverhead(runtimeClass: string): Referenced<Table<string>> | undefined;
   /** The Services of a namespace that select pods with these labels. */
   servicesOf(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
+  /** The Services in the same file that have these labels; none in a namespace of very many. */
+  servicesLabeled(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
   /** The cloud that reads the annotations of a ServiceAccount; null if none does. */
@@ -270,6 +272,7 @@ export const noCrossReferences: CrossReferences = {
   volumeClaim: () => undefined,
   podOverhead: () => undefined,
   servicesOf: () => [],
+  servicesLabeled: () => [],
   service: () => undefined,
   accountCloud: () => null,
   modelConfig: () => undefined,

@@ -7,6 +7,7 @@ import apiRemoved from './api-removed.ts';
 import attentionHeads from './attention-heads.ts';
 import autopilotAccelerator from './autopilot-accelerator.ts';
 import autoscalingAnnotation from './autoscaling-annotation.ts';
+import backendPort from './backend-port.ts';
 import cheaperGpuFits from './cheaper-gpu-fits.ts';
 import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
@@ -74,6 +75,7 @@ import limitrangeExceeded from './limitrange-exceeded.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
 import loopbackOnly from './loopback-only.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
+import metricRange from './metric-range.ts';
 import migGeometry from './mig-geometry.ts';
 import migManySlices from './mig-many-slices.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
@@ -185,6 +187,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['attention-heads', attentionHeads],
   ['autopilot-accelerator', autopilotAccelerator],
   ['autoscaling-annotation', autoscalingAnnotation],
+  ['backend-port', backendPort],
   ['cheaper-gpu-fits', cheaperGpuFits],
   ['checkpoint-ephemeral', checkpointEphemeral],
   ['checkpoint-interval', checkpointInterval],
@@ -252,6 +255,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['limitrange-gives-gpus', limitrangeGivesGpus],
   ['loopback-only', loopbackOnly],
   ['lws-restart-policy', lwsRestartPolicy],
+  ['metric-range', metricRange],
   ['mig-geometry', migGeometry],
   ['mig-many-slices', migManySlices],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],

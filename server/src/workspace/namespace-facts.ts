@@ -11,6 +11,7 @@ import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer, lowerCount } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
+import type { ServicePort } from '../model/referenced.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
@@ -86,6 +87,10 @@ export function serviceFacts(root: Cursor): ServiceFacts {
     const target = getIn(port, 'targetPort') ?? getIn(port, 'port');
     return isIncomplete(port) || isTemplated(target) ? undefined : asText(target);
   });
+  const metadata = getIn(root, 'metadata');
+  const own = getIn(metadata, 'labels');
+  const ownLabels = entries(own).map((label): [string, string] => [keyOf(label), asText(label) ?? '']);
+  const isOpen = [metadata, own, ports].some(isIncomplete) || isTemplated(getIn(metadata, 'namespace'));
   return {
     cloud: cloudOfAnnotations(root),
     // Pods of its namespace get a certain address of its own in environment variables.
@@ -98,7 +103,18 @@ export function serviceFacts(root: Cursor): ServiceFacts {
       targets.length === 0 || isIncomplete(ports) || targets.includes(undefined)
         ? null
         : targets.flatMap((target) => target ?? []),
+    ports: isOpen ? null : servicePorts(items(ports)),
+    labels: isOpen || entries(own).some(isTemplated) ? null : tableOf(ownLabels),
   };
+}
+
+function servicePorts(ports: readonly Cursor[]): readonly ServicePort[] | null {
+  const found = ports.flatMap((at): readonly ServicePort[] => {
+    const [port, name] = [getIn(at, 'port'), getIn(at, 'name')];
+    const isUnknown = isIncomplete(at) || isTemplated(at) || isTemplated(port) || isTemplated(name);
+    return isUnknown ? [] : [{ port: asText(port) ?? '', name: asText(name) ?? null }];
+  });
+  return ports.length === 0 || found.length < ports.length ? null : found;
 }
 
 /** The app containers of a pod template; null if a template or the pod's own `resources` may add requests. */
