@@ -11,6 +11,8 @@ const exactLengths: ReadonlyMap<string, readonly string[]> = new Map([
   ['google', ['gemma-2-', 'gemma-2b', 'gemma-7b']],
   ['microsoft', ['phi-2', 'Phi-3-mini-4k', 'phi-4', 'Phi-4-mini-instruct']],
   ['openai', ['gpt-oss']],
+  // Later ones also have a config in Mistral's own format, which newer servers prefer.
+  ['mistralai', ['Mistral-7B-v0.1', 'Mistral-7B-v0.2']],
   ['facebook', ['opt-']],
   ['tinyllama', ['TinyLlama-1.1B']],
   ['huggingfacetb', ['SmolLM2']],

@@ -25,20 +25,24 @@ export function mostOf(metric: string): 1 | 100 | undefined {
 /** What keeps a value between those of its series. */
 const keeping = wordSet(
   'avg max min quantile avg_over_time max_over_time min_over_time last_over_time quantile_over_time or vector bool',
+  'sum',
 );
 
-/** A metric with a known range, and the most that a query for it returns. */
+/** A metric with a known range. */
 export interface RangedMetric {
   readonly name: string;
+  /** The most that it reaches on one GPU. */
   readonly most: 1 | 100;
 }
 
-/** The only metric of a query that returns values of its range; undefined if it computes something else. */
+/** The only metric of a query that returns its values, or sums of percentages; undefined if it computes something else. */
 export function rangedMetric(query: string): RangedMetric | undefined {
   if (query.length > 10_000) return undefined;
   const bare = withoutLabels(query);
   if (/[^\w:.,()\s]/.test(bare)) return undefined;
   const [name, ...others] = new Set((bare.match(/\b[a-z_][\w:]*/gi) ?? []).filter((word) => !keeping.has(word)));
   const most = name === undefined || others.length > 0 ? undefined : mostOf(name);
-  return name === undefined || most === undefined ? undefined : { name, most };
+  // Sums of ratios have no bound.
+  if (name === undefined || most === undefined || (most === 1 && /\bsum\b/.test(bare))) return undefined;
+  return { name, most };
 }

@@ -120,7 +120,7 @@ function tooLong(name: string, length: number, most: number, program: string): s
 }
 
 /** Words for scaled positions, and for another source or form of the config. */
-const stretches = /rope|overrid|mistral|hf[-_]config|config[-_]format|gguf/i;
+const stretches = /rope|overrid|hf[-_]config|config[-_]format|gguf/i;
 
 /** Whether a word or a variable may scale positions, turn the check off, or name another source of the config. */
 function mayStretch({ command, args, env, configEnv = [] }: Container): boolean {

@@ -14,7 +14,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * `DCGM_FI_DEV_GPU_UTIL` is a percentage, but the profiling metrics of DCGM (`DCGM_FI_PROF_GR_ENGINE_ACTIVE`) and vLLM's `gpu_cache_usage_perc` are between 0
- * and 1. With a target of 80, an autoscaler never adds a replica; with 0.8 percent, it always has the maximum. An alert never fires, or always does.
+ * and 1. With a target of 80 for these, an autoscaler never adds a replica. With 0.8 for a percentage, it has the maximum at almost any load. An alert never
+ * fires, or always does.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -52,7 +53,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For queries that compute something else (sums, quotients, rates), for metrics that an adapter renames, for targets that the GPUs of one pod can reach together,
+ * For queries that compute something else (sums of ratios, quotients, rates), for metrics that an adapter renames, for targets that the GPUs of one pod can reach together,
  * and for alerts that compare with 0 or 1.
  *
  * ## Sources
