@@ -23,6 +23,11 @@ export const planters: Planters = {
       ['vllm', 'serve', 'unsloth/Llama-3.1-8B-Instruct', '--max-model-len=2000000', `--tensor-parallel-size=${count}`],
       ['vllm', 'serve', 'microsoft/Phi-3-mini-128k-instruct', '--max-model-len', '900000', `-tp=${count}`],
     ]),
+  'context-too-long': (analysis) =>
+    withServers(analysis, () => [
+      ['vllm', 'serve', 'Qwen/Qwen3-8B', '--max-model-len=131072'],
+      ['python3', '-m', 'sglang.launch_server', '--model-path=microsoft/phi-4', '--context-length=32768'],
+    ]).map((mistake) => ({ ...mistake, place: { path: lastWord(mistake), part: 'value' } })),
   'cheaper-gpu-fits': cheaperGpu,
   'attention-heads': (analysis) =>
     withServers(analysis, () => [

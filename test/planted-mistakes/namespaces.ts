@@ -8,9 +8,12 @@ import { containerSites, isWhole, manifestsOf, podSites, usesOneDevice } from '.
 import { add, drop, type Mistake, type Planters, pathOf, put, putUnder, set } from './steps.ts';
 
 export const planters: Planters = {
+  'backend-port': backendPort,
   'gpu-without-request': gpuWithoutRequest,
   'hpa-metric-unknown': hpaMetricUnknown,
+  'limitrange-exceeded': limitRangeExceeded,
   'limitrange-gives-gpus': limitRangeGivesGpus,
+  'metric-range': metricRange,
   'model-volume-too-small': modelVolumeTooSmall,
   'model-volume-unused': modelVolumeUnused,
   'probe-too-early': probeTooEarly,
@@ -49,6 +52,20 @@ function hpaMetricUnknown(analysis: DocumentAnalysis): readonly Mistake[] {
   return [...scalers, ...objects];
 }
 
+function metricRange(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'HorizontalPodAutoscaler').flatMap(({ path }) =>
+    [
+      ['DCGM_FI_PROF_GR_ENGINE_ACTIVE', '80'],
+      ['DCGM_FI_DEV_GPU_UTIL', '0.8'],
+    ].map(([name = '', averageValue = '']): Mistake => {
+      const spec = [...path, 'spec'];
+      const metric = { type: 'Pods', pods: { metric: { name }, target: { type: 'AverageValue', averageValue } } };
+      const place = { path: [...spec, 'metrics', 1, 'pods', 'target', 'averageValue'], part: 'value' } as const;
+      return { name, steps: put(spec, 'metrics', [pods, metric]), place };
+    }),
+  );
+}
+
 function utilizationWithoutRequest(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   return manifestsOf(analysis, 'HorizontalPodAutoscaler').flatMap(({ manifest, path, root }): readonly Mistake[] => {
     const target = getIn(root, ...path, 'spec', 'scaleTargetRef');
@@ -73,6 +90,20 @@ function utilizationWithoutRequest(analysis: DocumentAnalysis, file: FileAnalysi
   });
 }
 
+function backendPort(analysis: DocumentAnalysis): readonly Mistake[] {
+  const at = {
+    Ingress: ['spec', 'defaultBackend', 'service', 'port', 'number'],
+    HTTPRoute: ['spec', 'rules', 0, 'backendRefs', 0, 'port'],
+    ServiceMonitor: ['spec', 'endpoints', 0, 'port'],
+  };
+  return Object.entries(at).flatMap(([kind, path]) =>
+    manifestsOf(analysis, kind).map((found): Mistake => {
+      const place = { path: [...found.path, ...path], part: 'value' } as const;
+      return { name: kind, steps: [set(place.path, kind === 'ServiceMonitor' ? 'metrics' : 8443)], place };
+    }),
+  );
+}
+
 function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {
   return manifestsOf(analysis, 'LimitRange').flatMap(({ path }) =>
     (['default', 'max', 'defaultRequest', 'min'] as const).map((field): Mistake => {
@@ -81,6 +112,19 @@ function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {
       return { name: field, steps: [putUnder(item, field, 'amd.com/gpu', 2)], place };
     }),
   );
+}
+
+/** More of the node's disk than a LimitRange of the file allows a container. */
+function limitRangeExceeded(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  const disk = 'ephemeral-storage';
+  const ranges = file.documents.flatMap(({ manifests }) => manifests.filter(({ kind }) => kind === 'LimitRange'));
+  return podSites(analysis).flatMap(({ first: { resources, workload } }): readonly Mistake[] => {
+    const range = ranges.find(({ namespace }) => namespace === workload.namespace);
+    const isBound = items(getIn(range?.root, 'spec', 'limits')).some((item) => getIn(item, 'max', disk) !== undefined);
+    if (!isBound || !isWhole(workload)) return [];
+    const path = [...resources, 'limits', disk];
+    return [{ name: '900Ti', steps: [putUnder(resources, 'limits', disk, '900Ti')], place: { path, part: 'value' } }];
+  });
 }
 
 function quotaTooSmall(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {

@@ -1,7 +1,7 @@
 import { type ApiField, apiFields, isCustomType } from '../catalog/index.ts';
 import { isSlip, nearest } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import type { ApiHolder, ApiProblem } from './api-problems.ts';
 
@@ -47,7 +47,13 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   // A Service selects by plain labels.
   if (holder.type === 'LabelSelector' && at.node.kind === 'scalar') return { as: 'below', path: ['matchLabels'] };
   const instead = composeFields[holder.type]?.[field];
-  if (instead !== undefined) return { as: 'compose', instead };
+  if (instead !== undefined) {
+    // A list in the form of Kubernetes. Next to an entrypoint, a command has its arguments.
+    const isSame = (field === 'environment' || field === 'entrypoint') && free.some(({ name }) => name === instead);
+    if (isSame && items(at).length > 0 && items(at).every((one) => isListed(one, field)))
+      return { as: 'name', name: instead, certain: true };
+    return { as: 'compose', instead };
+  }
   const present = formerFields[holder.type]?.[field];
   if (present !== undefined) return { as: 'former', ...present };
   const above = holderAbove(holder, field);
@@ -64,19 +70,35 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   return name === undefined ? undefined : { as: 'name', name, certain: false };
 }
 
+const shmInstead = 'a Memory emptyDir at /dev/shm';
+
 /**
  * What people copy from a service of Docker Compose, by the type that it is copied into.
  * https://docs.docker.com/reference/compose-file/services/
  */
 const composeFields = table({
   Container: table({
+    cap_add: 'securityContext.capabilities.add',
     container_name: 'name',
+    cpus: 'resources.limits.cpu',
+    depends_on: 'init containers',
     deploy: 'resources.limits',
     devices: 'resources.limits',
+    entrypoint: 'command',
+    env_file: 'envFrom',
     environment: 'env',
+    expose: 'ports',
+    gpus: 'resources.limits',
+    healthcheck: 'livenessProbe',
+    ipc: 'hostIPC of the pod',
+    mem_limit: 'resources.limits.memory',
+    network_mode: 'hostNetwork of the pod',
+    pid: 'hostPID of the pod',
     restart: 'restartPolicy of the pod',
     runtime: 'runtimeClassName of the pod',
-    shm_size: 'a Memory emptyDir at /dev/shm',
+    shm_size: shmInstead,
+    shmSize: shmInstead,
+    user: 'securityContext.runAsUser',
   }),
   ResourceRequirements: table({ reservations: 'requests and limits' }),
 });
@@ -104,6 +126,11 @@ const namesakes = table<{ readonly type: string; readonly words: string }>({
   SecurityContext: { type: 'PodSecurityContext', words: "the pod's securityContext" },
   Trainer: { type: 'Container', words: 'the pods of its runtime or their overrides' },
 });
+
+/** Whether an item of Docker Compose has the form that Kubernetes needs. */
+function isListed(item: Cursor, field: string): boolean {
+  return field === 'environment' ? getIn(item, 'name') !== undefined : item.node.kind === 'scalar';
+}
 
 /** Whether a mapping has only fields of another field's type, and several. */
 function hasFieldsOf(at: Cursor, { type }: ApiField): boolean {

@@ -30,11 +30,16 @@ export function needsPod(trigger: Cursor): boolean {
   const text = asText(query) ?? '';
   // Bounds the search for closing brackets, which is quadratic. No real query is that long.
   if (text.length > 10_000) return false;
-  const bare = text.replace(/\{[^}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring)\s*\([^)]*\)/gi, ' ');
+  const bare = withoutLabels(text);
   if (/\b(?:or|absent|vector)\b/i.test(bare)) return false;
   // A name before a parenthesis is a function.
   const names = bare.match(/\b[a-z]\w*[:_][\w:]*\b(?!\s*\()/gi) ?? [];
   return names.every((name) => podMetricName.test(name));
+}
+
+/** A query of at most 10,000 characters without its labels and times. */
+export function withoutLabels(query: string): string {
+  return query.replace(/\{[^}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring)\s*\([^)]*\)/gi, ' ');
 }
 
 /** Metrics by which servers are scaled, which vLLM and SGLang export with a colon for the first underscore. */

@@ -57,7 +57,7 @@ export function namesAcceleratorResources(text: string): boolean {
 export function mayServePods(text: string, item: boolean): boolean {
   const [, kind = ''] =
     (item ? /^[ \t]*(?:-[ \t]+)?kind:[ \t]*["']?(\w+)/m : /^kind:[ \t]*["']?(\w+)/m).exec(text) ?? [];
-  return /^(?:configmap|ingress|networkpolicy|service)$/i.test(kind);
+  return /^(?:configmap|(?:http|grpc)route|ingress|networkpolicy|service(?:monitor)?)$/i.test(kind);
 }
 
 function alternation(words: readonly string[]): RegExp {

@@ -61,6 +61,8 @@ export interface CrossReferences {
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
   /** The resources that a LimitRange gives to every container of a namespace. */
   defaultsIn(namespace: string | null): readonly string[];
+  /** The LimitRanges of a namespace that bound resources. */
+  limitsIn(namespace: string | null): readonly Referenced<LimitFacts>[];
   /** The ResourceQuotas of a namespace that apply to all its pods. */
   quotasIn(namespace: string | null): readonly Referenced<QuotaFacts>[];
   /** The workloads of a namespace in the same file that always request a resource, in the order of the file. */
@@ -72,6 +74,8 @@ export interface CrossReferences {
   podOverhead(runtimeClass: string): Referenced<Table<string>> | undefined;
   /** The Services of a namespace that select pods with these labels. */
   servicesOf(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
+  /** The Services in the same file that have these labels; none in a namespace of very many. */
+  servicesLabeled(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
   /** The cloud that reads the annotations of a ServiceAccount; null if none does. */
@@ -190,6 +194,22 @@ export interface Dangling {
   readonly near: readonly Referenced<null>[];
 }
 
+/** What a LimitRange says about containers and pods. */
+export interface LimitFacts {
+  /** The resources that it gives to every container. */
+  readonly names: readonly string[];
+  readonly bounds: readonly ResourceBound[];
+}
+
+/** A bound that a LimitRange sets for one resource. */
+export interface ResourceBound {
+  readonly type: 'Container' | 'Pod';
+  readonly bound: 'max' | 'min' | 'maxLimitRequestRatio';
+  readonly resource: string;
+  readonly text: string;
+  readonly value: number;
+}
+
 /** Resource names with their limits. */
 export interface QuotaFacts {
   readonly hard: Table<number>;
@@ -248,12 +268,14 @@ export const noCrossReferences: CrossReferences = {
   workload: () => undefined,
   clusterQueueOf: () => undefined,
   defaultsIn: () => [],
+  limitsIn: () => [],
   quotasIn: () => [],
   demandsOf: () => [],
   fileHeader: () => [],
   volumeClaim: () => undefined,
   podOverhead: () => undefined,
   servicesOf: () => [],
+  servicesLabeled: () => [],
   service: () => undefined,
   accountCloud: () => null,
   modelConfig: () => undefined,

@@ -63,6 +63,16 @@ export interface ServiceFacts {
   readonly selects: Table<string> | null;
   /** The ports of the pods, by number or name; null if one is unknown. */
   readonly targets: readonly string[] | null;
+  /** Its own ports; null if one is unknown. */
+  readonly ports: readonly ServicePort[] | null;
+  /** Its own labels; null if one is unknown. */
+  readonly labels: Table<string> | null;
+}
+
+/** As written. */
+export interface ServicePort {
+  readonly port: string;
+  readonly name: string | null;
 }
 
 /** As written: a number or a percentage. */

@@ -7,12 +7,14 @@ import apiRemoved from './api-removed.ts';
 import attentionHeads from './attention-heads.ts';
 import autopilotAccelerator from './autopilot-accelerator.ts';
 import autoscalingAnnotation from './autoscaling-annotation.ts';
+import backendPort from './backend-port.ts';
 import cheaperGpuFits from './cheaper-gpu-fits.ts';
 import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
 import commandSingleString from './command-single-string.ts';
 import containerName from './container-name.ts';
+import contextTooLong from './context-too-long.ts';
 import cpuDevice from './cpu-device.ts';
 import cpuImageWithGpu from './cpu-image-with-gpu.ts';
 import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
@@ -69,10 +71,12 @@ import kvCacheTooSmall from './kv-cache-too-small.ts';
 import labelAsAnnotation from './label-as-annotation.ts';
 import labelInvalid from './label-invalid.ts';
 import launcherGpu from './launcher-gpu.ts';
+import limitrangeExceeded from './limitrange-exceeded.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
 import lineContinuation from './line-continuation.ts';
 import loopbackOnly from './loopback-only.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
+import metricRange from './metric-range.ts';
 import migGeometry from './mig-geometry.ts';
 import migManySlices from './mig-many-slices.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
@@ -187,12 +191,14 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['attention-heads', attentionHeads],
   ['autopilot-accelerator', autopilotAccelerator],
   ['autoscaling-annotation', autoscalingAnnotation],
+  ['backend-port', backendPort],
   ['cheaper-gpu-fits', cheaperGpuFits],
   ['checkpoint-ephemeral', checkpointEphemeral],
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
   ['command-single-string', commandSingleString],
   ['container-name', containerName],
+  ['context-too-long', contextTooLong],
   ['cpu-device', cpuDevice],
   ['cpu-image-with-gpu', cpuImageWithGpu],
   ['cpu-metric-for-gpu', cpuMetricForGpu],
@@ -249,10 +255,12 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['label-as-annotation', labelAsAnnotation],
   ['label-invalid', labelInvalid],
   ['launcher-gpu', launcherGpu],
+  ['limitrange-exceeded', limitrangeExceeded],
   ['limitrange-gives-gpus', limitrangeGivesGpus],
   ['line-continuation', lineContinuation],
   ['loopback-only', loopbackOnly],
   ['lws-restart-policy', lwsRestartPolicy],
+  ['metric-range', metricRange],
   ['mig-geometry', migGeometry],
   ['mig-many-slices', migManySlices],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],

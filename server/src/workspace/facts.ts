@@ -14,6 +14,7 @@ import { smallFiles } from '../model/config-env.ts';
 import type {
   BudgetFacts,
   DeviceSharing,
+  LimitFacts,
   QueueFacts,
   QuotaFacts,
   ScalerFacts,
@@ -54,7 +55,7 @@ import {
   containerFacts,
   demandOf,
   largestQuotas,
-  limitDefaults,
+  limitFacts,
   podLabels,
   quotaFacts,
   serviceFacts,
@@ -96,7 +97,7 @@ export type Facts =
   /** A part of an object, with accelerators. */
   | { readonly type: 'patch' }
   | { readonly type: 'header'; readonly facts: readonly string[] }
-  | { readonly type: 'limits'; readonly facts: readonly string[] }
+  | { readonly type: 'limits'; readonly facts: LimitFacts }
   | { readonly type: 'quota'; readonly facts: QuotaFacts }
   | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
   | { readonly type: 'service'; readonly facts: ServiceFacts }
@@ -153,7 +154,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'kueue.x-k8s.io/ResourceFlavor':
       return { type: 'flavor', facts: writtenStrings(getIn(spec, 'nodeLabels')) };
     case '/LimitRange':
-      return { type: 'limits', facts: limitDefaults(spec) };
+      return { type: 'limits', facts: limitFacts(root) };
     case '/ResourceQuota':
       return { type: 'quota', facts: quotaFacts(spec) };
     case '/PersistentVolumeClaim':

@@ -11,7 +11,7 @@ import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
 import { factsAs, factsNamed, keysOf, referenced, type Scope } from './named.ts';
-import { budgetsOf, inNamespace, keptRunning, servicesOf } from './namespace-lookups.ts';
+import { budgetsOf, inNamespace, keptRunning, servicesLabeled, servicesOf } from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
 import { clusterQueueOf, flavorsOf } from './queue-lookups.ts';
@@ -105,7 +105,14 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       ),
     defaultsIn: (namespace) =>
       read(['LimitRange'], ['defaultsIn', namespace], () =>
-        inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits') ?? []),
+        inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits')?.names ?? []),
+      ),
+    limitsIn: (namespace) =>
+      read(['LimitRange'], ['limitsIn', namespace], () =>
+        inNamespace(scope, 'LimitRange', namespace).flatMap((found) => {
+          const facts = factsAs(found.object, 'limits');
+          return facts === null || facts.bounds.length === 0 ? [] : [referenced(scope, found, facts)];
+        }),
       ),
     quotasIn: (namespace) =>
       read(['ResourceQuota'], ['quotasIn', namespace], () =>
@@ -127,6 +134,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       ),
     servicesOf: (namespace, labels) =>
       read(['Service'], ['servicesOf', namespace, JSON.stringify(labels)], () => servicesOf(scope, namespace, labels)),
+    servicesLabeled: (namespace, labels) =>
+      read(['Service'], ['servicesLabeled', namespace, JSON.stringify(labels)], () =>
+        servicesLabeled(scope, namespace, labels),
+      ),
     service: (namespace, name) =>
       read(['Service'], ['service', namespace, name], () =>
         factsNamed(scope, ['/Service'], namespace, name, 'service'),

@@ -1,9 +1,17 @@
 import { cloudOfAnnotations } from '../model/cloud-signs.ts';
-import type { ContainerFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
+import type {
+  ContainerFacts,
+  LimitFacts,
+  QuotaFacts,
+  ResourceBound,
+  ServiceFacts,
+  VolumeClaimFacts,
+} from '../model/cross-references.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer, lowerCount } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
+import type { ServicePort } from '../model/referenced.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
@@ -15,12 +23,32 @@ import { type Table, tableOf } from '../yaml/table.ts';
  * The resources that a LimitRange gives to containers. A maximum without a default is the default.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/v1/defaults.go
  */
-export function limitDefaults(spec: Cursor | undefined): readonly string[] {
+function limitDefaults(spec: Cursor | undefined): readonly string[] {
   const ofContainers = items(getIn(spec, 'limits')).filter((item) => asText(getIn(item, 'type')) === 'Container');
   const keys = ['default', 'defaultRequest', 'max', 'min'];
   const names = ofContainers.flatMap((item) => keys.flatMap((key) => entries(getIn(item, key)).map(keyOf)));
   return [...new Set(names)];
 }
+
+/** What a LimitRange gives and allows. In a namespace that a template names, it allows everything. */
+export function limitFacts(root: Cursor): LimitFacts {
+  const spec = getIn(root, 'spec');
+  const metadata = getIn(root, 'metadata');
+  const isUnknown = isIncomplete(metadata) || isTemplated(getIn(metadata, 'namespace'));
+  const bounds = (isUnknown ? [] : items(getIn(spec, 'limits'))).flatMap((item): readonly ResourceBound[] => {
+    const type = asText(getIn(item, 'type'));
+    if (type !== 'Container' && type !== 'Pod') return [];
+    return boundKeys.flatMap((bound) =>
+      entries(getIn(item, bound)).flatMap((entry) => {
+        const { text, value } = lowerQuantity(entry);
+        return value === null ? [] : [{ type, bound, resource: keyOf(entry), text, value }];
+      }),
+    );
+  });
+  return { names: limitDefaults(spec), bounds };
+}
+
+const boundKeys = ['max', 'min', 'maxLimitRequestRatio'] as const;
 
 /** The limits of a ResourceQuota; none if it applies only to some pods. */
 export function quotaFacts(spec: Cursor | undefined): QuotaFacts {
@@ -59,6 +87,10 @@ export function serviceFacts(root: Cursor): ServiceFacts {
     const target = getIn(port, 'targetPort') ?? getIn(port, 'port');
     return isIncomplete(port) || isTemplated(target) ? undefined : asText(target);
   });
+  const metadata = getIn(root, 'metadata');
+  const own = getIn(metadata, 'labels');
+  const ownLabels = entries(own).map((label): [string, string] => [keyOf(label), asText(label) ?? '']);
+  const isOpen = [metadata, own, ports].some(isIncomplete) || isTemplated(getIn(metadata, 'namespace'));
   return {
     cloud: cloudOfAnnotations(root),
     // Pods of its namespace get a certain address of its own in environment variables.
@@ -71,7 +103,18 @@ export function serviceFacts(root: Cursor): ServiceFacts {
       targets.length === 0 || isIncomplete(ports) || targets.includes(undefined)
         ? null
         : targets.flatMap((target) => target ?? []),
+    ports: isOpen ? null : servicePorts(items(ports)),
+    labels: isOpen || entries(own).some(isTemplated) ? null : tableOf(ownLabels),
   };
+}
+
+function servicePorts(ports: readonly Cursor[]): readonly ServicePort[] | null {
+  const found = ports.flatMap((at): readonly ServicePort[] => {
+    const [port, name] = [getIn(at, 'port'), getIn(at, 'name')];
+    const isUnknown = isIncomplete(at) || isTemplated(at) || isTemplated(port) || isTemplated(name);
+    return isUnknown ? [] : [{ port: asText(port) ?? '', name: asText(name) ?? null }];
+  });
+  return ports.length === 0 || found.length < ports.length ? null : found;
 }
 
 /** The app containers of a pod template; null if a template or the pod's own `resources` may add requests. */

@@ -94,6 +94,22 @@ export function servicesOf(
   });
 }
 
+/** The Services of the same file that have these labels themselves. */
+export function servicesLabeled(
+  scope: Scope,
+  namespace: string | null,
+  labels: Table<string>,
+): readonly Referenced<ServiceFacts>[] {
+  const there = scope.workspace.objects('Service', namespaceOf, JSON.stringify(namespace));
+  if (there.countAbove(scope) > maxCompared) return [];
+  return there.above(scope).flatMap((found) => {
+    const facts = found.key === scope.key ? factsAs(found.object, 'service') : null;
+    const own = facts?.labels ?? null;
+    const fits = own !== null && Object.entries(labels).every(([key, value]) => own[key] === value);
+    return facts !== null && fits ? [referenced(scope, found, facts)] : [];
+  });
+}
+
 function firstSelected({ object }: Found): string | undefined {
   const facts = object.facts();
   const selects = facts?.type === 'service' ? facts.facts.selects : null;

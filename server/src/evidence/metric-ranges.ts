@@ -1,0 +1,48 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { withoutLabels } from './pod-metrics.ts';
+
+/**
+ * Metrics between 0 and 1, whatever their names say. A pod with several GPUs may have their sum.
+ * https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/feature-overview.html#profiling-metrics https://docs.vllm.ai/en/stable/usage/metrics/
+ * https://docs.sglang.io/references/production_metrics.html
+ * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/user_guide/metrics.html
+ */
+const ratios = wordSet(
+  'DCGM_FI_PROF_GR_ENGINE_ACTIVE DCGM_FI_PROF_SM_ACTIVE DCGM_FI_PROF_SM_OCCUPANCY DCGM_FI_PROF_DRAM_ACTIVE',
+  'DCGM_FI_PROF_PIPE_TENSOR_ACTIVE DCGM_FI_PROF_PIPE_FP64_ACTIVE DCGM_FI_PROF_PIPE_FP32_ACTIVE DCGM_FI_PROF_PIPE_FP16_ACTIVE',
+  'vllm_gpu_cache_usage_perc vllm_kv_cache_usage_perc vllm_cpu_cache_usage_perc sglang_token_usage nv_gpu_utilization',
+);
+
+/** Metrics between 0 and 100. https://docs.nvidia.com/datacenter/dcgm/latest/reference/dcgm-exporter-metrics.html */
+const percents = wordSet('DCGM_FI_DEV_GPU_UTIL DCGM_FI_DEV_MEM_COPY_UTIL DCGM_FI_DEV_ENC_UTIL DCGM_FI_DEV_DEC_UTIL');
+
+/** The most that a metric reaches on one GPU: 1 or 100; undefined for other names. */
+export function mostOf(metric: string): 1 | 100 | undefined {
+  const name = metric.replace(':', '_');
+  return ratios.has(name) ? 1 : percents.has(name) ? 100 : undefined;
+}
+
+/** What keeps a value between those of its series. */
+const keeping = wordSet(
+  'avg max min quantile avg_over_time max_over_time min_over_time last_over_time quantile_over_time or vector bool',
+  'sum',
+);
+
+/** A metric with a known range. */
+export interface RangedMetric {
+  readonly name: string;
+  /** The most that it reaches on one GPU. */
+  readonly most: 1 | 100;
+}
+
+/** The only metric of a query that returns its values, or sums of percentages; undefined if it computes something else. */
+export function rangedMetric(query: string): RangedMetric | undefined {
+  if (query.length > 10_000) return undefined;
+  const bare = withoutLabels(query);
+  if (/[^\w:.,()\s]/.test(bare)) return undefined;
+  const [name, ...others] = new Set((bare.match(/\b[a-z_][\w:]*/gi) ?? []).filter((word) => !keeping.has(word)));
+  const most = name === undefined || others.length > 0 ? undefined : mostOf(name);
+  // Sums of ratios have no bound.
+  if (name === undefined || most === undefined || (most === 1 && /\bsum\b/.test(bare))) return undefined;
+  return { name, most };
+}

@@ -1,0 +1,183 @@
+import { isUnknown, placesAt } from '../evidence/written.ts';
+import type { Referenced, ServiceFacts } from '../model/cross-references.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { ServicePort } from '../model/referenced.ts';
+import type { Manifest } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { tableOf } from '../yaml/table.ts';
+import { defineRule, type RuleContext } from './rule.ts';
+
+/**
+ * An Ingress, a route or a ServiceMonitor uses a port that its Service does not have.
+ *
+ * ## Why
+ *
+ * The port of a backend is a port of the Service, not of its pods. With another one, every request fails, while the server holds its GPUs. A
+ * ServiceMonitor names ports of Services: without one of that name, Prometheus gets no metrics, and what scales on them does not scale.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Service
+ * metadata: {name: chat}
+ * spec:
+ *   selector: {app: chat}
+ *   ports: [{name: http, port: 80, targetPort: 8000}]
+ * ---
+ * apiVersion: networking.k8s.io/v1
+ * kind: Ingress
+ * metadata: {name: gpu-chat}
+ * spec:
+ *   defaultBackend: {service: {name: chat, port: {number: 8000}}}
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Service
+ * metadata: {name: chat}
+ * spec:
+ *   selector: {app: chat}
+ *   ports: [{name: http, port: 80, targetPort: 8000}]
+ * ---
+ * apiVersion: networking.k8s.io/v1
+ * kind: Ingress
+ * metadata: {name: gpu-chat}
+ * spec:
+ *   defaultBackend: {service: {name: chat, port: {number: 80}}}
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: requests arrive for the first time.
+ *
+ * ## When it is silent
+ *
+ * For Services in other files, without a selector, or with unknown ports; for a ServiceMonitor with another port that one of its Services has; and for
+ * templates.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Ingress](https://kubernetes.io/docs/concepts/services-networking/ingress/)
+ * - [Gateway API: HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/)
+ * - [Prometheus Operator: ServiceMonitor](https://prometheus-operator.dev/docs/developer/getting-started/)
+ */
+export default defineRule({
+  topic: 'network',
+  severity: 'warning',
+  manifest(manifest, context) {
+    const { apiVersion, kind, namespace, root } = manifest;
+    const metadata = getIn(root, 'metadata');
+    const key = `${groupOf(apiVersion)}/${kind}`;
+    if (!kinds.has(key) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
+    if (kind === 'ServiceMonitor') {
+      checkMonitor(manifest, context);
+      return;
+    }
+    for (const { service, port, at } of kind === 'Ingress' ? ingressBackends(root) : routeBackends(root)) {
+      const found = context.crossReferences.service(asText(getIn(service, 'namespace')) ?? namespace, nameOf(service));
+      const ports = portsOf(found);
+      if (found === undefined || ports === undefined || ports.some((one) => one[port] === asText(at))) continue;
+      const own = ports.map((one) => one[port] ?? `${one.port} without a name`);
+      context.report({
+        message: `Service ${shorten(found.name, 40)} has no port ${shorten(asText(at) ?? '', 20)}, only ${shorten(own.join(', '), 40)}: every request to this backend fails`,
+        span: spanOf(at),
+        fixes: () => [rename(at, ports, port, context)],
+      });
+    }
+  },
+});
+
+const kinds: ReadonlySet<string> = new Set([
+  'networking.k8s.io/Ingress',
+  'gateway.networking.k8s.io/HTTPRoute',
+  'gateway.networking.k8s.io/GRPCRoute',
+  'monitoring.coreos.com/ServiceMonitor',
+]);
+
+interface Backend {
+  /** What names the Service. */
+  readonly service: Cursor;
+  /** What `at` says of its port. */
+  readonly port: 'port' | 'name';
+  readonly at: Cursor;
+}
+
+function nameOf(service: Cursor): string {
+  return asText(getIn(service, 'name')) ?? '';
+}
+
+function ingressBackends(root: Cursor): readonly Backend[] {
+  const spec = getIn(root, 'spec');
+  const services = [
+    ...placesAt(spec, 'defaultBackend.service'),
+    ...placesAt(spec, 'rules.*.http.paths.*.backend.service'),
+  ];
+  return services.flatMap((service) => {
+    const [number, name] = [getIn(service, 'port', 'number'), getIn(service, 'port', 'name')];
+    // The load balancer controller of AWS reads an annotation instead.
+    if (isUnknown(getIn(service, 'name') ?? service) || asText(name) === 'use-annotation') return [];
+    return [...backend(service, 'port', number), ...backend(service, 'name', name)];
+  });
+}
+
+function routeBackends(root: Cursor): readonly Backend[] {
+  return placesAt(getIn(root, 'spec'), 'rules.*.backendRefs.*').flatMap((ref) => {
+    const others = ['kind', 'group'].map((key) => asText(getIn(ref, key)) ?? '').join('');
+    const isOpen = isIncomplete(ref) || ['name', 'namespace'].some((key) => isUnseen(getIn(ref, key)));
+    return isOpen || !/^(?:Service)?$/.test(others) ? [] : backend(ref, 'port', getIn(ref, 'port'));
+  });
+}
+
+function backend(service: Cursor, port: Backend['port'], at: Cursor | undefined): readonly Backend[] {
+  return at === undefined || isUnknown(at) || asText(at) === undefined ? [] : [{ service, port, at }];
+}
+
+/** The known ports of a Service in the same file that sends requests to pods. */
+function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServicePort[] | undefined {
+  return found?.file === null && found.facts.selects !== null ? (found.facts.ports ?? undefined) : undefined;
+}
+
+/** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
+function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void {
+  const spec = getIn(root, 'spec');
+  const selector = getIn(spec, 'selector');
+  const labels = entries(getIn(selector, 'matchLabels'));
+  const ports = items(getIn(spec, 'endpoints')).map((one) => getIn(one, 'port'));
+  const [first] = ports;
+  const isOpen = [spec, selector, getIn(selector, 'matchLabels'), getIn(spec, 'endpoints')].some(isIncomplete);
+  if (first === undefined || isOpen || labels.length === 0 || labels.some(isUnseen)) return;
+  if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return;
+  if (ports.some((port) => port === undefined || isUnknown(port))) return;
+  const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
+  const found = context.crossReferences.servicesLabeled(namespace, wanted);
+  const all = found.flatMap(({ facts }) => facts.ports ?? []);
+  const names = new Set(ports.map(asText));
+  if (
+    found.length === 0 ||
+    found.some(({ facts }) => facts.ports === null) ||
+    all.some(({ name }) => names.has(name ?? ''))
+  )
+    return;
+  const [service] = found;
+  const own = all.map(({ name, port }) => name ?? `${port} without a name`);
+  context.report({
+    message: `Service ${shorten(service?.name ?? '', 40)} has no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(own.join(', '), 40)}: Prometheus gets no metrics of it`,
+    span: spanOf(first),
+    fixes: () => (ports.length > 1 ? [] : [rename(first, all, 'name', context)]),
+  });
+}
+
+/** The only port instead. */
+function rename(
+  at: Cursor,
+  [only, ...others]: readonly ServicePort[],
+  port: Backend['port'],
+  { document }: RuleContext,
+) {
+  const name = others.length > 0 ? null : (only?.[port] ?? null);
+  if (name === null) return undefined;
+  const value = port === 'port' && /^\d+$/.test(name) ? Number(name) : name;
+  return fix(`Use port ${shorten(name, 30)}`, 'unsafe', replaceScalar(document, at, value));
+}

@@ -1,0 +1,147 @@
+import { longestRequest } from '../catalog/context-limits.ts';
+import { meaningOf } from '../command/flag-meaning.ts';
+import { readFlags } from '../command/flags.ts';
+import { tokens } from '../command/model-server.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
+import { formatNumber } from '../cost/money.ts';
+import { mayBeRendered } from '../evidence/chart-pods.ts';
+import { processInput } from '../evidence/launch.ts';
+import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
+import { hasRun } from '../evidence/run-status.ts';
+import { llmConfigs } from '../evidence/serve-deployments.ts';
+import { lowerCount } from '../model/pod.ts';
+import { type ServedModel, servedModel } from '../model/served-model.ts';
+import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { setServerFlag } from '../rewrite/server-flag.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asText, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * The length of requests is above the model's own maximum.
+ *
+ * ## Why
+ *
+ * vLLM and SGLang compare `--max-model-len` or `--context-length` with the positions in the model's config.json at startup, and stop if it is above them. The pod
+ * keeps restarting while it holds its GPUs. Longer requests need scaled positions (`--hf-overrides` with YaRN), which many cards of models describe.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=Qwen/Qwen3-8B", "--max-model-len=131072"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=Qwen/Qwen3-8B", "--max-model-len=40960"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: longer requests are rejected.
+ *
+ * ## When it is silent
+ *
+ * If positions are scaled or the check is off (`VLLM_ALLOW_LONG_MAX_MODEL_LEN`, `SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN`); for models in folders, copies of
+ * other organizations, and models whose length is not certain; for servers that do not compare; for templates, and if other settings may be missing.
+ *
+ * ## Sources
+ *
+ * - [vllm-project/vllm#7080](https://github.com/vllm-project/vllm/pull/7080)
+ * - [vllm-project/vllm#20904](https://github.com/vllm-project/vllm/pull/20904)
+ * - [Qwen3-8B: processing long texts](https://huggingface.co/Qwen/Qwen3-8B#processing-long-texts)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  container(container, context) {
+    const { workload, document, report } = context;
+    if (mayBeRendered(workload) || isExempt(workload) || hasRun(workload.manifest)) return;
+    const served = servedModel(container, workload).model;
+    if (served === null || served.context === null || served.open.length > 0 || served.inFolder !== undefined) return;
+    if (served.engine !== 'vllm' && served.engine !== 'sglang') return;
+    const most = longestRequest(served.name);
+    if (most === undefined || served.context <= most || mayStretch(container)) return;
+    const place = placeOf(container, served, context);
+    if (place === undefined) return;
+    const flag = served.engine === 'vllm' ? '--max-model-len' : '--context-length';
+    report({
+      message: tooLong(served.name, served.context, most, served.engine === 'vllm' ? 'vLLM' : 'SGLang'),
+      span: place,
+      // What completes a part of an object may scale the positions.
+      severity: workload.partial ? 'warning' : 'error',
+      fixes: () => [
+        fix(
+          `Set ${flag} to ${formatNumber(most)}`,
+          'unsafe',
+          setServerFlag(document, container, { means: 'context-length', flag, value: String(most) }),
+        ),
+      ],
+    });
+  },
+  workload({ manifest, partial }, { document, report }) {
+    const { kind, root } = manifest;
+    if (kind !== 'RayService' || partial || document.template || /ALLOW_LONG_MAX/.test(document.text)) return;
+    for (const config of llmConfigs(root, document)) {
+      const engine = getIn(config, 'engine_kwargs');
+      const [length, model] = [getIn(engine, 'max_model_len'), getIn(config, 'model_loading_config')];
+      const name = asText(getIn(model, 'model_source') ?? getIn(model, 'model_id')) ?? '';
+      const [written, most] = [lowerCount(length, 1), longestRequest(name)];
+      if (length === undefined || written === null || most === undefined || written <= most) continue;
+      if (!entries(engine).some((one) => stretches.test(keyOf(one))))
+        report({ message: tooLong(name, written, most, 'vLLM'), span: spanOf(length) });
+    }
+  },
+});
+
+function tooLong(name: string, length: number, most: number, program: string): string {
+  return `${formatNumber(length)} tokens per request, but ${shorten(name, 40)} supports at most ${formatNumber(most)}: ${program} does not start`;
+}
+
+/** Words for scaled positions, and for another source or form of the config. */
+const stretches = /rope|overrid|hf[-_]config|config[-_]format|gguf/i;
+
+/** Whether a word or a variable may scale positions, turn the check off, or name another source of the config. */
+function mayStretch({ command, args, env, configEnv = [] }: Container): boolean {
+  const words = [...command, ...args].map(({ value }) => value);
+  const names = [...env, ...configEnv].map(({ name }) => name);
+  // Images may read the length from a variable.
+  return (
+    words.some((word) => stretches.test(word) || word.includes('_ALLOW_')) ||
+    names.some((name) => /rope|overrid|_ALLOW_|max_model_len|context_len/i.test(name))
+  );
+}
+
+/** The flag with the length; the request for devices if a field of the workload has it. Undefined if something else sets the length. */
+function placeOf(container: Container, { engine, context }: ServedModel, { document }: PodSetContext) {
+  const lines = [...container.command, ...container.args];
+  const { command, args, env } = processInput(container);
+  const flags = allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) =>
+    readFlags(words).filter((flag) => meaningOf(flag, 'context-length', engine) !== undefined),
+  );
+  const flag = flags.at(-1);
+  if (flag === undefined) return lines.length > 0 ? undefined : requestSpan(container.accelerators, container);
+  if (tokens(flag.value) !== context) return undefined;
+  return spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+}
