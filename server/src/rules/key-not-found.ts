@@ -1,7 +1,8 @@
-import { nearest } from '../catalog/spelling.ts';
+import { nearestOfFew } from '../catalog/spelling.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import type { DataKeys } from '../model/data-keys.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -116,9 +117,9 @@ function check(source: Cursor, path: string, context: PodSetContext): void {
     const span = spanOf(at);
     if (found?.plain.includes(key))
       report({ message: `${shown} is not base64: the API server rejects ${owner}; write it under stringData`, span });
-    if (found === undefined || found.keys.includes(key)) continue;
+    if (found === undefined || keySetOf(found).has(key)) continue;
     const { keys } = found;
-    const meant = keys.length === 1 ? keys[0] : nearest(key, keys)[0];
+    const meant = keys.length === 1 ? keys[0] : nearestOfFew(key, keys)[0];
     const has =
       meant === undefined
         ? ''
@@ -135,3 +136,12 @@ function check(source: Cursor, path: string, context: PodSetContext): void {
     });
   }
 }
+
+/** A file may have thousands of keys, and as many uses of them. */
+function keySetOf(found: DataKeys): ReadonlySet<string> {
+  const known = keySets.get(found) ?? new Set(found.keys);
+  keySets.set(found, known);
+  return known;
+}
+
+const keySets = new WeakMap<DataKeys, ReadonlySet<string>>();
