@@ -67,6 +67,7 @@ describe('nothing is offered for', () => {
     ['an unclosed quote', pod().replace('busybox:1.36', '"busybox:1.36')],
     ['a truncated line', pod().replace('      resources:\n', '      resour\n')],
     ['a lone carriage return', pod().replace('busybox:1.36\n', 'busybox:1.36\r      tty: true\n')],
+    ['an encrypted file', `${pod()}sops:\n  mac: ENC[AES256_GCM,data:x,iv:x,tag:x,type:str]\n  version: 3.9.0\n`],
     ['a line separator of YAML 1.1', pod().replace('the only one', 'the only\u2028one')],
   ])('%s', (_, text) => {
     expect(findingsOf(analyse(text)).length, 'the text has findings').toBeGreaterThan(0);

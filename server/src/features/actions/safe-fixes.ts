@@ -4,7 +4,7 @@ import type { Finding } from '../../rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../yaml/span.ts';
 import { disjoint } from './disjoint.ts';
 import { largestGood, type Place, type ProofBudget, proveInFile, provenFixes, provenTogether } from './proof.ts';
-import { isFullyParsed } from './text-proof.ts';
+import { isEditable } from './text-proof.ts';
 
 /** A fix with offsets of the file. */
 export interface FileFix {
@@ -77,7 +77,7 @@ function provenDocuments(
   budget: ProofBudget,
 ): ReadonlySet<number> {
   const changed = file.documents.flatMap((document, index) =>
-    (chosen[index] ?? []).length > 0 && isFullyParsed(document) ? [index] : [],
+    (chosen[index] ?? []).length > 0 && isEditable(document) ? [index] : [],
   );
   if (changed.length <= fewDocuments) return new Set();
   const length = file.documents.reduce((sum, { text }) => sum + text.length, 0);
