@@ -53,6 +53,10 @@ test.each([
   ['a template of blanks', `${pod('')}# {{ .a }}\n# {{${'\t'.repeat(many)}-x }}\n`],
   ['a line of hyphens', `a: [\n${'-'.repeat(many)}x\n`],
   ['thousands of keys that are almost those of a Secret', manyKeys],
+  [
+    'thousands of unknown fields',
+    `${pod('')}${Array.from({ length: 4000 }, (_, index) => `unkown${index}: {v: 1}\n`).join('')}`,
+  ],
   ['a region of letters', machineTemplate(`${'a1'.repeat(40)}!`)],
 ])('%s', (_, text) => {
   expect(() => findingsOf(analyse(text))).not.toThrow();
