@@ -21,6 +21,17 @@ metadata: {name: long}
 spec: {template: {spec: {failureDomain: "${failureDomain}"}}}
 `;
 const many = 100_000;
+const count = 3000;
+const manyKeys = `apiVersion: v1
+kind: Secret
+metadata: {name: access}
+data:
+${Array.from({ length: count }, (_, index) => `  access-key-${index}a: YQ==\n`).join('')}---
+${pod('          env:\n')}${Array.from(
+  { length: count },
+  (_, index) =>
+    `            - {name: K${index}, valueFrom: {secretKeyRef: {name: access, key: acess-key-${index}b}}}\n`,
+).join('')}`;
 
 test.each([
   ['line ends of old computers in front of an error', `${'x: 1\r'.repeat(many)}a: [`],
@@ -41,6 +52,11 @@ test.each([
   ['tags in the place of values', `kind: ${'name:!'.repeat(many)}\n`],
   ['a template of blanks', `${pod('')}# {{ .a }}\n# {{${'\t'.repeat(many)}-x }}\n`],
   ['a line of hyphens', `a: [\n${'-'.repeat(many)}x\n`],
+  ['thousands of keys that are almost those of a Secret', manyKeys],
+  [
+    'thousands of unknown fields',
+    `${pod('')}${Array.from({ length: 4000 }, (_, index) => `unkown${index}: {v: 1}\n`).join('')}`,
+  ],
   ['a region of letters', machineTemplate(`${'a1'.repeat(40)}!`)],
 ])('%s', (_, text) => {
   expect(() => findingsOf(analyse(text))).not.toThrow();

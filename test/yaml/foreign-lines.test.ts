@@ -91,6 +91,16 @@ describe("what YAML 1.2 accepts and Kubernetes' parser rejects", () => {
     expect(modelOf(document?.root ?? null)).toEqual({ a: 1, b: { c: 2 } });
   });
 
+  test.each([
+    '\ufeff---\n\ufeffa: {b: 1}\nc: 2\n',
+    '--- # next\r\n\ufeffa: {b: 1}\r\nc: 2\r\n',
+    '\n\n\ufeffa: {b: 1}\nc: 2\n',
+  ])('a byte order mark in front of a document is in no key: %j', (text) => {
+    const [document] = parseYaml(text).documents;
+    expect(problems(text)).toEqual([]);
+    expect(modelOf(document?.root ?? null)).toEqual({ a: { b: 1 }, c: 2 });
+  });
+
   test.each(['---\n\ufeffa: 1\n', '\ufeff---\na: 1\n', '{? a\n  b : c}\n'])('others are silent: %j', (text) => {
     expect(problems(text)).toEqual([]);
   });

@@ -59,6 +59,11 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
     .slice(0, 3);
 }
 
+/** The same among the names in files; empty if there are many, because comparing many with many takes too long. */
+export function nearestOfFew(word: string, names: readonly string[]): readonly string[] {
+  return names.length > 100 ? [] : nearest(word, names);
+}
+
 /** Levenshtein distance with swapped neighbors as one edit; infinite once it must exceed the limit. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return Number.POSITIVE_INFINITY;

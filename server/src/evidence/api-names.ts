@@ -35,7 +35,7 @@ export function isCertain({ holder }: ApiProblem, meant: MeantField | undefined)
 export function meantField({ at, holder, field }: ApiProblem): MeantField | undefined {
   const inner = innerField(holder, field);
   if (inner !== undefined) return { as: 'below', path: inner };
-  const free = [...apiFields(holder.type).values()].filter(({ name }) => getIn(holder.at, name) === undefined);
+  const free = freeFields(holder);
   const certain =
     free.find(({ name }) => isSameName(field, name)) ??
     free.find(({ name }) => isSlip(field, name)) ??
@@ -132,6 +132,17 @@ function isListed(item: Cursor, field: string): boolean {
   return field === 'environment' ? getIn(item, 'name') !== undefined : item.node.kind === 'scalar';
 }
 
+/** The fields that a mapping does not have; found once, because it may have thousands of unknown ones. */
+function freeFields(holder: ApiHolder): readonly ApiField[] {
+  const known = freeOf.get(holder);
+  if (known !== undefined) return known;
+  const found = [...apiFields(holder.type).values()].filter(({ name }) => getIn(holder.at, name) === undefined);
+  freeOf.set(holder, found);
+  return found;
+}
+
+const freeOf = new WeakMap<ApiHolder, readonly ApiField[]>();
+
 /** Whether a mapping has only fields of another field's type, and several. */
 function hasFieldsOf(at: Cursor, { type }: ApiField): boolean {
   const keys = entries(at).map(keyOf);
@@ -188,8 +199,8 @@ function innerField({ at, type }: ApiHolder, field: string): readonly string[] |
     ({ name, type: inner }) =>
       inner.form === 'object' &&
       name !== 'metadata' &&
-      getIn(at, name) !== undefined &&
-      apiFields(inner.name).has(field),
+      apiFields(inner.name).has(field) &&
+      getIn(at, name) !== undefined,
   );
   return onlyOne(written.map(({ name }) => [name]));
 }
@@ -201,8 +212,8 @@ function siblingWith({ at, type, above }: ApiHolder, field: string): string | un
     ({ name, type: inner }) =>
       inner.form === 'object' &&
       name !== keyOf(at) &&
-      getIn(above.at, name) !== undefined &&
-      apiFields(inner.name).has(field),
+      apiFields(inner.name).has(field) &&
+      getIn(above.at, name) !== undefined,
   );
   return onlyOne(written.map(({ name }) => name));
 }
@@ -213,9 +224,6 @@ const maxDepth = 4;
 function pathBelow({ at, type, above }: ApiHolder, field: string): readonly string[] | undefined {
   if (above === undefined && apiFields('ObjectMeta').has(field)) return ['metadata'];
   if (commonFields.has(field)) return undefined;
-  const strays = entries(at)
-    .map(keyOf)
-    .filter((name) => !apiFields(type).has(name));
   let level: readonly { readonly type: string; readonly path: readonly string[] }[] = [{ type, path: [] }];
   for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
     level = level.flatMap((here) =>
@@ -226,7 +234,9 @@ function pathBelow({ at, type, above }: ApiHolder, field: string): readonly stri
     const found = level.filter((here) => apiFields(here.type).has(field));
     const written = found.filter(({ path }) => getIn(at, ...path) !== undefined);
     // Fields that are misplaced together belong together: `path` and `port` of a probe.
-    const together = found.filter((here) => strays.every((name) => apiFields(here.type).has(name)));
+    const together = found.filter((here) =>
+      entries(at).every((entry) => apiFields(type).has(keyOf(entry)) || apiFields(here.type).has(keyOf(entry))),
+    );
     const [only, ...others] = [written, together].find((some) => some.length > 0) ?? found;
     if (only !== undefined) return others.length === 0 ? only.path : undefined;
   }

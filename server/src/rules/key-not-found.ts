@@ -1,9 +1,10 @@
-import { nearest } from '../catalog/spelling.ts';
+import { nearestOfFew } from '../catalog/spelling.ts';
 import { dataKinds, filesNamedIn, filesOfVolume } from '../evidence/config-files.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import type { DataKeys } from '../model/data-keys.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -130,7 +131,7 @@ function checkFiles(container: Container, context: PodSetContext): void {
       const span = spanOfWords(document, lines, [file.word, file.word]);
       const isElsewhere = container.volumeMounts.some((one) => one.mountPath === path);
       if (files === undefined || files.includes(file.name) || isElsewhere || span === undefined) continue;
-      const meant = files.length === 1 ? files[0] : nearest(file.name, files)[0];
+      const meant = files.length === 1 ? files[0] : nearestOfFew(file.name, files)[0];
       const has = meant === undefined ? '' : ` (it has ${shorten(meant, 30)})`;
       report({
         severity: 'warning',
@@ -158,9 +159,9 @@ function check(source: Cursor, path: string, context: PodSetContext): void {
     const span = spanOf(at);
     if (found?.plain.includes(key))
       report({ message: `${shown} is not base64: the API server rejects ${owner}; write it under stringData`, span });
-    if (found === undefined || found.keys.includes(key)) continue;
+    if (found === undefined || keySetOf(found).has(key)) continue;
     const { keys } = found;
-    const meant = keys.length === 1 ? keys[0] : nearest(key, keys)[0];
+    const meant = keys.length === 1 ? keys[0] : nearestOfFew(key, keys)[0];
     const has =
       meant === undefined
         ? ''
@@ -177,3 +178,12 @@ function check(source: Cursor, path: string, context: PodSetContext): void {
     });
   }
 }
+
+/** A file may have thousands of keys, and as many uses of them. */
+function keySetOf(found: DataKeys): ReadonlySet<string> {
+  const known = keySets.get(found) ?? new Set(found.keys);
+  keySets.set(found, known);
+  return known;
+}
+
+const keySets = new WeakMap<DataKeys, ReadonlySet<string>>();

@@ -2,7 +2,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, type Cursor, entries, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -89,9 +89,9 @@ export default defineRule({
       report({
         message: `${keyOf(at)} has no effect as an annotation: its scheduler reads only the label; move it to labels`,
         span: keySpanOf(at),
-        // Other annotations stay.
+        // Other annotations stay, also those that a template adds.
         fixes: () =>
-          entries(at.parent).length === 1
+          entries(at.parent).length === 1 && !isIncomplete(at.parent)
             ? [fix('Rename annotations to labels', 'unsafe', renameKey(document, at.parent, 'labels'))]
             : [],
       });

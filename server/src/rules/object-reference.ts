@@ -1,4 +1,4 @@
-import { nearest } from '../catalog/spelling.ts';
+import { nearestOfFew } from '../catalog/spelling.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { lostNames } from '../evidence/own-names.ts';
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
@@ -190,15 +190,12 @@ function checkNames({ kind, manifest }: Workload, { document, report }: Workload
       message: `No ${what} is named ${shorten(name, 30)}, only ${listed(known)}: ${effect ?? `its controller rejects the ${kind}`}`,
       span: spanOf(at),
       fixes: () => {
-        // Comparing many names with many others takes too long.
-        const others = effect === undefined && known.length <= maxCompared ? nearest(name, known) : [];
+        const others = effect === undefined ? nearestOfFew(name, known) : [];
         return others.map((other) => fix(`Change to ${other}`, 'unsafe', replaceScalar(document, at, other)));
       },
     });
   }
 }
-
-const maxCompared = 100;
 
 function listed(names: readonly string[]): string {
   const shown = names.slice(0, 2).map((name) => shorten(name, 20));

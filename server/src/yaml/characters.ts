@@ -6,9 +6,19 @@ import type { YamlProblem } from './node.ts';
  */
 export function withLineFeeds(text: string): string {
   // The library counts the byte order mark as a column of its line, libyaml does not.
-  const unmarked = /^\uFEFF[ \t]/.test(text) ? `\n${text.slice(1)}` : text;
+  const unmarked = /^\uFEFF[ \t]/.test(text) ? `\n${text.slice(1)}` : withoutLaterMark(text);
   return oddBreaks.test(unmarked) ? unmarked.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n') : unmarked;
 }
+
+/** A mark behind the line `---`, as in files that were joined, trades places with the line break, so that it is in no key. */
+function withoutLaterMark(text: string): string {
+  if (text.indexOf('\uFEFF', 1) === -1) return text;
+  const at = beforeMarks.exec(text)?.[0].length ?? 0;
+  return at > 0 && text.charAt(at) === '\uFEFF' ? `${text.slice(0, at - 1)} \n${text.slice(at + 1)}` : text;
+}
+
+/** The lines behind which a byte order mark may be. */
+const beforeMarks = /^(?:\uFEFF?---[^\n]*|[^\S\uFEFF]*)\n/;
 
 const oddBreaks = /\r(?!\n)|[\u0085\u2028\u2029]/;
 
@@ -26,8 +36,7 @@ export function illegalCharacter(text: string): YamlProblem | undefined {
 /** A byte order mark at the start of a later line, from files that were joined: the parser takes it for indentation. */
 function strayMark(text: string): YamlProblem | undefined {
   if (text.indexOf('\uFEFF', 1) === -1) return undefined;
-  const found = /^(?:\uFEFF?---[^\n]*|\s*)\n/.exec(text);
-  const start = text.indexOf('\n\uFEFF', found?.[0].length ?? 0) + 1;
+  const start = text.indexOf('\n\uFEFF', beforeMarks.exec(text)?.[0].length ?? 0) + 1;
   return start === 0
     ? undefined
     : {

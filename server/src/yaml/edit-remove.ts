@@ -57,7 +57,7 @@ export function removeItem(doc: YamlDocument, item: Cursor | undefined): readonl
 function dashOf(text: string, from: number, column: number): number | undefined {
   let line = lineStart(text, from);
   for (let tries = 0; tries < 100; tries++) {
-    const at = line + column + (line === 0 && text.charCodeAt(0) === 0xfeff ? 1 : 0);
+    const at = line + column + (text.charCodeAt(line) === 0xfeff ? 1 : 0);
     if (at <= from && text.charAt(at) === '-' && /^[\s-]*$/.test(text.slice(line + 1, at))) return at;
     if (line === 0) return undefined;
     line = lineStart(text, line - 1);

@@ -19,7 +19,9 @@ export function replaceScalar(
   const { node } = target;
   if (node.templated && doc.template) return undefined;
   if (hasTag(doc.text, node.span.start)) return undefined;
-  const place = placeOf(doc, target);
+  const around = placeOf(doc, target);
+  // JSON has no plain text.
+  const place = around === 'json' && node.style === 'plain' && typeof node.value === 'string' ? 'flow' : around;
   if (node.span.start === node.span.end)
     return fillEmpty(doc, node, renderScalar(value, place, styleAt(doc, target).quote));
   if (node.style === 'literal' || node.style === 'folded') return replaceBlock(doc, target, node, value);

@@ -34,7 +34,7 @@ export function nextLine(text: string, offset: number): number {
 /** The column of an offset; a byte order mark does not count. */
 export function columnOf(text: string, offset: number): number {
   const start = lineStart(text, offset);
-  return offset - start - (start === 0 && text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  return offset - start - (text.charCodeAt(start) === 0xfeff ? 1 : 0);
 }
 
 /** Only white space precedes the offset on its line. */

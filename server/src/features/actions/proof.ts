@@ -7,7 +7,7 @@ import {
   areApplicable,
   counted,
   hasMore,
-  isFullyParsed,
+  isEditable,
   isJson,
   keepsLineEnds,
   parsesAlike,
@@ -55,7 +55,7 @@ export function prove(
 ): DocumentAnalysis | undefined {
   budget.characters -= document.text.length;
   const edits = changes.flatMap((change) => change.edits);
-  if (!isFullyParsed(document) || !areApplicable(edits, document.text)) return undefined;
+  if (!isEditable(document) || !areApplicable(edits, document.text)) return undefined;
   const text = applyEdits(document.text, edits);
   if (!splitsAlike(document, text)) return undefined;
   const after = document.withText(text);
@@ -127,7 +127,7 @@ function sharedFacts({ summary }: DocumentAnalysis): string {
 function keepsPromises(before: DocumentAnalysis, after: DocumentAnalysis, changes: readonly Change[]): boolean {
   const edits = changes.flatMap((change) => change.edits);
   return (
-    isFullyParsed(before) &&
+    isEditable(before) &&
     areApplicable(edits, before.text) &&
     after.text !== before.text &&
     keepsLineEnds(before.text, edits) &&

@@ -4,7 +4,7 @@ import type { Finding } from '../../rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../yaml/span.ts';
 import { disjoint } from './disjoint.ts';
 import { largestGood, type Place, type ProofBudget, proveInFile, provenFixes, provenTogether } from './proof.ts';
-import { isFullyParsed } from './text-proof.ts';
+import { isEditable } from './text-proof.ts';
 
 /** A fix with offsets of the file. */
 export interface FileFix {
@@ -54,12 +54,27 @@ function chooseFixes(file: FileAnalysis, characters: number, choice: string, cho
 /** Up to this many documents are proven one by one, so that an edit repeats only one proof. */
 const fewDocuments = 20;
 
-/** The proven fixes of all findings of a file, for a report. In many documents, the first fix of each finding is proven together. */
+/**
+ * The proven fixes of all findings of a file, for a report. In many documents, one fix of each finding is proven at a time, all together:
+ * a proof of each would cost a copy of the file.
+ */
 export function reportedFixes(file: FileAnalysis): ReadonlySet<Fix> {
-  const budget = { characters: 0, fileCharacters: 20 * editorBudget };
-  const first = file.documents.map((document) => chosenIn(document, ({ fixes }) => fixes[0]));
-  const together = provenDocuments(file, first, budget);
-  const proven = new Set(first.flatMap((some, index) => (together.has(index) ? some.map(({ fix }) => fix) : [])));
+  const budget = { characters: 0, fileCharacters: 2 * copiedCharacters };
+  const proven = new Set<Fix>();
+  const tried = new Set<Fix>();
+  while (budget.fileCharacters > copiedCharacters) {
+    const some = file.documents.map((document) =>
+      chosenIn(document, ({ fixes }) => fixes.find((fix) => !tried.has(fix))),
+    );
+    if (some.filter(({ length }) => length > 0).length <= fewDocuments) break;
+    const together = provenDocuments(file, some, budget);
+    for (const [index, own] of some.entries()) {
+      for (const { fix } of own) {
+        tried.add(fix);
+        if (together.has(index)) proven.add(fix);
+      }
+    }
+  }
   for (const document of file.documents) {
     budget.characters = 2 * editorBudget;
     for (const fix of provenFixes({ file, document }, document.findings, budget, proven)) proven.add(fix);
@@ -77,7 +92,7 @@ function provenDocuments(
   budget: ProofBudget,
 ): ReadonlySet<number> {
   const changed = file.documents.flatMap((document, index) =>
-    (chosen[index] ?? []).length > 0 && isFullyParsed(document) ? [index] : [],
+    (chosen[index] ?? []).length > 0 && isEditable(document) ? [index] : [],
   );
   if (changed.length <= fewDocuments) return new Set();
   const length = file.documents.reduce((sum, { text }) => sum + text.length, 0);

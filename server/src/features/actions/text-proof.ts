@@ -1,4 +1,6 @@
 import type { DocumentAnalysis } from '../../analysis.ts';
+import { getIn, rootCursor } from '../../yaml/cursor.ts';
+import type { YamlDocument } from '../../yaml/node.ts';
 import { splitObjects } from '../../yaml/parse.ts';
 import type { TextEdit } from '../../yaml/span.ts';
 import { splitList } from '../../yaml/split-list.ts';
@@ -7,8 +9,18 @@ import { splitList } from '../../yaml/split-list.ts';
  * False if the parser had to recover from errors, including duplicate keys, and for line endings that Kubernetes' parser counts differently:
  * YAML 1.1 has more of them.
  */
-export function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
+function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
   return document.skipped === null && document.problems.length === 0 && !/\r(?!\n)|[\u0085\u2028\u2029]/.test(text);
+}
+
+/** Whether an edit leaves the document usable: it was read without errors, and SOPS has not signed its values. */
+export function isEditable(analysis: DocumentAnalysis): boolean {
+  return isFullyParsed(analysis) && !isSigned(analysis.document);
+}
+
+/** The signature (`mac`) covers every value of an encrypted file, and SOPS decrypts none without it. https://getsops.io/docs/ */
+function isSigned({ root }: YamlDocument): boolean {
+  return root !== null && getIn(rootCursor(root), 'sops', 'mac') !== undefined;
 }
 
 /** Whether there are edits, all within the text, which do not overlap and insert little enough to review. */
