@@ -195,7 +195,7 @@ function requestedNames(containers: readonly RequestingContainer[]): readonly st
 function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossReferences }: LoweringContext): PodSet {
   const { pod } = source;
   const { namespace } = manifest;
-  const volumes = lowerVolumes(pod);
+  const volumes = [...lowerVolumes(pod), ...(source.volumes ?? [])];
   const containers = (source.containers ?? lowerContainers(pod)).map((container) => ({
     ...withConfigEnv(withScripts(container, volumes, namespace, crossReferences), namespace, crossReferences),
     modelConfig: crossReferences.modelConfig,

@@ -1,4 +1,5 @@
 import { isSlip } from '../catalog/spelling.ts';
+import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -82,7 +83,7 @@ export default defineRule({
     const { podSet, workload, document } = context;
     if (!usesAccelerators(container, context.podSet)) return;
     // What uses a definition or a patch may mount something else there.
-    const isOpen = document.template || workload.partial || workload.role === 'definition';
+    const isOpen = mayBeRendered(workload) || mayBeCompleted(workload) || workload.role === 'definition';
     const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
     if (empty !== undefined) {
       const { path, volume } = empty;

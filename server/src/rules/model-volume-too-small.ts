@@ -1,3 +1,4 @@
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
 import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { estimateServing } from '../memory/serving.ts';
@@ -103,7 +104,7 @@ export default defineRule({
   },
   container(container, context) {
     const { workload, podSet, options, document, report } = context;
-    if (workload.partial && container.fromTemplate !== true) return;
+    if (mayBeCompleted(workload) && container.fromTemplate !== true) return;
     const loader = pulledModel(container, workload) ?? modelLoader(container, podSet, workload, options);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
@@ -169,7 +170,9 @@ function capacityOf(volume: Volume | undefined, name: string, context: PodSetCon
   }
   const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
   const claim = asText(claimName);
-  if (claimName === undefined || claim === undefined) return undefined;
+  // The common library makes the claim.
+  if (claimName === undefined) return written(getIn(at, source, 'size'), `the volume ${shorten(name, 30)}`);
+  if (claim === undefined) return undefined;
   const found = context.crossReferences.volumeClaim(context.workload.namespace, claim);
   if (found === undefined || found.siblingFolder || found.facts.bytes === null) return undefined;
   const inFile = found.file === null ? '' : ` (${shorten(found.file)})`;
