@@ -13,13 +13,13 @@ import type { AcceleratorRequest } from './workload.ts';
 export function namedCards(block: Cursor): readonly AcceleratorRequest[] {
   for (let at: Cursor | undefined = block; at !== undefined; at = at.parent) if (describesNodes(at)) return [];
   for (const holder of holdersIn(block)) {
-    const isOwn = !holdsDevices(keyOf(holder));
+    const isOwn = holder === block || keyOf(holder) === 'resources';
     if (asBoolean(getIn(holder, 'enabled')) === false) continue;
     const count = [holder, getIn(holder, 'limits'), getIn(holder, 'requests')]
       .flatMap((amounts) => entries(amounts))
       .find((entry) => (isOwn ? countKey : innerCountKey).test(keyOf(entry)));
     if (count === undefined || isTemplated(count) || !/^[1-9]\d?$/.test(asText(count) ?? '')) continue;
-    const [card] = cardsIn(holder);
+    const [card] = cardsIn(holder, isOwn);
     if (card !== undefined) return requestOf(card, count);
   }
   return [];
@@ -27,7 +27,8 @@ export function namedCards(block: Cursor): readonly AcceleratorRequest[] {
 
 /** The resource of the card that a mapping, or its resources, name: `resources: {limits: {gpu: 1}, gpuProduct: L40S}`. */
 export function namedResource(block: Cursor): string | undefined {
-  const cards = new Set(holdersIn(block).flatMap(cardsIn));
+  const isOwn = (holder: Cursor) => holder === block || keyOf(holder) === 'resources';
+  const cards = new Set(holdersIn(block).flatMap((holder) => cardsIn(holder, isOwn(holder))));
   return cards.size === 1 ? [...cards][0] : undefined;
 }
 
@@ -38,8 +39,8 @@ function holdersIn(block: Cursor): readonly Cursor[] {
   return [block, ...(resources === undefined ? [] : [resources]), ...inner];
 }
 
-function cardsIn(holder: Cursor): readonly string[] {
-  const above = holdsDevices(keyOf(holder)) ? `${keyOf(holder)}.` : '';
+function cardsIn(holder: Cursor, isOwn: boolean): readonly string[] {
+  const above = isOwn ? '' : `${keyOf(holder)}.`;
   return entries(holder).flatMap((entry) => cardOf(entry, above));
 }
 

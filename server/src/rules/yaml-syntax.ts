@@ -1,4 +1,5 @@
 import { lostAccelerator } from '../evidence/lost-keys.ts';
+import { inlineValues } from '../model/inline-values.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -93,6 +94,10 @@ export default defineRule({
       }
       context.report({ message, span, severity: readable === true ? 'warning' : 'error' });
     }
+  },
+  manifest(manifest, { report }) {
+    for (const { problems = [] } of inlineValues(manifest))
+      for (const { message, span } of problems) report({ message, span, severity: 'warning' });
   },
 });
 
