@@ -84,7 +84,8 @@ export default defineRule({
     const { podSet, workload, document } = context;
     if (!usesAccelerators(container, context.podSet)) return;
     // What uses a definition or a patch may mount something else there.
-    const isOpen = mayBeRendered(workload) || mayBeCompleted(workload) || workload.role === 'definition';
+    const mayChange = mayBeRendered(workload) || mayBeCompleted(workload) || mayMountMore(container);
+    const isOpen = mayChange || workload.role === 'definition';
     const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
     if (empty !== undefined) {
       const { path, volume } = empty;

@@ -1,11 +1,13 @@
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
 import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
+import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { estimateServing } from '../memory/serving.ts';
 import { leastWeightsGiB } from '../memory/weights.ts';
 import { useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -104,7 +106,10 @@ export default defineRule({
   },
   container(container, context) {
     const { workload, podSet, options, document, report } = context;
-    if (mayBeCompleted(workload) && container.fromTemplate !== true) return;
+    // Other values, and templates, may mount another volume; one that the values limit themselves is likely this one.
+    const isOpen = mayBeCompleted(workload) && container.fromTemplate !== true;
+    if (isOpen && !isValues(workload)) return;
+    if (workload.partial && container.fromTemplate !== true && mayMountMore(container)) return;
     const loader = pulledModel(container, workload) ?? modelLoader(container, podSet, workload, options);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
@@ -112,7 +117,9 @@ export default defineRule({
     const directory = modelDirectory(container, podSet, loader.program);
     const capacity =
       directory === undefined
-        ? ofContainer(container, podSet)
+        ? isOpen
+          ? undefined
+          : ofContainer(container, podSet)
         : capacityOf(directory.volume, directory.mount.name, context);
     if (capacity === undefined) return;
     const { bytes, size, place, what, fails } = capacity;
@@ -120,6 +127,7 @@ export default defineRule({
     if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
     const needed = sizeFor(loader.weightsGiB);
     report({
+      ...(isOpen && { severity: 'info' }),
       message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
       span: place,
       fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
