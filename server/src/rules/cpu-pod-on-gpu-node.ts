@@ -62,7 +62,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For infrastructure, for privileged pods and pods with host paths (they serve the node), and for control pods of objects that request
  * accelerators elsewhere. For claims, fractions by annotation, runtime classes (which may provide GPUs) and other extended resources. For
- * patches, definitions, and templates that insert the resources. For bases to which a kustomize overlay adds accelerators.
+ * patches, definitions, and templates that insert the resources. For bases to which a kustomize overlay adds accelerators. For requests in the wrong
+ * place of app-template's values, which gpu-misplaced reports.
  *
  * ## Sources
  *

@@ -84,7 +84,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the pods must run on one node, for shares of a GPU, for storage classes of file systems that several nodes can mount anyway and of local
- * disks, and if the claim is not in the same project. In the values of charts, which may make a StatefulSet, it is **information**.
+ * disks, and if the claim is not in the same project. In the values of charts, which may make a StatefulSet, it is
+ * **information**, except for those of app-template.
  *
  * ## Sources
  *
