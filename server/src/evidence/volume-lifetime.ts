@@ -59,9 +59,12 @@ export function volumeNamed({ volumes }: PodSet, name: string): Volume | undefin
 }
 
 /** Whether a template may mount more, or elsewhere, than is written. */
-export const mayMountMore = once(({ at }: Container): boolean => {
-  const mounts = getIn(at, 'volumeMounts');
-  return isUnseen(mounts) || items(mounts).some((mount) => isUnseen(mount) || isTemplated(getIn(mount, 'mountPath')));
+export const mayMountMore = once(({ at, volumeMounts }: Container): boolean => {
+  const mounts = [...items(getIn(at, 'volumeMounts')), ...volumeMounts.map((mount) => mount.at)];
+  return (
+    isUnseen(getIn(at, 'volumeMounts')) ||
+    mounts.some((mount) => isUnseen(mount) || isTemplated(getIn(mount, 'mountPath')))
+  );
 });
 
 /** Whether a writable mount outlives the node, or may. A volume that the pod does not declare comes from a claim template. */

@@ -1,5 +1,6 @@
 import { asText, type Cursor, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
-import { documentsInBlock } from '../yaml/embedded.ts';
+import { readBlock } from '../yaml/embedded.ts';
+import type { YamlProblem } from '../yaml/node.ts';
 import { groupOf } from './manifest.ts';
 import type { Manifest } from './workload.ts';
 
@@ -9,11 +10,15 @@ export interface InlineValues {
   /** The name of the chart; undefined if another object names it. */
   readonly chart: string | undefined;
   readonly release: string | null;
+  /** The kind of an object that stands for the release. Without it, other objects may be named like the release. */
+  readonly kind?: string;
   readonly namespace: string | null;
   /** No other values are merged into these. */
   readonly isWhole: boolean;
   /** The chart is installed any number of times. */
   readonly isGenerated?: true;
+  /** Those of values in a text of their own. */
+  readonly problems?: readonly YamlProblem[];
 }
 
 /** The values in an object of Flux, Argo CD, Rancher Fleet, k3s and the like; empty for all other objects. */
@@ -95,9 +100,9 @@ function setsOneValue(source: Cursor): boolean {
 
 type Release = Omit<InlineValues, 'values'>;
 
-function release({ name, namespace }: Manifest, chart: string | undefined): Release {
+function release({ name, namespace, kind }: Manifest, chart: string | undefined): Release {
   // An OCI address ends with the name of the chart.
-  return { chart: chart?.slice(chart.lastIndexOf('/') + 1), release: name, namespace, isWhole: true };
+  return { chart: chart?.slice(chart.lastIndexOf('/') + 1), release: name, kind, namespace, isWhole: true };
 }
 
 /** A HelmChartConfig has the name of its HelmChart. */
@@ -113,7 +118,7 @@ function at(values: Cursor | undefined, rest: Release): readonly InlineValues[] 
 /** Values as YAML in a literal block. */
 function inBlock({ document }: Manifest, block: Cursor | undefined, rest: Release): readonly InlineValues[] {
   if (block?.node.kind !== 'scalar') return [];
-  return documentsInBlock(document, block.node).map((root) => ({ values: rootCursor(root), ...rest }));
+  return readBlock(document, block.node).map(({ root, problems }) => ({ values: rootCursor(root), problems, ...rest }));
 }
 
 function argoSources(spec: Cursor | undefined, manifest: Manifest): readonly InlineValues[] {
@@ -137,16 +142,15 @@ function kustomizeCharts(manifest: Manifest): readonly InlineValues[] {
   return items(getIn(manifest.root, 'helmCharts')).flatMap((chart) => {
     const name = asText(getIn(chart, 'releaseName')) ?? asText(getIn(chart, 'name')) ?? null;
     const isWhole = getIn(chart, 'valuesFile') === undefined && getIn(chart, 'additionalValuesFiles') === undefined;
-    const rest = { ...release(manifest, asText(getIn(chart, 'name'))), release: name, isWhole };
-    return at(getIn(chart, 'valuesInline'), rest);
+    const { kind: _, ...own } = release(manifest, asText(getIn(chart, 'name')));
+    return at(getIn(chart, 'valuesInline'), { ...own, release: name, isWhole });
   });
 }
 
 /** Files of values, which other values may precede or follow. */
 function inConfigMap(manifest: Manifest): readonly InlineValues[] {
+  const { kind: _, ...place } = release(manifest, undefined);
   return entries(getIn(manifest.root, 'data')).flatMap((file) =>
-    /values[\w.-]{0,100}\.ya?ml$/.test(keyOf(file))
-      ? inBlock(manifest, file, { ...release(manifest, undefined), isWhole: false })
-      : [],
+    /values[\w.-]{0,100}\.ya?ml$/.test(keyOf(file)) ? inBlock(manifest, file, { ...place, isWhole: false }) : [],
   );
 }

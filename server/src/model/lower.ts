@@ -87,7 +87,7 @@ function ofUnknownSize(block: ValuesBlock): ValuesBlock {
 /** Only a known chart tells how many pods it makes of its values; others count as a definition and are priced per replica. */
 function lowerValues(
   { path, root, podSet, counted, released, role, wholeResources }: ValuesBlock,
-  { release, namespace }: Pick<InlineValues, 'release' | 'namespace'>,
+  { release, namespace, kind = valuesKind }: Pick<InlineValues, 'release' | 'namespace' | 'kind'>,
   document: YamlDocument,
   context: LoweringContext,
 ): Workload {
@@ -96,7 +96,7 @@ function lowerValues(
     document,
     root,
     apiVersion: '',
-    kind: valuesKind,
+    kind,
     name: names.length === 0 ? null : names.join(': '),
     namespace,
     labels: [],
@@ -195,7 +195,7 @@ function requestedNames(containers: readonly RequestingContainer[]): readonly st
 function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossReferences }: LoweringContext): PodSet {
   const { pod } = source;
   const { namespace } = manifest;
-  const volumes = lowerVolumes(pod);
+  const volumes = [...lowerVolumes(pod), ...(source.volumes ?? [])];
   const containers = (source.containers ?? lowerContainers(pod)).map((container) => ({
     ...withConfigEnv(withScripts(container, volumes, namespace, crossReferences), namespace, crossReferences),
     modelConfig: crossReferences.modelConfig,

@@ -181,7 +181,7 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
     for (const entry of entries(at).slice(0, 64)) {
       const key = keyOf(entry);
       if (entry.node.kind !== 'map') found.push(...fieldHint(entry, key));
-      else if (holdsDevices(key) || key === 'model')
+      else if (holdsDevices(key) || key === 'model' || key === 'resources')
         for (const field of entries(entry).slice(0, 64)) found.push(...fieldHint(field, `${key}.${keyOf(field)}`));
     }
   }

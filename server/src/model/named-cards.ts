@@ -12,16 +12,36 @@ import type { AcceleratorRequest } from './workload.ts';
  */
 export function namedCards(block: Cursor): readonly AcceleratorRequest[] {
   for (let at: Cursor | undefined = block; at !== undefined; at = at.parent) if (describesNodes(at)) return [];
-  const holders = [block, ...entries(block).filter((entry) => entry.node.kind === 'map' && holdsDevices(keyOf(entry)))];
-  for (const holder of holders) {
-    const isOwn = holder === block;
+  for (const holder of holdersIn(block)) {
+    const isOwn = holder === block || keyOf(holder) === 'resources';
     if (asBoolean(getIn(holder, 'enabled')) === false) continue;
-    const count = entries(holder).find((entry) => (isOwn ? countKey : innerCountKey).test(keyOf(entry)));
+    const count = [holder, getIn(holder, 'limits'), getIn(holder, 'requests')]
+      .flatMap((amounts) => entries(amounts))
+      .find((entry) => (isOwn ? countKey : innerCountKey).test(keyOf(entry)));
     if (count === undefined || isTemplated(count) || !/^[1-9]\d?$/.test(asText(count) ?? '')) continue;
-    const card = entries(holder).flatMap((entry) => cardOf(entry, isOwn ? '' : `${keyOf(holder)}.`))[0];
+    const [card] = cardsIn(holder, isOwn);
     if (card !== undefined) return requestOf(card, count);
   }
   return [];
+}
+
+/** The resource of the card that a mapping, or its resources, name: `resources: {limits: {gpu: 1}, gpuProduct: L40S}`. */
+export function namedResource(block: Cursor): string | undefined {
+  const isOwn = (holder: Cursor) => holder === block || keyOf(holder) === 'resources';
+  const cards = new Set(holdersIn(block).flatMap((holder) => cardsIn(holder, isOwn(holder))));
+  return cards.size === 1 ? [...cards][0] : undefined;
+}
+
+/** The mappings that describe a block's devices: itself, its resources, and those for devices alone. */
+function holdersIn(block: Cursor): readonly Cursor[] {
+  const resources = getIn(block, 'resources');
+  const inner = entries(block).filter((entry) => entry.node.kind === 'map' && holdsDevices(keyOf(entry)));
+  return [block, ...(resources === undefined ? [] : [resources]), ...inner];
+}
+
+function cardsIn(holder: Cursor, isOwn: boolean): readonly string[] {
+  const above = isOwn ? '' : `${keyOf(holder)}.`;
+  return entries(holder).flatMap((entry) => cardOf(entry, above));
 }
 
 /** Pools and inventories have cards; they request none. */

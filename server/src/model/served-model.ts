@@ -116,6 +116,9 @@ interface NameFound {
   readonly detail: string | null;
 }
 
+/** What a variable, a placeholder or a masked template leaves open. */
+const unread = /[{$<\uE000]/;
+
 /** The model's name: what KServe and the like download, else the flag, else the argument, else the image. */
 function nameOf(start: ServerStart, stored: string | undefined, container: Container): NameFound {
   const flags = start.settings.filter((one) => settingOf({ ...start, settings: [one] }, 'model') !== undefined);
@@ -123,16 +126,16 @@ function nameOf(start: ServerStart, stored: string | undefined, container: Conta
   const flag = flags.filter(({ value }) => value !== undefined && value !== '').at(-1)?.value;
   const given = stored ?? flag ?? start.model ?? imageModel(container) ?? hookModel(start, container);
   const name = start.engine === 'ollama' && given !== undefined ? withTag(given) : given;
-  if (name !== undefined && !/[{$<]|^\/mnt\/models\/?$/.test(name)) {
+  if (name !== undefined && !unread.test(name) && !/^\/mnt\/models\/?$/.test(name)) {
     return { name: file === undefined ? name : `${name}:${file}`, detail: null };
   }
   // The end of an address whose bucket is a placeholder.
-  const end = name === undefined || !/[{$<]/.test(name) ? undefined : name.slice(name.lastIndexOf('/') + 1);
-  if (end !== undefined && !/[{$<]/.test(end) && modelByName(end) !== undefined) return { name: end, detail: null };
+  const end = name === undefined || !unread.test(name) ? undefined : name.slice(name.lastIndexOf('/') + 1);
+  if (end !== undefined && !unread.test(end) && modelByName(end) !== undefined) return { name: end, detail: null };
   const written = [...container.args, ...container.command].some(
     ({ at }) => isTemplated(at) || isIncomplete(at.parent),
   );
-  if (written || (name !== undefined && /[{$<]/.test(name))) return { name: null, detail: 'a template names it' };
+  if (written || (name !== undefined && unread.test(name))) return { name: null, detail: 'a template names it' };
   if (flags.some(({ dynamic, value }) => dynamic === true || value === undefined))
     return { name: null, detail: 'a variable without a known value names it' };
   if (getIn(container.at, 'envFrom') !== undefined) return { name: null, detail: 'envFrom may name it' };

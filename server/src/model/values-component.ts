@@ -5,7 +5,8 @@ import { asBoolean, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { plainCount } from './kinds/shape-devices.ts';
 import { once } from './once.ts';
-import { firstOf } from './values-parts.ts';
+import { firstOf, requestOf } from './values-parts.ts';
+import type { AcceleratorRequest } from './workload.ts';
 
 // The image and the GPUs of a component in the values of any chart.
 
@@ -46,6 +47,18 @@ export const switchedGpus = once((block: Cursor): ImplicitDevices | undefined =>
   const devices = namesResource(block) ? undefined : plainCount(block);
   return devices?.at?.parent !== undefined && isSwitch(devices.at.parent) ? devices : undefined;
 });
+
+/**
+ * Accelerators directly under the `resources` of a component, whose template puts them into `limits`. Empty if limits or requests are written: then
+ * they do not belong there.
+ */
+export function directRequests(block: Cursor): readonly AcceleratorRequest[] {
+  const resources = getIn(block, 'resources');
+  if (getIn(resources, 'limits') !== undefined || getIn(resources, 'requests') !== undefined) return [];
+  if (imageAt(block) === undefined && firstOf(block, ['replicaCount', 'replicas', 'args', 'command']) === undefined)
+    return [];
+  return entries(resources).flatMap((entry) => (keyOf(entry).includes('/') ? requestOf(keyOf(entry), entry) : []));
+}
 
 /** Whether a mapping names an accelerator resource anywhere but in the labels of nodes. */
 function namesResource(cursor: Cursor): boolean {

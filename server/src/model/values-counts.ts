@@ -46,7 +46,7 @@ const choiceKeys = partOf('profile preset example sample template', 'tier flavou
 /** Keys next to `resources` that only a component has. */
 const podKeys: ReadonlySet<string> = new Set([
   ...['replicas', 'replicaCount', 'repository', 'command', 'args', 'extraArgs', 'runtimeClassName'],
-  ...['nodeSelector', 'tolerations', 'affinity', 'persistence', 'volumes'],
+  ...['nodeSelector', 'tolerations', 'affinity', 'persistence', 'volumes', 'scaling', 'autoscaling'],
 ]);
 
 function isPodKey(key: string): boolean {

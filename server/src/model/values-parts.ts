@@ -46,13 +46,22 @@ export function replicasOf(block: Cursor, unset: number | null = 1): PodCount {
 /** The bounds of the autoscaler that a mapping turns on for its pods; undefined if it turns on none. */
 export function autoscaledReplicasOf(block: Cursor): PodCount | undefined {
   const scaler = ['autoscaling', 'hpa', 'keda'].map((key) => getIn(block, key)).find((one) => isOn(one) !== false);
-  if (scaler === undefined || isOn(scaler) === undefined) return undefined;
+  if (scaler === undefined || isOn(scaler) === undefined) return boundsOf(block);
   if (isOn(scaler) === null) return exactly(null);
   const max = firstOf(scaler, ['maxReplicas', 'maxReplicaCount']);
   const min = firstOf(scaler, ['minReplicas', 'minReplicaCount']);
   // KEDA scales to zero unless a minimum is set, and an HPA leaves 0 replicas alone.
   const isOff = lowerCount(firstOf(block, ['replicaCount', 'replicas']), 1) === 0;
   return between(lowerCount(min, isOff ? 0 : 1), max === undefined ? null : lowerCount(max, 1));
+}
+
+/** Bounds without a switch, in values with no other number of pods: `scaling: {minReplicas: 1, maxReplicas: 3}`. */
+function boundsOf(block: Cursor): PodCount | undefined {
+  const scaling = firstOf(block, ['scaling', 'autoscaling']);
+  const [min, max] = [getIn(scaling, 'minReplicas'), getIn(scaling, 'maxReplicas')];
+  const isOpen = getIn(scaling, 'enabled') !== undefined || firstOf(block, ['replicaCount', 'replicas']) !== undefined;
+  if (isOpen || min === undefined || max === undefined) return undefined;
+  return between(lowerCount(min, 1), lowerCount(max, 1));
 }
 
 /** Whether an autoscaler is enabled; null if that is templated, undefined if there is none. */
@@ -89,7 +98,8 @@ export function containerOf(parts: ContainerParts): Container {
   const { at, name, type = 'app', image, resources = getIn(at, 'resources'), requests = [], command, env } = parts;
   const lowered = lowerContainer(at, type, name, resources);
   const container = parts.ownChart === true ? withStart(lowered) : lowered;
-  const passed = [...container.args, ...listOf(getIn(at, 'extraArgs'))];
+  const listed = [...container.args, ...listOf(getIn(at, 'extraArgs'))];
+  const passed = parts.ownChart === true ? listed.flatMap(flagWithValue) : listed;
   const named = imageOf(at, image ?? getIn(at, 'image'), parts.repository);
   const settings =
     parts.ownChart === true && container.command.length === 0
@@ -119,6 +129,17 @@ function withStart(container: Container): Container {
   return only === undefined || others.length > 0 || command.length + args.length > 0
     ? container
     : { ...container, ...only };
+}
+
+/** The words of an item with a flag and its value, which the template of an own chart joins or splits. No edit changes one of them. */
+function flagWithValue(item: Located<string>): readonly Located<string>[] {
+  const [, flag, value] = /^(--[A-Za-z][\w.-]*)[ \t]+([^\s=-]\S*)$/.exec(item.value) ?? [];
+  if (flag === undefined || value === undefined || isTemplated(item.at)) return [item];
+  const at = { ...item.at, shared: true };
+  return [
+    { value: flag, at },
+    { value, at },
+  ];
 }
 
 const startParts = wordSet('image process container main server', 'app deployment engine vllm sglang llm');

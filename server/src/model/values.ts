@@ -5,10 +5,10 @@ import type { YamlNode } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { type ChartBlock, chartOf } from './charts/index.ts';
 import type { PodCount, PodSetSource } from './kinds/kind.ts';
-import { namedCards } from './named-cards.ts';
+import { namedCards, namedResource } from './named-cards.ts';
 import { lowerContainer, lowerContainers } from './pod.ts';
 import { undeclaredType } from './undeclared-objects.ts';
-import { imageAt, isComponent, partsAbove, plainGpus, switchedGpus } from './values-component.ts';
+import { directRequests, imageAt, isComponent, partsAbove, plainGpus, switchedGpus } from './values-component.ts';
 import { countedPods } from './values-counts.ts';
 import { containerOf, extraResources, isMap, joined, podSetOf, replicasOf, requestOf } from './values-parts.ts';
 import type { AcceleratorRequest, Container, Workload } from './workload.ts';
@@ -126,7 +126,8 @@ function isBelow(cursor: Cursor, above: Cursor): boolean {
  */
 function releasedPods(block: Cursor, pod: Cursor): Pick<ValuesBlock, 'released'> {
   const isPart = pod !== block;
-  const isSized = hasAmounts(getIn(block, 'resources')) || switchedGpus(block) !== undefined;
+  const isSized =
+    hasAmounts(getIn(block, 'resources')) || directRequests(block).length > 0 || switchedGpus(block) !== undefined;
   if (!isPart && !isSized && listedContainers(block).length === 0) return {};
   const pods = replicasOf(block);
   // The replicas of one component say nothing about the others.
@@ -202,17 +203,27 @@ function listedContainers(block: Cursor): readonly Container[] {
 /** The container that a mapping stands for, if it has resources. */
 function blockContainer(block: Cursor): readonly Container[] {
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
-  const requests = [...requestedGpus(block), ...extraResources(block)];
+  const requests = [...requestedGpus(block), ...extraResources(block), ...directRequests(block)];
   const image = imageAt(block);
   if (hasAmounts(getIn(block, 'resources')) || requests.length > 0) {
     const container = containerOf({ at: block, name, image, requests, ownChart: true });
-    return [namesAccelerators(container) ? container : { ...container, accelerators: namedCards(block) }];
+    return [namesAccelerators(container) ? withCard(container) : { ...container, accelerators: namedCards(block) }];
   }
   // KubeAI profiles have limits and requests without `resources`; elsewhere these keys have other meanings.
   if (keyOf(block) !== 'resources' && namesVendorResource(block))
     return [containerOf({ at: block, name, resources: block })];
   const cards = namedCards(block);
   return cards.length === 0 ? [] : [containerOf({ at: block, name, image, requests: cards, ownChart: true })];
+}
+
+/** A request by a plain word (`gpu: 1`) is for the card that the values name. */
+function withCard(container: Container): Container {
+  const card = container.accelerators.every(({ resource }) => resource.includes('/'))
+    ? undefined
+    : namedResource(container.at);
+  if (card === undefined) return container;
+  const named = ({ resource }: AcceleratorRequest) => (resource.includes('/') ? resource : card);
+  return { ...container, accelerators: container.accelerators.map((one) => ({ ...one, resource: named(one) })) };
 }
 
 /** Whether limits or requests name a vendor's resource (with a domain). Rules report misspelled ones. */

@@ -176,8 +176,8 @@ function isPlainName(text: string): boolean {
 function reportFlags(container: Container, context: PodSetContext): void {
   const { command, args } = container;
   const { workload, podSet, document } = context;
-  if (!requestsAccelerators(podSet) || workload.byShape || isValues(workload) || workload.role === 'definition') return;
-  if (usesShell(workload)) return;
+  if (!requestsAccelerators(podSet) || workload.byShape || workload.role === 'definition') return;
+  if (usesShell(workload) || (isValues(workload) && mayBeCompleted(workload))) return;
   const list = container.at.parent;
   if (list === undefined || keyOf(list) !== 'containers') return;
   const lines = [...command, ...args];

@@ -1,3 +1,4 @@
+import { acceleratorResource } from '../catalog/index.ts';
 import { poolLabelOf } from '../catalog/pool-labels.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { hasAllContainers, isForAllPods } from '../evidence/chart-pods.ts';
@@ -61,7 +62,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For infrastructure, for privileged pods and pods with host paths (they serve the node), and for control pods of objects that request
  * accelerators elsewhere. For claims, fractions by annotation, runtime classes (which may provide GPUs) and other extended resources. For
- * patches, definitions, and templates that insert the resources. For bases to which a kustomize overlay adds accelerators.
+ * patches, definitions, and templates that insert the resources. For bases to which a kustomize overlay adds accelerators. For requests in the wrong
+ * place of app-template's values, which gpu-misplaced reports.
  *
  * ## Sources
  *
@@ -80,7 +82,8 @@ export default defineRule({
     // What runs on every GPU node serves the node.
     if (workload.kind === 'DaemonSet') return;
     if (getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet)) return;
-    if (mayRequestUnseen(podSet)) return;
+    // gpu-misplaced reports a request that no container gets.
+    if (mayRequestUnseen(podSet) || requestsNextToContainers(workload)) return;
     const required = gpuNodeRequirement(podSet);
     if (required === undefined) {
       if (!workload.partial) reportToleration(podSet, context);
@@ -98,6 +101,16 @@ export default defineRule({
     });
   },
 });
+
+/** Whether values of the common library have a request next to the containers, where no container gets it. */
+function requestsNextToContainers({ manifest: { root }, partial }: Workload): boolean {
+  const holders = partial ? [root, getIn(root, 'pod'), getIn(root, 'containers')] : [];
+  return holders.some((holder) =>
+    ['limits', 'requests'].some((key) =>
+      entries(getIn(holder, 'resources', key)).some((entry) => acceleratorResource(keyOf(entry)) !== undefined),
+    ),
+  );
+}
 
 /** The pod may run on GPU nodes, but need not. */
 function reportToleration(podSet: PodSet, { document, report }: PodSetContext): void {

@@ -1,6 +1,8 @@
 import { isSlip } from '../catalog/spelling.ts';
+import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -82,7 +84,8 @@ export default defineRule({
     const { podSet, workload, document } = context;
     if (!usesAccelerators(container, context.podSet)) return;
     // What uses a definition or a patch may mount something else there.
-    const isOpen = document.template || workload.partial || workload.role === 'definition';
+    const mayChange = mayBeRendered(workload) || mayBeCompleted(workload) || mayMountMore(container);
+    const isOpen = mayChange || workload.role === 'definition';
     const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
     if (empty !== undefined) {
       const { path, volume } = empty;
@@ -97,6 +100,7 @@ export default defineRule({
     const model = servedFlags(container)?.model;
     const path = model?.value.replace(/(?<!\/)\/+$/, '');
     if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
+    if (mayMountMore(container)) return;
     const mounts = container.volumeMounts.map(({ mountPath }) => mountPath.replace(/(?<!\/)\/+$/, ''));
     if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path)) || isMentioned(path, container, podSet)) return;
     const near = mounts.filter((mount) => isNear(path, mount));

@@ -1,10 +1,13 @@
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
 import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
+import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { estimateServing } from '../memory/serving.ts';
 import { leastWeightsGiB } from '../memory/weights.ts';
 import { useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -73,7 +76,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For models of unknown size, for models that a flag quantizes, for sizes without a unit, and if another directory is mounted or the claim is not in the
- * same project.
+ * same project. In the values of charts, which may mount another volume, it is **information**, except for those of app-template.
  *
  * ## Sources
  *
@@ -103,7 +106,10 @@ export default defineRule({
   },
   container(container, context) {
     const { workload, podSet, options, document, report } = context;
-    if (workload.partial && container.fromTemplate !== true) return;
+    // Other values, and templates, may mount another volume; one that the values limit themselves is likely this one.
+    const isOpen = mayBeCompleted(workload) && container.fromTemplate !== true;
+    if (isOpen && !isValues(workload)) return;
+    if (workload.partial && container.fromTemplate !== true && mayMountMore(container)) return;
     const loader = pulledModel(container, workload) ?? modelLoader(container, podSet, workload, options);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
@@ -111,7 +117,9 @@ export default defineRule({
     const directory = modelDirectory(container, podSet, loader.program);
     const capacity =
       directory === undefined
-        ? ofContainer(container, podSet)
+        ? isOpen
+          ? undefined
+          : ofContainer(container, podSet)
         : capacityOf(directory.volume, directory.mount.name, context);
     if (capacity === undefined) return;
     const { bytes, size, place, what, fails } = capacity;
@@ -119,6 +127,7 @@ export default defineRule({
     if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
     const needed = sizeFor(loader.weightsGiB);
     report({
+      ...(isOpen && { severity: 'info' }),
       message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
       span: place,
       fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
@@ -169,7 +178,9 @@ function capacityOf(volume: Volume | undefined, name: string, context: PodSetCon
   }
   const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
   const claim = asText(claimName);
-  if (claimName === undefined || claim === undefined) return undefined;
+  // The common library makes the claim.
+  if (claimName === undefined) return written(getIn(at, source, 'size'), `the volume ${shorten(name, 30)}`);
+  if (claim === undefined) return undefined;
   const found = context.crossReferences.volumeClaim(context.workload.namespace, claim);
   if (found === undefined || found.siblingFolder || found.facts.bytes === null) return undefined;
   const inFile = found.file === null ? '' : ` (${shorten(found.file)})`;

@@ -1,4 +1,5 @@
 import { formatGiB } from '../cost/money.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { unusedModelVolume } from '../evidence/model-volume.ts';
 import { modelLoader } from '../evidence/server-start.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -81,13 +82,14 @@ export default defineRule({
   topic: 'cost',
   severity: 'warning',
   container(container, { podSet, workload, options, document, report }) {
-    if (workload.partial || !requestsAccelerators(container) || !isPlain(container)) return;
+    if (mayBeCompleted(workload) || !requestsAccelerators(container) || !isPlain(container)) return;
     const { program } = useOf(container);
     if (program === null || runsAsOther(container, podSet)) return;
     const loader = modelLoader(container, podSet, workload, options);
     const model = loader?.model;
     if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+$/.test(model))) return;
     const found = unusedModelVolume(container, podSet, program);
+
     const at = getIn(found?.mount.at, 'mountPath');
     if (found === undefined || at === undefined || isTemplated(at)) return;
     const { path, mount } = found;

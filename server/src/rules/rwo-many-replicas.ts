@@ -1,4 +1,5 @@
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
@@ -83,7 +84,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the pods must run on one node, for shares of a GPU, for storage classes of file systems that several nodes can mount anyway and of local
- * disks, and if the claim is not in the same project. In the values of charts, which may make a StatefulSet, it is **information**.
+ * disks, and if the claim is not in the same project. In the values of charts, which may make a StatefulSet, it is
+ * **information**, except for those of app-template.
  *
  * ## Sources
  *
@@ -100,7 +102,8 @@ export default defineRule({
     if (context.workload.role === 'definition' || !requestsAccelerators(podSet)) return;
     const isShared =
       pods !== null && pods > 1 && podSet.accelerators.some(({ form }) => form === 'whole') && !isOnOneNode(podSet);
-    if (isShared && isValues(context.workload)) checkValues(podSet, pods, context);
+    if (isShared && isValues(context.workload) && !checkListed(podSet, pods, context))
+      checkValues(podSet, pods, context);
     if (context.workload.partial) return;
     const words = isShared ? (min === pods ? `${pods}` : `up to ${pods}`) : undefined;
     for (const volume of podSet.volumes) checkVolume(volume, words, context);
@@ -129,6 +132,27 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string | undefined
     message: `${isDisk ? 'ReadWriteMany' : accessModes[0]} claim ${shorten(name, 40)}${source} ${problem}`,
     span: spanOf(claimName),
   });
+}
+
+/** The claims that the common library makes of its list of volumes, one for all pods. */
+function checkListed({ volumes, containers }: PodSet, pods: number, { workload, report }: PodSetContext): boolean {
+  if (mayBeCompleted(workload)) return false;
+  const mounted = new Set(containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)));
+  for (const { at, name, source } of volumes.filter((volume) => mounted.has(volume.name))) {
+    const claim = getIn(at, source);
+    const mode = getIn(claim, 'accessMode');
+    const isOwn = source === 'persistentVolumeClaim' && getIn(claim, 'claimName') === undefined;
+    if (!isOwn || mode === undefined || isTemplated(mode) || isIncomplete(claim)) continue;
+    const single = asText(mode) ?? '';
+    if (!/^ReadWriteOnce(?:Pod)?$/.test(single) || mountsAnywhere.test(asText(getIn(claim, 'storageClass')) ?? ''))
+      continue;
+    report({
+      message: `${single} volume ${shorten(name, 40)} is mounted by ${pods} pods: those on a different node from the first never start`,
+      span: spanOf(mode),
+    });
+    return true;
+  }
+  return false;
 }
 
 /** The one volume that most charts make of a part of their values; a StatefulSet has one for each pod. */

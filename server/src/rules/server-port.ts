@@ -5,7 +5,18 @@ import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asNumber, asText, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  items,
+  keyOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
@@ -86,6 +97,7 @@ export default defineRule({
     if (server === undefined) return;
     checkProbes(server, container, context);
     checkServices(server, container, context);
+    if (workload.partial) checkChartServices(server, container, context);
   },
 });
 
@@ -116,6 +128,30 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
 
 /** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
 const servesOnePort: ReadonlySet<string> = new Set(['vllm', 'sglang', 'llama-server', 'ollama', 'trtllm-serve']);
+
+/** The Services of the common library, which sends requests to `targetPort`, or else to `port`. */
+function checkChartServices(server: ListeningPort, container: Container, { workload, report }: PodSetContext): void {
+  const { root } = workload.manifest;
+  const isOnly = entries(root.parent).length === 1;
+  for (const service of server.declared ? [] : entries(getIn(root.parent?.parent, 'service'))) {
+    const controller = asText(getIn(service, 'controller'));
+    const isOfPods = controller === undefined ? isOnly : controller === keyOf(root);
+    const used = [service, ...entries(getIn(service, 'ports'))];
+    if (!isOfPods || [getIn(service, 'ports'), ...used].some(isIncomplete)) continue;
+    if (used.some((one) => asBoolean(getIn(one, 'enabled')) === false)) continue;
+    const places = used.slice(1).map((one) => getIn(one, 'targetPort') ?? getIn(one, 'port'));
+    const isElsewhere = (place: Cursor | undefined) => {
+      const port = asNumber(place);
+      return port !== undefined && port !== server.port && !mayListen(port, server, container);
+    };
+    const [place] = places;
+    if (place === undefined || !places.every(isElsewhere)) continue;
+    report({
+      message: `Service ${shorten(keyOf(service), 30)} sends requests to port ${places.map((one) => asText(one)).join(' and ')}, but ${titleOf(server.program)} listens on ${server.port}: no request arrives`,
+      span: spanOf(place),
+    });
+  }
+}
 
 function checkServices(server: ListeningPort, container: Container, context: PodSetContext): void {
   const { podSet, workload, crossReferences, report } = context;

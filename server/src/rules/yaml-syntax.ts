@@ -1,5 +1,6 @@
 import { lostAccelerator } from '../evidence/lost-keys.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import { inlineValues } from '../model/inline-values.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
@@ -84,17 +85,29 @@ export default defineRule({
         continue;
       }
       // The values of a chart are the chart's affair.
-      const lost = readable === true && isObject ? lostAccelerator(document.root, span) : undefined;
+      const lost = readable === true && isObject ? lossOf(document, document.root, span) : undefined;
       if (lost !== undefined) {
-        const key = shorten(document.text.slice(span.start, span.end), 40);
-        const what = key === lost ? 'the first value' : `${shorten(lost, 50)} of the first`;
-        context.report({ message: `${key} is set twice: only the last one applies, and ${what} is lost`, span });
+        context.report({ message: lost, span });
         continue;
       }
       context.report({ message, span, severity: readable === true ? 'warning' : 'error' });
     }
   },
+  manifest(manifest, { report }) {
+    for (const { values, problems = [] } of inlineValues(manifest))
+      for (const { message, span } of problems)
+        report({ message: lossOf(manifest.document, values.node, span) ?? message, span, severity: 'warning' });
+  },
 });
+
+/** What a repeated key says if accelerators are lost with its first value. */
+function lossOf({ text }: YamlDocument, root: YamlNode | null, span: Span): string | undefined {
+  const lost = lostAccelerator(root, span);
+  if (lost === undefined) return undefined;
+  const key = shorten(text.slice(span.start, span.end), 40);
+  const what = key === lost ? 'the first value' : `${shorten(lost, 50)} of the first`;
+  return `${key} is set twice: only the last one applies, and ${what} is lost`;
+}
 
 /** What the key of a document says that begins a second object, though no `---` line precedes it. */
 function secondObject({ root, text }: YamlDocument, { start }: Span): string | undefined {

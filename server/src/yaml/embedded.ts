@@ -1,6 +1,6 @@
 import { type Cursor, entries, items, keyOf, rootCursor } from './cursor.ts';
 import { countWhere, lineStartsIn } from './document-marks.ts';
-import type { YamlComment, YamlDocument, YamlNode, YamlScalar } from './node.ts';
+import type { YamlComment, YamlDocument, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { parseDocument } from './parse.ts';
 import { shiftSpan } from './span.ts';
 
@@ -8,6 +8,8 @@ import { shiftSpan } from './span.ts';
 interface EmbeddedDocument {
   readonly root: YamlNode;
   readonly comments: readonly YamlComment[];
+  /** What is wrong in spite of which the document is read: repeated keys. */
+  readonly problems: readonly YamlProblem[];
 }
 
 /** A literal block (`|`) and its place. */
@@ -57,7 +59,8 @@ const mayEmbed = /^[ \t]+apiVersion:|\bvalues[\w.-]{0,100}:[ \t]*[|]/m;
 /** Longer blocks are data. */
 const maxLength = 200_000;
 
-function readBlock(document: YamlDocument, scalar: YamlScalar): readonly EmbeddedDocument[] {
+/** The same with comments and problems. */
+export function readBlock(document: YamlDocument, scalar: YamlScalar): readonly EmbeddedDocument[] {
   if (scalar.style !== 'literal' || scalar.span.end - scalar.span.start > maxLength) return [];
   const header = document.text.indexOf('\n', scalar.span.start);
   // An explicit indentation indicator means that the first line is indented deeper than the others.
@@ -111,6 +114,7 @@ function readLines({ text }: YamlDocument, from: number, to: number, expands: bo
       {
         root: shifted(root, start, expands),
         comments: comments.map((comment) => ({ ...comment, span: shiftSpan(comment.span, start) })),
+        problems: problems.map((problem) => ({ ...problem, span: shiftSpan(problem.span, start) })),
       },
     ];
   });

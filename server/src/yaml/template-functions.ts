@@ -67,6 +67,8 @@ export function apply(name: string, values: readonly Evaluated[]): Evaluated {
       return first?.kind === 'scalar' && second?.kind === 'scalar'
         ? truthOf(second.source.includes(first.source))
         : undefined;
+    case 'join':
+      return joined(first, second);
     case 'lower':
       return first?.kind === 'scalar' ? textOf(first.source.toLowerCase()) : undefined;
     case 'replace':
@@ -135,6 +137,14 @@ function itemOf(from: Evaluated, key: Evaluated): Evaluated {
   if (from?.kind !== 'seq') return lookUp(from, [key.source]);
   if (from.incomplete || from.repeated === true || !/^\d+$/.test(key.source)) return undefined;
   return from.items[Number(key.source)]?.value;
+}
+
+/** The items of a list as one text. */
+function joined(separator: Evaluated, list: Evaluated): Evaluated {
+  if (separator?.kind !== 'scalar' || list?.kind !== 'seq' || list.incomplete || list.repeated === true)
+    return undefined;
+  const parts = list.items.flatMap(({ value }) => (value.kind === 'scalar' && !value.templated ? value.source : []));
+  return parts.length === list.items.length ? textOf(parts.join(separator.source)) : undefined;
 }
 
 function trimmed(name: string, part: string, whole: YamlScalar): YamlScalar {

@@ -118,7 +118,9 @@ const memory = z.object({
 const workloadSchema = z.object({
   apiVersion: z
     .string()
-    .describe('Empty for a block of a Helm values file; its kind is Values and its role definition.'),
+    .describe(
+      'Empty for a block of Helm values. Its kind is Values, or that of the object that installs them (HelmRelease).',
+    ),
   kind: z.string(),
   name: z.string().nullable(),
   namespace: z.string().nullable(),

@@ -8,6 +8,7 @@ import { lowerCount } from '../pod.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf } from '../values-parts.ts';
 import type { Container } from '../workload.ts';
 import type { Chart, ChartBlock } from './chart.ts';
+import { type Persistence, persistenceOf } from './persistence.ts';
 
 /** Charts of clusters, of batch runners and of applications in which some use GPUs. */
 export const appCharts: readonly Chart[] = [
@@ -21,7 +22,10 @@ export const appCharts: readonly Chart[] = [
         ? singleContainer(values)
         : entries(getIn(values, 'controllers')).map((controller) => ({
             ...withRawClaims(
-              controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
+              withVolumes(
+                controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
+                persistenceOf(values, keyOf(controller), getIn(controller, 'statefulset', 'volumeClaimTemplates')),
+              ),
               getIn(values, 'rawResources'),
             ),
             wholeResources: true,
@@ -36,7 +40,11 @@ export const appCharts: readonly Chart[] = [
     blocks: (values) =>
       entries(getIn(values, 'workload')).flatMap((workload) => {
         const pod = getIn(workload, 'podSpec');
-        return pod === undefined ? [] : [controllerOf(workload, pod, getIn(values, 'podOptions'))];
+        if (pod === undefined) return [];
+        // Their mounts are those of the containers that a selector chooses.
+        const all = getIn(values, 'persistence');
+        const mountsOf = () => (all === undefined ? [] : [{ name: '', mountPath: '', at: all }]);
+        return [withVolumes(controllerOf(workload, pod, getIn(values, 'podOptions')), { volumes: [], mountsOf })];
       }),
     shared: ['podOptions'],
   },
@@ -93,7 +101,18 @@ function singleContainer(values: Cursor): readonly ChartBlock[] {
   const container = containerOf({ at: values, name: 'main', resources: getIn(pms, 'resources') });
   const controller = getIn(values, 'controller');
   const pods = controller === undefined ? replicasOf(values) : replicasOf(controller);
-  return [{ root: values, podSet: { ...podSetOf(values, [container]), pods } }];
+  const block = { root: values, podSet: { ...podSetOf(values, [container]), pods } };
+  return [withVolumes(block, persistenceOf(values, undefined, getIn(values, 'volumeClaimTemplates')))];
+}
+
+/** The pods with the volumes of the common library. */
+function withVolumes(block: ChartBlock, { volumes, mountsOf }: Persistence): ChartBlock {
+  const { podSet } = block;
+  const containers = podSet.containers?.map((one) => ({
+    ...one,
+    volumeMounts: [...one.volumeMounts, ...mountsOf(keyOf(one.at))],
+  }));
+  return { ...block, podSet: { ...podSet, volumes, ...(containers && { containers }) } };
 }
 
 /** Whether an entry below a key of the values has a mapping of containers with images. */

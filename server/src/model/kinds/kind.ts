@@ -4,7 +4,7 @@ import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
 import type { PodsFacts } from '../referenced-pods.ts';
-import type { Container, FieldSharding, Placement, Retries, Role, Scaling } from '../workload.ts';
+import type { Container, FieldSharding, Placement, Retries, Role, Scaling, Volume } from '../workload.ts';
 import type { PodHosts } from './pod-addresses.ts';
 
 /** An entry in the table of kinds: what objects of these kinds run. */
@@ -115,6 +115,8 @@ export interface PodSetSource {
   readonly claimed?: readonly ImplicitDevices[];
   /** For kinds that reference claims outside the pod's `resourceClaims`. */
   readonly claims?: readonly Cursor[];
+  /** For values with volumes in a form of their own, in addition to the pod's. */
+  readonly volumes?: readonly Volume[];
   /** For kinds that name the instance type outside the pod. */
   readonly instanceType?: Located<string>;
   /** For kinds whose fields describe the nodes in other words than labels. */
