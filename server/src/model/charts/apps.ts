@@ -142,7 +142,8 @@ function withRawClaims(block: ChartBlock, raw: Cursor | undefined): ChartBlock {
 }
 
 /** The options of a pod, completed by those of all pods. */
-function withDefaults(own: Cursor | undefined, defaults: Cursor | undefined): Cursor | undefined {
+function withDefaults(written: Cursor | undefined, defaults: Cursor | undefined): Cursor | undefined {
+  const own = isTemplated(written) ? asOpenMap(written) : written;
   if (own?.node.kind !== 'map' || defaults?.node.kind !== 'map') return own ?? defaults;
   const { node } = own;
   const missing = defaults.node.entries.filter(({ key }) => getIn(own, key) === undefined);
@@ -150,6 +151,13 @@ function withDefaults(own: Cursor | undefined, defaults: Cursor | undefined): Cu
     ...own,
     node: { ...node, entries: [...missing.map((entry) => ({ ...entry, shared: true })), ...node.entries] },
   };
+}
+
+/** Options that a template writes: a mapping with any keys. */
+function asOpenMap(cursor: Cursor | undefined): Cursor | undefined {
+  if (cursor === undefined) return undefined;
+  const node = { kind: 'map', entries: [], flow: false, incomplete: true, span: cursor.node.span } as const;
+  return { ...cursor, node };
 }
 
 function named(holder: Cursor, key: string, type: Container['type']): readonly Container[] {
