@@ -109,6 +109,7 @@ function fakeRun(count: number): { readonly run: CheckRun; readonly checked: Map
       return fakeResult(input.path);
     },
     clusterView: () => undefined,
+    terraformPools: () => [],
     indexAgain: () => undefined,
     close: () => undefined,
   };

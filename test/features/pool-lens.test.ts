@@ -65,3 +65,27 @@ test('the hover of a pool lists its machines', () => {
     },
   ]);
 });
+
+test('a machine that is larger than the limit of its pool is none of its nodes', () => {
+  const pool = (limits: string) => `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: capped}
+spec:
+  limits: ${limits}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.12xlarge, g6.48xlarge]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+`;
+  const titles = (limits: string) =>
+    codeLenses(new Analysis({ strict: true }).setFile('file:///pool.yaml', pool(limits))).map(({ title }) => title);
+  // A g6.12xlarge has 48 CPUs at 4.6016, a g6.48xlarge 192 at 13.3504.
+  expect(titles('{cpu: 100}')).toEqual([
+    'capped · g6.12xlarge · $4.60/h on demand per node · at most $9.20/h for 2 nodes',
+  ]);
+  expect(titles('{cpu: 192}')).toEqual([
+    'capped · g6.12xlarge or g6.48xlarge · $4.60–$13.35/h on demand per node · at most $18.41/h for 1–4 nodes',
+  ]);
+});

@@ -14,6 +14,7 @@ const sixth = evaluate('sixth');
 const seventh = evaluate('seventh');
 const eighth = evaluate('eighth');
 const ninth = evaluate('ninth');
+const tenth = evaluate('tenth');
 const listOf = new Map([
   ...second.map(({ row }) => [row, 'second'] as const),
   ...third.map(({ row }) => [row, 'third'] as const),
@@ -23,6 +24,7 @@ const listOf = new Map([
   ...seventh.map(({ row }) => [row, 'seventh'] as const),
   ...eighth.map(({ row }) => [row, 'eighth'] as const),
   ...ninth.map(({ row }) => [row, 'ninth'] as const),
+  ...tenth.map(({ row }) => [row, 'tenth'] as const),
 ]);
 const halves = [
   'tuned',
@@ -35,6 +37,7 @@ const halves = [
   'seventh list',
   'eighth list',
   'ninth list',
+  'tenth list',
 ] as const;
 type Half = (typeof halves)[number];
 
@@ -60,6 +63,7 @@ function errorsIn(half: Half, part: Part): readonly number[] {
     'seventh list': seventh,
     'eighth list': eighth,
     'ninth list': ninth,
+    'tenth list': tenth,
   };
   const rows = lists[half] ?? evaluated.filter((one) => one.half === half);
   return rows.flatMap(({ errors }) => errors[part] ?? []);
@@ -93,6 +97,7 @@ function summary(): string {
     coverage('Seventh list', seventh),
     coverage('Eighth list', eighth),
     coverage('Ninth list', ninth),
+    coverage('Tenth list', tenth),
   ].join('\n');
 }
 
@@ -134,7 +139,17 @@ if (process.env.UPDATE === '1') {
   const blocks = {
     errors: summary(),
     measurements: table(evaluated),
-    'second list': table([...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth, ...ninth]),
+    'second list': table([
+      ...second,
+      ...third,
+      ...fourth,
+      ...fifth,
+      ...sixth,
+      ...seventh,
+      ...eighth,
+      ...ninth,
+      ...tenth,
+    ]),
   };
   const replaced = Object.entries(blocks).reduce(
     (text, [name, written]) =>
@@ -180,6 +195,7 @@ test('no verdict is contradicted by a measurement', () => {
     ...seventh,
     ...eighth,
     ...ninth,
+    ...tenth,
   ].filter(({ verdict }) => verdict !== undefined && verdict !== null);
   expect(judged.length).toBeGreaterThan(4);
   expect(judged.filter(({ verdict, row }) => verdict !== row.measured.fits).map(({ row }) => row.source)).toEqual([]);
@@ -187,9 +203,17 @@ test('no verdict is contradicted by a measurement', () => {
 
 test('servers that started are not said to need too much', () => {
   // Ollama starts on any card: it leaves layers to the CPU.
-  const started = [...evaluated, ...second, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth, ...ninth].filter(
-    ({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama',
-  );
+  const started = [
+    ...evaluated,
+    ...second,
+    ...fourth,
+    ...fifth,
+    ...sixth,
+    ...seventh,
+    ...eighth,
+    ...ninth,
+    ...tenth,
+  ].filter(({ row, estimate }) => estimate !== null && row.measured.fits === undefined && row.engine !== 'ollama');
   expect(started.length).toBeGreaterThan(80);
   expect(started.filter(({ starts }) => starts === false).map(({ row }) => `${row.model} ${row.source}`)).toEqual([]);
 });

@@ -317,3 +317,32 @@ test.each([
   const { cacheGiB } = estimateServing({ model, unknown: null }).estimate!;
   expect(cacheGiB).toBeCloseTo((layers * 49_152 * 2 * 128 * 2) / 2 ** 30, 3);
 });
+
+test('gpt-oss in Ollama keeps 4,096 tokens in layers with a window, and those of a batch', () => {
+  // 18 layers with a window of 128 and 18 without, 8 heads of 64: https://huggingface.co/openai/gpt-oss-120b/blob/main/config.json
+  const at = (context: number) =>
+    estimateServing({ model: servedWith({ engine: 'ollama', name: 'gpt-oss:120b', context }), unknown: null }).estimate;
+  expect(at(8192)?.cacheGiB).toBeCloseTo((18 * (8192 + 4608) * 2048) / 2 ** 30);
+  expect(at(2048)?.cacheGiB).toBeCloseTo((36 * 2048 * 2048) / 2 ** 30);
+});
+
+test('TGI before 3 computes the probabilities of all tokens of its first prompt', () => {
+  const of = (version: readonly [number, number], tensor: number) =>
+    estimateServing({
+      model: servedWith({ engine: 'tgi', name: 'Qwen/Qwen2.5-7B-Instruct', version, tensor, batchedTokens: 8192 }),
+      unknown: null,
+    }).estimate?.activationsGiB ?? 0;
+  const logits = (8192 * 152_064 * 2) / 2 ** 30;
+  expect(of([2, 0], 1)).toBeCloseTo(2 * logits + (8192 * 3584 * 2) / 2 ** 30);
+  expect(of([2, 0], 4)).toBeCloseTo(2.25 * logits + (8192 * 3584 * 2) / 2 ** 30);
+  expect(of([3, 0], 1)).toBeLessThan(logits);
+});
+
+test.each([
+  ['server-cuda-b3772', 131_072],
+  ['server-cuda-b4400', 4096],
+  ['server-cuda', 4096],
+])('without a length, llama.cpp %s takes %i tokens', (tag, tokens) => {
+  const args = '[-m, /models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf, -ngl, "99"]';
+  expect(need({ image: `ghcr.io/ggml-org/llama.cpp:${tag}`, args }).estimate?.context).toBe(tokens);
+});

@@ -36,7 +36,19 @@ const sixth = listed('training-measurements-sixth.jsonl');
 const seventh = listed('training-measurements-seventh.jsonl');
 const eighth = listed('training-measurements-eighth.jsonl');
 const ninth = listed('training-measurements-ninth.jsonl');
-const measurements = [...first, ...second, ...third, ...fourth, ...fifth, ...sixth, ...seventh, ...eighth, ...ninth];
+const tenth = listed('training-measurements-tenth.jsonl');
+const measurements = [
+  ...first,
+  ...second,
+  ...third,
+  ...fourth,
+  ...fifth,
+  ...sixth,
+  ...seventh,
+  ...eighth,
+  ...ninth,
+  ...tenth,
+];
 
 function settingsOf({ adapter, gpus, ...given }: Measurement): TrainingSettings {
   return {
@@ -116,10 +128,13 @@ describe('docs/memory-training.md states the errors', () => {
     ['seventh list', compare(seventh)],
     ['eighth list', compare(eighth)],
     ['ninth list', compare(ninth)],
+    ['tenth list', compare(tenth)],
   ])('%s', (half, rows) => {
     const { rows: count, estimated, median, ninth } = summary(rows);
     expect(stated(half)).toEqual([count, estimated, median, ninth]);
-    expect(median).toBeLessThanOrEqual(['seventh list', 'eighth list', 'ninth list'].includes(half) ? 20 : 15);
+    expect(median).toBeLessThanOrEqual(
+      half === 'tenth list' ? 22 : ['seventh list', 'eighth list', 'ninth list'].includes(half) ? 20 : 15,
+    );
     expect(estimated / count).toBeGreaterThanOrEqual(0.65);
   });
 });

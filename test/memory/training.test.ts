@@ -90,6 +90,28 @@ describe('gradients that do not exist before the backward pass', () => {
   });
 });
 
+test('data parallelism without sharding holds gradients twice', () => {
+  const [one, two] = [need({}), need({ devices: 2 })];
+  expect(two.buffersGiB).toBeCloseTo(one.buffersGiB + one.gradientsGiB);
+  // A program can turn that off, so training is not called too large for it.
+  expect(two.fixedGiB).toBe(one.fixedGiB);
+  expect(need({ devices: 2, tensor: 2 }).buffersGiB).toBeLessThan(one.buffersGiB);
+  expect(need({ devices: 2, stepInBackward: true }).buffersGiB).toBeCloseTo(need({ stepInBackward: true }).buffersGiB);
+});
+
+test('projected states are a tenth of one, without a copy of the weights during the step', () => {
+  const [projected, whole] = [need({ optimizer: 'low-rank' }), need({ optimizer: 'lion' })];
+  expect(projected.optimizerGiB).toBeCloseTo(whole.optimizerGiB / 10);
+  expect(projected.buffersGiB).toBeLessThan(whole.buffersGiB);
+});
+
+test('a model with its own code fits only with more room', () => {
+  const estimate = need({});
+  const chatglm = need({}, required(modelByName('THUDM/chatglm3-6b')).shape);
+  expect(trainingFit(estimate, (estimate.totalGiB ?? 0) * 1.9)).toBe('fits');
+  expect(trainingFit(chatglm, (chatglm.totalGiB ?? 0) * 1.9)).toBe('unknown');
+});
+
 test('selective recomputation of Megatron keeps all that counts, that of others a third', () => {
   const megatron = { engine: 'megatron', precision: 'mixed' } as const;
   const kept = (more: Partial<TrainingSettings>) => need({ ...more, loss: 'chunked' }).activationsGiB ?? 0;

@@ -81,6 +81,9 @@ describe('command lines', () => {
   // biome-ignore format: one line for each command
   test.each([
     ['litgpt finetune_lora meta-llama/Llama-2-7b-hf --precision bf16-true --train.micro_batch_size 1 --train.max_seq_length 512 --lora_r 32 --quantize bnb.nf4', { batch: 1, sequence: 512, precision: 'half', recomputation: 'none', adapter: { rank: 32, bits: 4 } }],
+    [`llamafactory-cli train ${llama} --finetuning_type full --use_galore --galore_rank 32 --optim adamw_8bit --cutoff_len 1024 --per_device_train_batch_size 1 --pure_bf16`, { optimizer: 'low-rank', stepInBackward: false }],
+    [`llamafactory-cli train ${llama} --finetuning_type full --use_apollo --apollo_layerwise --cutoff_len 1024 --per_device_train_batch_size 1 --pure_bf16`, { optimizer: 'low-rank', stepInBackward: true }],
+    [`python run_clm.py ${llama} --bf16 --optim galore_adamw_layerwise --per_device_train_batch_size 1`, { optimizer: 'low-rank', stepInBackward: true }],
     ['litgpt finetune_full google/gemma-2b --precision bf16-true --train.micro_batch_size 1', { precision: 'half', recomputation: 'none', adapter: null }],
     ['swift sft --model_type qwen-7b-chat --max_length 2048 --sft_type lora --batch_size 1', { batch: 1, sequence: 2048, precision: 'half', recomputation: 'full', adapter: { bits: 16 } }],
     ['megatron sft --load Qwen2.5-7B-mcore --tensor_model_parallel_size 4 --max_length 8192 --micro_batch_size 1', { engine: 'megatron', sharded: 'optimizer', precision: 'mixed', recomputation: 'none', tensor: 4 }],

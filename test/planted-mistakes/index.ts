@@ -16,6 +16,7 @@ import { planters as placement } from './placement.ts';
 import { planters as requests } from './requests.ts';
 import { planters as scalers } from './scalers.ts';
 import { planters as scaling } from './scaling.ts';
+import { planters as scripts } from './scripts.ts';
 import { planters as serving } from './serving.ts';
 import type { Planter } from './steps.ts';
 import { planters as training } from './training.ts';
@@ -40,6 +41,7 @@ const families = [
   scalers,
   scaling,
   modelFit,
+  scripts,
   serving,
   training,
   worldSize,

@@ -48,10 +48,10 @@ export interface Measurement {
   readonly date: string | null;
 }
 
-/** `second` to `ninth`: each found and committed after all constants were chosen, before it was compared with any estimate. */
+/** `second` to `tenth`: each found and committed after all constants were chosen, before it was compared with any estimate. */
 export type MeasurementList =
   | ('first' | 'second' | 'third' | 'fourth' | 'fifth' | 'sixth' | 'seventh' | 'eighth')
-  | 'ninth';
+  | ('ninth' | 'tenth');
 
 export function measurementsOf(list: MeasurementList): readonly Measurement[] {
   const file = `../memory/serving-measurements${list === 'first' ? '' : `-${list}`}.jsonl`;

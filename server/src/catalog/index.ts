@@ -13,7 +13,15 @@ export { cardLabel, hasArmHost, isCardLabel, isCurrent, memoryLabel } from './ca
 export { gpusInLabel, gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, familiesMeant, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, instanceTypesOf, maxGpusPerInstance } from './instances.ts';
-export { isMachineLabel, localDisk, type MachineShape, machineLabels, physicalCount } from './machine-labels.ts';
+export {
+  isMachineLabel,
+  localDisk,
+  type MachineShape,
+  machineCpus,
+  machineLabels,
+  machineMemory,
+  physicalCount,
+} from './machine-labels.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { modelFromConfig } from './model-config.ts';
 export { formatOfName, modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';

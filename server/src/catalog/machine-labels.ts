@@ -27,6 +27,8 @@ function makeLabels(type: MachineShape): ReadonlyMap<string, string | null> {
     ['node.kubernetes.io/instance-type', name],
     ['beta.kubernetes.io/instance-type', name],
     [physicalCount, type.gpuCount],
+    [machineCpus, type.vcpu],
+    [machineMemory, type.memoryGiB],
     ...labelsOf[type.provider](type, name),
   ];
   return new Map(
@@ -44,6 +46,10 @@ export const physicalCount = 'nvidia.com/gpu.count';
 
 /** The GiB of a machine's local disks, like a label. */
 export const localDisk = 'local-disk';
+
+/** The CPUs and the GiB of memory of any machine, like labels. */
+export const machineCpus = 'machine-cpus';
+export const machineMemory = 'machine-memory';
 
 type LabelsOf = (type: MachineShape, name: string) => [string, string | number | null | undefined][];
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { ReportedPool } from '../features/cost-report/report.ts';
 import type { PublishedView } from '../fleet/cluster-view.ts';
 import { type CheckPathsOptions, type CheckRun, placesOf, type RunPlaces, startRun } from './check-run.ts';
 import { checkAllManifests, type SharedRun, startThreads } from './check-threads.ts';
@@ -15,6 +16,8 @@ import { UsageError } from './usage-error.ts';
 /** The results of a run. */
 export interface CheckedPaths {
   readonly files: readonly CheckedFile[];
+  /** The node pools in files of Terraform. */
+  readonly terraformPools: () => readonly ReportedPool[];
   /** What the connected cluster offers; undefined without one. */
   readonly cluster: PublishedView | undefined;
 }
@@ -30,7 +33,8 @@ export async function checkPaths(paths: readonly string[], options: CheckPathsOp
   try {
     const run = await startRun(inputs, places, options);
     try {
-      return { files: await checkAll(run, shared), cluster: run.clusterView() };
+      const files = await checkAll(run, shared);
+      return { files, terraformPools: run.terraformPools, cluster: run.clusterView() };
     } finally {
       run.close();
     }

@@ -1,6 +1,9 @@
+import { pathToFileURL } from 'node:url';
 import { Analysis } from '../analysis.ts';
 import { ownPricesText } from '../cluster/own-prices.ts';
 import type { ProjectConfig } from '../config.ts';
+import type { ReportedPool } from '../features/cost-report/report.ts';
+import { terraformPoolRows } from '../features/pool-lens.ts';
 import type { PublishedView } from '../fleet/cluster-view.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { isTerraform } from '../workspace/terraform.ts';
@@ -14,7 +17,7 @@ import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-file-reader.ts';
 import type { CheckedFile } from './reports/format.ts';
-import { sourceRoot } from './source-path.ts';
+import { sourcePath, sourceRoot } from './source-path.ts';
 import { keepingWarnings, warn } from './terminal.ts';
 
 /** What to check, and how. */
@@ -41,6 +44,8 @@ export interface CheckRun {
   /** Without the files of Terraform in a folder, except those that install charts of the project. */
   readonly manifests: readonly ConfiguredInput[];
   check(input: ConfiguredInput): Promise<CheckedFile>;
+  /** The node pools in files of Terraform. */
+  terraformPools(): readonly ReportedPool[];
   /** What is known now of the connected cluster. */
   clusterView(): PublishedView | undefined;
   /** Reads a file again that was fixed. */
@@ -104,6 +109,16 @@ export async function startRun(
         ? checkFile(analysis, input, { kind: 'skipped', reason: terraformReason }, how)
         : checkFile(analysis, input, { ...content, text }, { ...how, fix: undefined });
     },
+    terraformPools: () =>
+      inputs.flatMap(({ input, config }) =>
+        'problem' in input || !isTerraform(input.file)
+          ? []
+          : terraformPoolRows(analysis.workspace, pathToFileURL(input.file).href, config).map(({ start, ...row }) => ({
+              ...row,
+              path: sourcePath(root, input),
+              line: 1,
+            })),
+      ),
     indexAgain: (fixed) => void indexInput(analysis, fixed, reach, kept),
     clusterView: () => cluster?.view(),
     close: () => cluster?.close(),

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Analysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
 import { deferred } from '../workspace/summary.ts';
-import { kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
+import { isTerraform, kindsOfFile, summarizeFile } from '../workspace/terraform.ts';
 import { bytesOfFound, decode, maxFileBytes } from './file-content.ts';
 import type { BadInput, InputFile } from './files.ts';
 import type { Reach } from './reach.ts';
@@ -27,7 +27,7 @@ const maxKept = 16 * 1024 * 1024;
  */
 export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): KeptBytes {
   const kept: KeptBytes = new Map();
-  if (inputs.length < 2) return kept;
+  if (inputs.length < 2 && !inputs.some(({ input }) => isTerraform(input.file))) return kept;
   let size = 0;
   for (const one of inputs) {
     const bytes = indexInput(analysis, one, reach, kept);

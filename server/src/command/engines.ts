@@ -42,5 +42,7 @@ const engines = table<Engine>({
 /** The version in an image's tag as [major, minor]: `v0.11.0-cu128` is [0, 11]; null for `latest` and others. */
 export function versionOf(tag: string | undefined): readonly [number, number] | null {
   const [, major, minor] = /^(?:[a-z]+-?)?v?(\d{1,4})\.(\d{1,4})(?!\d)/i.exec(tag ?? '') ?? [];
-  return major === undefined ? null : [Number(major), Number(minor)];
+  if (major !== undefined) return [Number(major), Number(minor)];
+  const [, build] = /(?:^|-)b(\d{4,5})$/.exec(tag ?? '') ?? [];
+  return build === undefined ? null : [0, Number(build)];
 }

@@ -126,7 +126,7 @@ function goesOn(statement: Statement): statement is SimpleCommand {
 }
 
 /** Whether a statement only prints a message or ends with success. */
-function saysSomething(statement: Statement): statement is SimpleCommand {
+export function saysSomething(statement: Statement): statement is SimpleCommand {
   if (statement.kind !== 'command' || statement.background || statement.words.length === 0) return false;
   const [program = '', status] = statement.words.map(({ text }) => text);
   if (program === 'exit') return status === '0';

@@ -1,11 +1,18 @@
 import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
-import { defaultRegion, isGpuCountLabel, isInstanceTypeLabel, offers, physicalCount } from '../catalog/index.ts';
+import {
+  allInstanceTypes,
+  defaultRegion,
+  isGpuCountLabel,
+  isInstanceTypeLabel,
+  offers,
+  physicalCount,
+} from '../catalog/index.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import type { NodeTerm } from '../model/node-terms.ts';
 import { once } from '../model/once.ts';
 import type { Placement } from '../model/workload.ts';
 import type { OwnPrices } from './custom-prices.ts';
-import { isPerDevice, machineOf } from './machines.ts';
+import { isChip, isPerDevice, machineOf } from './machines.ts';
 import type { Pricing } from './pod-price.ts';
 import { atOwnPrices, isEverywhere, type PricedOffer } from './priced-offer.ts';
 
@@ -19,7 +26,9 @@ export function allowedOffers(
   const all = offers({ gpu: model, provider }, sheet);
   if (terms.length === 0) return usualOffers(all);
   const offered = all.filter((offer) => isUsual(offer) || isNamed(terms, offer));
-  const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
+  const allowed = offered.filter((offer) =>
+    isPerDevice(offer) ? isOnSome(offer, terms) : isAllowed(terms, machineOf(offer)),
+  );
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
   // No known machine has exactly this number of devices: price it as a part of a larger one.
@@ -30,6 +39,13 @@ export function allowedOffers(
 /** A machine with a part of a card, or in a few places only, is taken only by name. */
 function isUsual({ gpuCount, instanceType }: Offer): boolean {
   return gpuCount >= 1 && !instanceType.startsWith('a3-edgegpu');
+}
+
+/** Whether the terms allow a machine with the device of an offer. The price of a chip is that of its machines. */
+function isOnSome(offer: Offer, terms: readonly NodeTerm[]): boolean {
+  if (isChip(offer)) return true;
+  const machines = allInstanceTypes().filter(({ provider, gpu }) => provider === offer.provider && gpu === offer.gpu);
+  return machines.length === 0 || machines.some((machine) => isAllowed(terms, machine));
 }
 
 /** Whether the terms name the type of a machine or, on AWS, its family. */

@@ -228,13 +228,13 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   if (placement.autopilot === 'pods' && !isOwn) return { kind: 'capacityNotPriced', capacity: 'autopilot' };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const { provider, needs, ownMachine, otherCloud } = placement;
-    const instanceType = placement.instanceType ?? ownMachine?.name ?? otherCloud ?? null;
+    const instanceType = placement.instanceType ?? ownMachine?.name ?? null;
     const anySize = { ...placement, needs: noNeeds };
     const isTooLarge = models.every(
       (model) => quote(model, pricedDevices(model, accelerator), anySize, 'on-demand', own).prices.length > 0,
     );
     if (isTooLarge) return { kind: 'podTooLarge', needs };
-    return { kind: 'priceUnknown', models, devices, instanceType, provider };
+    return { kind: 'priceUnknown', models, devices, instanceType, provider: provider ?? otherCloud ?? null };
   }
   const hourly = rangeOfQuotes(selected) ?? nothing;
   return {

@@ -1,6 +1,6 @@
 import type { Offer, PriceSheet, Provider } from '../catalog/index.ts';
-import { defaultRegion, hasNodes, isInstanceTypeLabel, offers, regionsOf } from '../catalog/index.ts';
-import { allowedValues, type NodeTerm } from '../model/node-terms.ts';
+import { defaultRegion, gpusInLabel, hasNodes, isInstanceTypeLabel, offers, regionsOf } from '../catalog/index.ts';
+import { allowedValues, type NodeRequirement, type NodeTerm } from '../model/node-terms.ts';
 import { once } from '../model/once.ts';
 import { regionKey } from '../model/placement.ts';
 import type { Placement } from '../model/workload.ts';
@@ -124,12 +124,33 @@ function quoteAt(
   const [first = placement.region, ...others] = (placement.region === null ? placement.regions : undefined) ?? [];
   const at = (region: string | null) => {
     const terms = placement.terms.filter((term) => isIn(term, region));
-    return terms.length === 0 && placement.terms.length > 0
-      ? noQuote
-      : quoteOne(model, devices, { ...placement, region, terms }, provider, pricing, prices);
+    if (terms.length === 0 && placement.terms.length > 0) return noQuote;
+    const each = byLabel(model, terms).map((some) =>
+      quoteOne(model, devices, { ...placement, region, terms: some }, provider, pricing, prices),
+    );
+    const [first = noQuote, ...others] = each.filter((one) => one.prices.length > 0);
+    return others.length === 0 ? first : { ...joined([first, ...others]), assumptions: first.assumptions };
   };
   return others.length === 0 ? at(first) : joined([first, ...others].map(at));
 }
+
+/** The terms for each label of a card. GKE has two for one card, on different machines: `nvidia-h100-80gb` and `nvidia-h100-mega-80gb`. */
+function byLabel(model: string, terms: readonly NodeTerm[]): readonly (readonly NodeTerm[])[] {
+  const named = allowedValues(terms, (key) => key === cardLabel) ?? [];
+  const labels = named.filter((value) => gpusInLabel(cardLabel, value).some(({ id }) => id === model));
+  if (labels.length < 2) return [terms];
+  return labels.map((label) =>
+    terms
+      .map((term) => term.map((one) => (isCardIn(one, label) ? { ...one, values: [label] } : one)))
+      .filter((_, index) => terms[index]?.some((one) => isCardIn(one, label))),
+  );
+}
+
+function isCardIn({ key, operator, values }: NodeRequirement, label: string): boolean {
+  return key === cardLabel && operator === 'In' && values.includes(label);
+}
+
+const cardLabel = 'cloud.google.com/gke-accelerator';
 
 /** Whether a term allows a region. */
 function isIn(term: NodeTerm, region: string | null): boolean {

@@ -54,13 +54,16 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
   const known = new Set(machines.map(({ offer }) => offer.instanceType.split(' + ')[0]));
   if (named.some((name) => !known.has(name))) return undefined;
-  const node = rangeOf(machines.map(({ hourly }) => hourly));
+  // A pool never adds a machine that is larger than its limit.
+  const within = machines.filter(({ offer }) => nodesAt(pool, offer) !== 0);
+  const used = within.length > 0 ? within : machines;
+  const node = rangeOf(used.map(({ hourly }) => hourly));
   if (node === undefined) return undefined;
-  const counts = machines.map(({ offer, hourly }) => ({ count: nodesAt(pool, offer), hourly }));
+  const counts = used.map(({ offer, hourly }) => ({ count: nodesAt(pool, offer), hourly }));
   const most = counts.flatMap(({ count }) => count ?? []);
-  const isLimited = most.length === machines.length;
+  const isLimited = most.length === used.length;
   return {
-    machines,
+    machines: used,
     node,
     nodes: isLimited ? (rangeOf(most) ?? null) : null,
     limit: isLimited ? (rangeOf(counts.map(({ count, hourly: each }) => (count ?? 0) * each)) ?? null) : null,

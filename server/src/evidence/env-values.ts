@@ -16,6 +16,8 @@ export const envValues: ReadonlyMap<string, EnvValue> = new Map(
 
 const switches = wordSet('1 true yes on y debug verbose all');
 
+const capabilities = wordSet('all compute compat32 display graphics ngx utility video');
+
 /** Whether a value has its form, or may have it. */
 export function isOfForm(value: string, form: string): boolean {
   switch (form) {
@@ -26,6 +28,11 @@ export function isOfForm(value: string, form: string): boolean {
       return /^\.?\d/.test(value) && Number(value) < 20;
     case 'link':
       return !/^=?lo$/.test(value);
+    case 'capabilities': {
+      const parts = value.split(',').map((part) => part.trim());
+      // Alone, utility is for nvidia-smi.
+      return parts.every((part) => capabilities.has(part)) && parts.some((part) => part !== 'utility' && part !== '');
+    }
     case 'level':
       return !switches.has(value.toLowerCase());
     default:

@@ -43,6 +43,13 @@ export function mayKeepDownloads(container: Container, podSet: PodSet, program: 
   return container.volumeMounts.some(({ mountPath }) => mountPath !== path && isBelow(mountPath, path));
 }
 
+/** The directory into which a container downloads models, if no volume holds it or a part of it. */
+export function unmountedDownloads(container: Container, program: string): string | undefined {
+  const path = downloadPath(container, program);
+  if (path === undefined || mountAbove(path, container) !== undefined || mayMountMore(container)) return undefined;
+  return container.volumeMounts.some(({ mountPath }) => isBelow(mountPath, path)) ? undefined : path;
+}
+
 /** A volume that was mounted for models, although the server downloads them to another place. */
 export interface UnusedModelVolume {
   /** Where the server puts them, which is in the container's own file system. */
@@ -59,13 +66,12 @@ export function unusedModelVolume(
   podSet: PodSet,
   program: string,
 ): UnusedModelVolume | undefined {
-  const path = downloadPath(container, program);
-  if (path === undefined || mountAbove(path, container) !== undefined || mayMountMore(container)) return undefined;
-  // A mount below the directory may hold a part of it.
+  const path = unmountedDownloads(container, program);
+  if (path === undefined) return undefined;
   const { volumeMounts } = container;
   const names = [getIn(podSet.pod, 'volumes'), getIn(container.at, 'volumeMounts')].flatMap(items);
   const isOpen = isUnseen(getIn(podSet.pod, 'volumes')) || names.some((one) => isTemplated(getIn(one, 'name')));
-  if (isOpen || volumeMounts.some(({ mountPath }) => isBelow(mountPath, path))) return undefined;
+  if (isOpen) return undefined;
   const [mount, ...others] = volumeMounts.filter(
     (one) => isForModels(one) && keepsFiles(volumeNamed(podSet, one.name)) && !isUsed(one, container, podSet),
   );

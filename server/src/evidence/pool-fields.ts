@@ -1,5 +1,5 @@
 import { type GpuModel, gpusByLabel, instanceType, type Provider } from '../catalog/index.ts';
-import { countIn } from '../model/count.ts';
+import { countIn, product } from '../model/count.ts';
 import { modelsOfMachines } from '../model/machine-terms.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { NodeRequirement } from '../model/node-terms.ts';
@@ -179,10 +179,17 @@ function sizeOf(
     const field = of(...keys);
     return field === undefined ? undefined : countIn(textOf(field) ?? undefined);
   };
-  const fixed = number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity') ?? null;
   // GKE counts per zone, and a regional cluster has several.
   const isPerZone = provider === 'gcp' && region !== null && region === textOf(of('region', 'location'));
-  const total = number('totalmaxnodecount', ...(isPerZone ? [] : ['maxsize', 'maxcount', 'maxnodecount', 'maxnodes']));
-  const min = number('totalminnodecount', ...(isPerZone ? [] : ['minsize', 'mincount', 'minnodecount', 'minnodes']));
-  return { min: min ?? fixed, max: total === undefined && !isPerZone ? fixed : (total ?? null) };
+  const zones = of('nodelocations');
+  const each = !isPerZone ? 1 : Array.isArray(zones) && zones.every((zone) => textOf(zone)) ? zones.length : null;
+  const inAll = (count: number | null | undefined) => (count === undefined ? undefined : product(count, each));
+  const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity')) ?? null;
+  const bound = (whole: string, ...keys: readonly string[]) => {
+    const total = number(whole);
+    return total === undefined ? inAll(number(...keys)) : total;
+  };
+  const max = bound('totalmaxnodecount', 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes');
+  const min = bound('totalminnodecount', 'minsize', 'mincount', 'minnodecount', 'minnodes');
+  return { min: min ?? fixed, max: max === undefined ? fixed : max };
 }

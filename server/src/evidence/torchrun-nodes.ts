@@ -34,6 +34,12 @@ export function launchAlone({ command, args, env }: ProcessInput): readonly [Wor
   return undefined;
 }
 
+/** The flag by which torchrun starts a group of one node. */
+export function loneFlag({ command, args, env }: ProcessInput): Word | undefined {
+  const launches = allCommands(readCommandLine(command, args, env).statements);
+  return launches.flatMap(ownFlags).find(({ name }) => name === 'standalone')?.word;
+}
+
 /** Names of variables about the nodes of a job, and programs that reach other nodes. */
 const readsNodes = /NODE_(?:RANK|IP)|NUM_NODES|NODES_|MASTER|PET_|NNODES|\b(?:ssh|mpirun|ray)\b/;
 

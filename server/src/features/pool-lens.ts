@@ -8,7 +8,11 @@ import type { NodePool } from '../model/node-pool.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
 import { lowerPlacement } from '../model/placement.ts';
 import { noNeeds } from '../model/workload.ts';
-import { type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
+import { poolsInFile } from '../workspace/landing.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { type Cursor, getIn, keySpanOf, rootCursor } from '../yaml/cursor.ts';
+import { lazy } from '../yaml/lazy.ts';
+import { parseYaml } from '../yaml/parse.ts';
 import { isAt, type Span, shiftSpan } from '../yaml/span.ts';
 import { isRegion } from './hover/gpu-words.ts';
 import type { Block, HoverContent } from './hover/render.ts';
@@ -50,14 +54,28 @@ export interface PoolRow {
 }
 
 export function poolRows(file: FileAnalysis): readonly PoolRow[] {
-  return pricedPools(file).map(({ pool, cost, span }) => ({
-    name: pool.name,
-    title: titleOf(pool, cost),
-    nodeHourly: cost.node,
-    nodes: cost.nodes,
-    limitHourly: cost.limit,
-    start: span.start,
-  }));
+  return pricedPools(file).map(({ pool, cost, span }) => rowOf(pool, cost, span.start));
+}
+
+/** The pools in a file of Terraform, which has no positions. */
+export function terraformPoolRows(workspace: Workspace, uri: string, config: ProjectConfig): readonly PoolRow[] {
+  return poolsInFile(workspace, uri).flatMap((pool) => {
+    const terms = pool.terms?.map((term) => term.filter(({ disk }) => disk === undefined));
+    const cost = costOf({ ...pool, ...(terms && { terms }) }, nowhere(), config);
+    return cost === undefined ? [] : [rowOf(pool, cost, 0)];
+  });
+}
+
+/** The selectors of a pool need a place, which nothing shows. */
+const nowhere = lazy((): Cursor => {
+  const root = parseYaml('{}').documents[0]?.root;
+  if (!root) throw new Error('a mapping is a document');
+  return rootCursor(root);
+});
+
+function rowOf(pool: NodePool, cost: PoolCost, start: number): PoolRow {
+  const { node: nodeHourly, nodes, limit: limitHourly } = cost;
+  return { name: pool.name, title: titleOf(pool, cost), nodeHourly, nodes, limitHourly, start };
 }
 
 function titleOf(pool: NodePool, cost: PoolCost): string {
@@ -129,5 +147,5 @@ function wordsOf(pricing: PricedMachine['pricing']): string {
 
 function limitWords({ size, limits }: NodePool, { nodes, limit }: PoolCost): string {
   if (limit === null || nodes === null) return size === undefined && limits === null ? 'no limit' : 'limit unknown';
-  return `at most ${formatHourly(limit)} for ${plural(nodes, 'node')}`;
+  return `at most ${formatHourly(limit.max)} for ${plural(nodes, 'node')}`;
 }

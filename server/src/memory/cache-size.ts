@@ -10,6 +10,8 @@ export interface CacheLayout {
   readonly bytes: number;
   /** Tokens that layers with a window keep in addition: those of a step. Infinity: they keep all. */
   readonly beyondWindow: number;
+  /** Tokens that layers with a smaller window keep all the same. */
+  readonly remembered: number;
   /** Layers are grouped by kind, in groups of one size. */
   readonly groups: boolean;
   /** Copies of the states of linear attention and Mamba that a sequence has: one, and that of the last cached prefix. */
@@ -24,14 +26,14 @@ const stateBytes = 4;
  * head on each device. Latent vectors are the same on all devices of a group. States do not depend on the length.
  */
 export function cacheBytes({ cache }: ModelShape, tokens: number, layout: CacheLayout): number {
-  const { tensor, pipeline, bytes, beyondWindow, states } = layout;
+  const { tensor, pipeline, bytes, beyondWindow, remembered, states } = layout;
   let sum = 0;
   for (const part of cache) {
     const layers = Math.ceil(part.layers / pipeline) * paddingOf(part.layers, cache, layout);
     if (part.kind === 'state') sum += (layers * part.numbers * stateBytes * states) / tensor;
     else if (part.kind === 'latent') sum += layers * tokens * part.width * bytes;
     else {
-      const kept = part.window === null ? tokens : Math.min(tokens, part.window + beyondWindow);
+      const kept = part.window === null ? tokens : Math.min(tokens, Math.max(part.window, remembered) + beyondWindow);
       sum += layers * kept * 2 * Math.max(1, part.kvHeads / tensor) * part.headSize * bytes;
     }
   }

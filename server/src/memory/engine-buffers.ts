@@ -199,9 +199,13 @@ function forwardBytes(
 function samplingBytes(
   served: ServedModel,
   { vocabulary, hidden, lastLogits }: ModelShape,
-  { sequences, batchedTokens }: { readonly sequences: number; readonly batchedTokens: number },
+  { sequences, batchedTokens, tensor }: Omit<Parameters<typeof buffersOf>[2], 'quantizedExperts'>,
 ): number {
   const states = batchedTokens * hidden * 2;
+  // Before 3, TGI warms up with the probabilities of all tokens of a prompt: logits and softmax, or the parts of all devices and their sum, in 16 bits.
+  // https://huggingface.co/docs/text-generation-inference/en/conceptual/chunking
+  if (served.engine === 'tgi' && served.version !== null && served.version[0] < 3)
+    return states + batchedTokens * vocabulary * 2 * (tensor > 1 ? 2 + 1 / tensor : 2);
   // Before 4.45, logits of the whole prompt were computed, and converted to 32 bits. https://github.com/huggingface/transformers/pull/31292
   const isWhole = served.engine === 'transformers' && served.version !== null && isOlder(served.version, [4, 45]);
   if (isWhole && lastLogits !== true) return states + batchedTokens * vocabulary * 6;
@@ -212,11 +216,8 @@ function samplingBytes(
   return states + sequences * vocabulary * (minor >= 17 ? tuned.sampling : tuned.samplingBefore);
 }
 
-function isOlder(
-  [major, minor]: readonly [number, number],
-  [otherMajor, otherMinor]: readonly [number, number],
-): boolean {
-  return major < otherMajor || (major === otherMajor && minor < otherMinor);
+function isOlder([major, minor]: readonly [number, number], [than, andThan]: readonly [number, number]): boolean {
+  return major < than || (major === than && minor < andThan);
 }
 
 /** The workspace of grouped experts, which is kept: tokens × experts of a token × (the wider side, and the product). */

@@ -95,7 +95,8 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
   const group = attentionGroup(tensor, served.attentionReplicas);
   const groups = served.engine === 'vllm';
   const states = groups && cachesPrefixStates(served) ? 2 : 1;
-  const layout: CacheLayout = { tensor: group, pipeline, bytes, beyondWindow, groups, states };
+  const remembered = remembers(served, shape) ? 4096 : 0;
+  const layout: CacheLayout = { tensor: group, pipeline, bytes, beyondWindow, remembered, groups, states };
   const buffers = buffersOf(served, shape, {
     sequences: served.sequences ?? defaults.sequences,
     batchedTokens: step,
@@ -213,6 +214,11 @@ function keepsWindows(served: ServedModel, shape: ModelShape): boolean {
   return (engine === 'vllm' || engine === 'ollama') && version !== null && version[0] === 0 && version[1] < 7;
 }
 
+/** Ollama's code of gpt-oss keeps 4,096 tokens in layers with a window. https://github.com/ollama/ollama/blob/main/model/models/gptoss/model.go */
+function remembers({ engine }: ServedModel, { name }: ModelShape): boolean {
+  return engine === 'ollama' && /\/gpt-oss/i.test(name);
+}
+
 /** https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/configs/model_config.py, is_hybrid_swa_model */
 const pooledInSglang = /\/(?:gemma-4|gpt-oss|llama-4|mimo-v2|step-3)/i;
 
@@ -258,7 +264,13 @@ function contextOf(
   const slots = engine === 'ollama' ? (sequences ?? 1) : 1;
   if (context !== null) return { context, contextFrom: 'flag', slots };
   const isOld = version !== null && version[0] === 0 && version[1] < 6;
-  const own = engine === 'ollama' ? (isOld ? 2048 : 4096) : engine === 'llama-cpp' || engine === 'tgi' ? 4096 : null;
+  const own = engine === 'ollama' ? (isOld ? 2048 : 4096) : has4096(engine, version) ? 4096 : null;
   if (own === null || own >= shape.context) return { context: shape.context, contextFrom: 'model', slots };
   return { context: own, contextFrom: 'engine', slots };
+}
+
+/** llama.cpp took the model's own length in mid-2024. https://github.com/ggml-org/llama.cpp/pull/10136, https://github.com/ggml-org/llama.cpp/issues/9016 */
+function has4096(engine: Engine, version: ServedModel['version']): boolean {
+  const isWhole = version !== null && version[1] >= 3500 && version[1] < 4000;
+  return engine === 'tgi' || (engine === 'llama-cpp' && !isWhole);
 }

@@ -32,7 +32,9 @@ export function withCloudSign(placement: Placement, signed: SignedPod, crossRefe
 function cloudSign(signed: SignedPod, crossReferences: CrossReferences): CloudSign | undefined {
   const found = signsOf(signed, crossReferences);
   const [first, ...others] = found;
-  if (first === undefined || others.some(({ provider }) => provider !== first.provider)) return undefined;
+  // What the pod says itself takes precedence over pools that it may not use.
+  if (first === undefined) return crossReferences.cloudOfPools();
+  if (others.some(({ provider }) => provider !== first.provider)) return undefined;
   return found.find(({ region }) => region !== null) ?? first;
 }
 
@@ -50,7 +52,10 @@ function signsOf(
   const sign = (text: string, provider: string | null | undefined) =>
     provider ? [{ provider, region: null, text }] : [];
   return [
-    ...containers.flatMap(({ image }) => (image === undefined || isTemplated(image.at) ? [] : ofRegistry(image.value))),
+    ...containers.flatMap(({ image }) => {
+      if (image === undefined) return [];
+      return isTemplated(image.at) ? ofTemplatedRegistry(image.value) : ofRegistry(image.value);
+    }),
     ...tolerations.flatMap(({ key }) => sign(`toleration ${key?.value}`, providerOfLabel(key?.value ?? ''))),
     ...marks.flatMap(({ at }) => sign(keyOf(at), cloudOfKey(keyOf(at)))),
     ...sign(`ServiceAccount ${account}`, account === '' ? null : crossReferences.accountCloud(namespace, account)),
@@ -70,6 +75,14 @@ function ofRegistry(image: string): readonly CloudSign[] {
   // Public images are in multi-regions.
   const place = account.slice(0, -'-docker'.length);
   return /\d$/.test(place) ? [{ provider: 'gcp', region: place, text: 'image in Artifact Registry' }] : [];
+}
+
+/** `123456789012.dkr.ecr.${REGION}.amazonaws.com/app`: a template fills in the account or the region of the registry. */
+function ofTemplatedRegistry(image: string): readonly CloudSign[] {
+  const domain = '.amazonaws.com/';
+  const end = image.indexOf(domain);
+  const isPrivate = end > 0 && image.lastIndexOf('.dkr.ecr.', end) > 0;
+  return isPrivate ? [{ provider: 'aws', region: null, text: 'image in ECR' }] : [];
 }
 
 /** The cloud that reads an annotation or a label. */

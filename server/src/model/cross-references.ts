@@ -1,6 +1,7 @@
 import type { NamedModel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
+import type { CloudSign } from './cloud-sign.ts';
 import type { DataKeys } from './data-keys.ts';
 import type { NodePool, NodeTaint, Tolerated } from './node-pool.ts';
 import type { NodeTerm } from './node-terms.ts';
@@ -84,6 +85,8 @@ export interface CrossReferences {
    * @param tolerated excludes pools with other taints, unless all have some; undefined: unknown
    */
   landingOf(required: readonly RequiredLabel[], isFree: boolean, tolerated?: readonly Tolerated[]): Landing | undefined;
+  /** The cloud of all pools with accelerators in the project, wherever they are defined; undefined if they are of several, or unknown. */
+  cloudOfPools(): CloudSign | undefined;
   /**
    * The config of the device plugin on nodes with this value of nvidia.com/device-plugin.config; null: nodes without the label.
    * @param isShared only nodes that share their GPUs have the requested resource
@@ -256,6 +259,7 @@ export const noCrossReferences: CrossReferences = {
   modelConfig: () => undefined,
   dangling: () => [],
   landingOf: () => undefined,
+  cloudOfPools: () => undefined,
   livePools: () => undefined,
   liveOffers: () => undefined,
   liveValues: () => undefined,

@@ -80,17 +80,24 @@ export function lowerPlacement(
   };
 }
 
-/** The provider whose labels the nodes of every term have, whatever their values. */
-function providerOfTerms(terms: readonly NodeTerm[]): string | null {
-  const [provider = null, ...others] = new Set(
-    terms.map(
-      (term) =>
-        term.flatMap(({ key, operator }) =>
-          operator === 'NotIn' || operator === 'DoesNotExist' ? [] : (providerOfLabel(key) ?? []),
-        )[0] ?? null,
-    ),
-  );
+/** The provider that every term names: by a label that its nodes have, whatever its values, or by their machines. */
+export function providerOfTerms(terms: readonly NodeTerm[]): string | null {
+  const [provider = null, ...others] = new Set(terms.map(providerOfTerm));
   return others.length === 0 ? provider : null;
+}
+
+function providerOfTerm(term: NodeTerm): string | null {
+  const required = term.filter(({ operator }) => operator !== 'NotIn' && operator !== 'DoesNotExist');
+  const [byLabel] = required.flatMap(({ key }) => providerOfLabel(key) ?? []);
+  if (byLabel !== undefined) return byLabel;
+  const machines = required.find(({ key, operator }) => operator === 'In' && isInstanceTypeLabel(key))?.values ?? [];
+  const [owner = null, ...others] = new Set(
+    machines.flatMap((name): readonly (string | null)[] => {
+      const known = instanceTypesOf(name).map((one) => one.provider);
+      return known.length === 0 ? [null] : known;
+    }),
+  );
+  return others.length === 0 ? owner : null;
 }
 
 function ownMachine(

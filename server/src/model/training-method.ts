@@ -104,9 +104,28 @@ export function precisionOf(
   return hints.has('tune') || adapter?.bits === 4 ? 'half' : undefined;
 }
 
+/** The optimizer of a run. GaLore and APOLLO keep their states in few dimensions, whatever optimizer is named next to them. */
+export function optimizerIn(written: TrainerSettings): Optimizer {
+  const projects = written.settings.some(({ name, value }) => projection.test(name) && isOn(value?.toLowerCase()));
+  return projects ? 'low-rank' : optimizerOf(lastSetting(written, 'optimizer')?.value?.toLowerCase() ?? '');
+}
+
+const projection = /(?:^|\.)use-(?:galore|apollo)$/;
+
+/** Whether each weight is updated as soon as its gradient exists. */
+export function stepsInBackward(written: TrainerSettings): boolean {
+  return (
+    /layerwise|per_?layer/.test(lastSetting(written, 'optimizer')?.value?.toLowerCase() ?? '') ||
+    written.settings.some(({ name, value }) => inBackward.test(name) && isOn(value?.toLowerCase()))
+  );
+}
+
+const inBackward = /(?:^|\.)(?:optimizer-in-bwd|(?:galore|apollo)-layerwise)$/;
+
 /** The optimizer that a setting names, by its words. */
 export function optimizerOf(text: string): Optimizer {
   const is = (word: string) => text.includes(word);
+  if (/galore|apollo/.test(text)) return 'low-rank';
   const small = /8_?bit|fp8/.test(text);
   if (is('adafactor')) return 'adafactor';
   if (is('lion')) return small ? 'lion-8bit' : 'lion';

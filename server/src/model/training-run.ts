@@ -8,7 +8,14 @@ import { processInput } from './process-input.ts';
 import { type TrainedModel, trainedModel } from './trained-model.ts';
 import { goalOf } from './training-goal.ts';
 import { devicesOf, engineOf, offloadOf, shardedOf, stageInName, stageOf } from './training-layout.ts';
-import { adapterOf, attentionOf, optimizerOf, precisionOf, recomputationOf } from './training-method.ts';
+import {
+  adapterOf,
+  attentionOf,
+  optimizerIn,
+  precisionOf,
+  recomputationOf,
+  stepsInBackward,
+} from './training-method.ts';
 import type { Precision, TrainingSettings } from './training-settings.ts';
 import type { Container, Workload } from './workload.ts';
 
@@ -89,7 +96,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
     offload: offloadOf(written, hints),
     recomputation: recomputationOf(written, hints, engine !== 'megatron' && keepsLittle(hints, devices ?? 1)),
     adapter,
-    optimizer: optimizerOf(text('optimizer') ?? ''),
+    optimizer: optimizerIn(written),
     tensor: size('tensor-split'),
     sequenceParallel: isTitan || written.settings.some(({ name, value }) => isSequence.test(name) && value !== 'false'),
     pipeline: size('pipeline-split'),
@@ -101,9 +108,7 @@ export function trainingRun(container: Container, workload: Workload): Trained {
       fusesLoss(written) || (hints.has('tune') && !namesWholeLoss(written)) || hints.has('unsloth')
         ? 'chunked'
         : 'whole',
-    stepInBackward: written.settings.some(
-      ({ name, value }) => name === 'optimizer-in-bwd' && isOn(value?.toLowerCase()),
-    ),
+    stepInBackward: stepsInBackward(written),
     ...(upcasts(hints, model) ? { upcast: true } : {}),
     ...(count('gradient-accumulation') === 1 ? { onePass: true } : {}),
     ...goalOf(written),

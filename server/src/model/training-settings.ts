@@ -22,7 +22,7 @@ export type Optimizer =
       | 'lion'
       | 'lion-8bit'
     )
-  | ('sgd' | 'sgd-momentum' | 'muon');
+  | ('sgd' | 'sgd-momentum' | 'muon' | 'low-rank');
 
 /** Who keeps the weights, gradients and optimizer states. */
 export type Engine = 'torch' | 'fsdp' | 'deepspeed' | 'megatron';

@@ -98,6 +98,7 @@ export default defineRule({
     for (const constraint of placesAt(podSet.pod, 'topologySpreadConstraints.*'))
       checkSpread(constraint, podSet, context);
     for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
+    for (const key of topologyKeys(podSet.pod)) checkTopology(key, context);
   },
 });
 
@@ -116,6 +117,32 @@ function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, work
     });
     return;
   }
+}
+
+function topologyKeys(pod: Cursor): readonly Cursor[] {
+  return [
+    ...placesAt(pod, 'topologySpreadConstraints.*.topologyKey'),
+    ...placesAt(pod, 'affinity.*.requiredDuringSchedulingIgnoredDuringExecution.*.topologyKey'),
+    ...placesAt(pod, 'affinity.*.preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm.topologyKey'),
+  ];
+}
+
+/** Labels of all nodes by which pods are spread. */
+const nodeTopologies = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
+
+/** Reports the key of a spread that is almost one of these labels, or lacks its prefix. */
+function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
+  const text = writtenText(key);
+  if (text === undefined || nodeTopologies.includes(text)) return;
+  // Some write only the beginning or the end.
+  const isPart = (one: string) => one.endsWith(`/${text}`) || (text.includes('/') && one.startsWith(text));
+  const meant = nodeTopologies.find((one) => isSlip(text, one) || isPart(one));
+  if (meant === undefined) return;
+  report({
+    message: `No node has the label ${shorten(text, 50)}, by which these pods are placed; did you mean ${meant}?`,
+    span: spanOf(key),
+    fixes: () => [fix(`Use ${meant}`, 'unsafe', replaceScalar(document, key, meant))],
+  });
 }
 
 /** Labels that controllers set to the name of their object. */

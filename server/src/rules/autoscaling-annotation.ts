@@ -1,4 +1,6 @@
+import { nearest } from '../catalog/spelling.ts';
 import { knativeMetric } from '../evidence/knative-metric.ts';
+import { writtenText } from '../evidence/written.ts';
 import { countIn } from '../model/count.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -10,7 +12,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * Knative rejects or ignores an autoscaling annotation.
+ * Knative rejects or ignores an autoscaling annotation, or KServe a deploymentMode.
  *
  * ## Why
  *
@@ -79,6 +81,7 @@ export default defineRule({
     const group = groupOf(manifest.apiVersion);
     if (group !== 'serving.knative.dev' && group !== 'serving.kserve.io') return;
     const onObject = getIn(manifest.root, 'metadata', 'annotations');
+    checkMode(getIn(onObject, 'serving.kserve.io/deploymentMode'), context);
     if (isWithoutKnative(manifest)) {
       checkUnused([onObject, getIn(manifest.root, 'spec', 'predictor', 'annotations')], manifest, context);
       return;
@@ -91,6 +94,21 @@ export default defineRule({
     if (rejected) checkLevel(onObject, manifest, context);
   },
 });
+
+const modes = ['RawDeployment', 'Serverless', 'ModelMesh', 'Standard', 'Knative'];
+
+/** https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/utils/utils.go */
+function checkMode(at: Cursor | undefined, { document, report }: RuleContext): void {
+  const mode = writtenText(at);
+  if (at === undefined || mode === undefined || modes.includes(mode)) return;
+  const written = mode.toLowerCase();
+  const meant = modes.find((one) => one.toLowerCase().startsWith(written)) ?? nearest(mode, modes)[0];
+  report({
+    message: `KServe has no deploymentMode ${shorten(mode, 30)} and uses its default${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    span: spanOf(at),
+    fixes: () => (meant === undefined ? [] : [fix(`Use ${meant}`, 'unsafe', replaceScalar(document, at, meant))]),
+  });
+}
 
 /** Whether KServe runs an InferenceService as a Deployment. Before KServe 0.16, the mode Standard was named RawDeployment. */
 function isWithoutKnative({ kind, annotations }: Manifest): boolean {

@@ -16,13 +16,13 @@ import {
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
-import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
+import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * A device claim, or a reference to one, does not match its API version.
+ * A device claim, or a reference to one, does not match its API version or its kind.
  *
  * ## Why
  *
@@ -79,6 +79,7 @@ export default defineRule({
   podSet(podSet, context) {
     checkReferences(podSet, context);
     checkNames(podSet, context);
+    checkKinds(podSet, context);
   },
 });
 
@@ -191,6 +192,30 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
         return [fix(`Move ${key} out of source`, 'unsafe', removed, added)];
       },
     });
+  }
+}
+
+const claimFields = Object.entries({
+  resourceClaimName: 'ResourceClaim',
+  resourceClaimTemplateName: 'ResourceClaimTemplate',
+} as const);
+
+/** The field must be that of the kind: a claim and a template are different objects. */
+function checkKinds({ pod }: PodSet, { crossReferences, document, manifest, report }: PodSetContext): void {
+  for (const reference of items(getIn(pod, 'resourceClaims'))) {
+    for (const [field, kind] of claimFields) {
+      const at = getIn(reference, field);
+      const name = asString(at);
+      const other = claimFields.find(([one]) => one !== field);
+      if (at === undefined || name === undefined || isTemplated(at) || other === undefined) continue;
+      if (crossReferences.claim(kind, manifest.namespace, name) !== undefined) continue;
+      if (crossReferences.claim(other[1], manifest.namespace, name) === undefined) continue;
+      report({
+        message: `${shorten(name, 40)} is a ${other[1]}, which ${field} does not find: the pod stays Pending; use ${other[0]}`,
+        span: keySpanOf(at),
+        fixes: () => [fix(`Use ${other[0]}`, 'unsafe', renameKey(document, at, other[0]))],
+      });
+    }
   }
 }
 

@@ -1,6 +1,9 @@
+import { findNodeCounts } from '../command/processes.ts';
 import { envValues, isOfForm } from '../evidence/env-values.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -13,7 +16,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` only when it first uses the GPU, and stops if it cannot read it. JAX takes
- * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`.
+ * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`. With
+ * `NVIDIA_DRIVER_CAPABILITIES: utility`, a container gets nvidia-smi but not CUDA.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -61,6 +65,7 @@ import { defineRule } from './rule.ts';
  *
  * - [PyTorch: CUDA memory management](https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-alloc-conf)
  * - [JAX: GPU memory allocation](https://docs.jax.dev/en/latest/gpu_memory_allocation.html)
+ * - [NVIDIA Container Toolkit: driver capabilities](https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html#driver-capabilities)
  * - [NCCL: environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
  * - [libgomp: OMP_NUM_THREADS](https://gcc.gnu.org/onlinedocs/libgomp/OMP_005fNUM_005fTHREADS.html)
  */
@@ -76,8 +81,8 @@ export default defineRule({
       if (known === undefined || located === undefined || !value || isTemplated(located.at) || /[$<{]/.test(value))
         continue;
       const { form, mustBe, effect } = known;
-      if (isOfForm(value, form) || (form === 'link' && !spansPods(workload)) || !usesAccelerators(container, podSet))
-        continue;
+      if (isOfForm(value, form) || (form === 'link' && !meetsOthers(container, workload))) continue;
+      if (!usesAccelerators(container, podSet)) continue;
       const corrected = value.replaceAll('=', ':');
       report({
         ...(/ignores/.test(effect) && { severity: 'info' }),
@@ -91,3 +96,9 @@ export default defineRule({
     }
   },
 });
+
+/** Whether a container works together with those of other pods. */
+function meetsOthers(container: Container, workload: Workload): boolean {
+  if (spansPods(workload)) return true;
+  return findNodeCounts(processInput(container)).some(({ count }) => typeof count === 'number' && count > 1);
+}

@@ -19,7 +19,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model server downloads a gated model without a token.
+ * A model server downloads a gated model without a token, or any model although it is set to stay offline.
  *
  * ## Why
  *
@@ -88,9 +88,21 @@ export default defineRule({
     )
       return;
     const program = soleServer(container)?.program ?? (isOpen ? undefined : firstServer(container));
-    if (program === undefined || mayHaveToken(container) || isIncomplete(podSet.pod)) return;
+    if (program === undefined || isIncomplete(podSet.pod)) return;
     if (podSet.containers.some(({ type }) => type === 'init') || mountsSecret(container, podSet)) return;
     const { model } = servedModel(container, workload);
+    const offline = isOpen ? undefined : offlineSetting(container);
+    if (
+      offline !== undefined &&
+      /^[\w.-]+\/[\w.-]+$/.test(model?.name ?? '') &&
+      !mayKeepDownloads(container, podSet, program)
+    ) {
+      report({
+        message: `${offline.name} forbids the download of ${shorten(model?.name ?? '', 50)}, and no volume can hold it: the server does not start`,
+        span: spanOf(offline.value.at),
+      });
+    }
+    if (mayHaveToken(container)) return;
     if (model === null || !isGated(model.name)) return;
     const keeps = !isOpen && mayKeepDownloads(container, podSet, program);
     // As probe-too-early assumes: the first pod fills the volume.
@@ -154,6 +166,19 @@ const published = wordSet(
   'sglang lmdeploy text-generation-inference text-embeddings-inference',
   'rocm/vllm nvidia/vllm',
 );
+
+/** The variable by which the libraries of Hugging Face never ask the hub. */
+function offlineSetting({ env, command, args, scripts }: Container) {
+  const isPlain = scripts.length === 0 && ![...command, ...args].some(({ at }) => isTemplated(at));
+  return env.flatMap(({ name, value }) =>
+    isPlain &&
+    value !== undefined &&
+    /^(?:HF_HUB|TRANSFORMERS)_OFFLINE$/.test(name) &&
+    /^(?:1|true|yes|on)$/i.test(value.value)
+      ? [{ name, value }]
+      : [],
+  )[0];
+}
 
 /** A file of a Secret may be the token. */
 function mountsSecret({ volumeMounts }: Container, podSet: PodSet): boolean {

@@ -70,6 +70,7 @@ import labelAsAnnotation from './label-as-annotation.ts';
 import labelInvalid from './label-invalid.ts';
 import launcherGpu from './launcher-gpu.ts';
 import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
+import lineContinuation from './line-continuation.ts';
 import loopbackOnly from './loopback-only.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import migGeometry from './mig-geometry.ts';
@@ -159,6 +160,7 @@ import surgeBothZero from './surge-both-zero.ts';
 import tensorParallelLink from './tensor-parallel-link.ts';
 import tensorParallelMismatch from './tensor-parallel-mismatch.ts';
 import tensorParallelMissing from './tensor-parallel-missing.ts';
+import tokenInPlainText from './token-in-plain-text.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
 import tolerationMissing from './toleration-missing.ts';
@@ -170,6 +172,7 @@ import visibleDevicesBypass from './visible-devices-bypass.ts';
 import vllmServiceName from './vllm-service-name.ts';
 import volumeInvalid from './volume-invalid.ts';
 import wholeGpuUnderused from './whole-gpu-underused.ts';
+import workInBackground from './work-in-background.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
 
@@ -246,6 +249,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['label-invalid', labelInvalid],
   ['launcher-gpu', launcherGpu],
   ['limitrange-gives-gpus', limitrangeGivesGpus],
+  ['line-continuation', lineContinuation],
   ['loopback-only', loopbackOnly],
   ['lws-restart-policy', lwsRestartPolicy],
   ['mig-geometry', migGeometry],
@@ -334,6 +338,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['tensor-parallel-link', tensorParallelLink],
   ['tensor-parallel-mismatch', tensorParallelMismatch],
   ['tensor-parallel-missing', tensorParallelMissing],
+  ['token-in-plain-text', tokenInPlainText],
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
   ['toleration-missing', tolerationMissing],
@@ -345,6 +350,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['vllm-service-name', vllmServiceName],
   ['volume-invalid', volumeInvalid],
   ['whole-gpu-underused', wholeGpuUnderused],
+  ['work-in-background', workInBackground],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],
 ]);

@@ -1,16 +1,19 @@
 import { nearest } from '../catalog/spelling.ts';
+import { dataKinds, filesNamedIn, filesOfVolume } from '../evidence/config-files.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
+import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, type Cursor, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A pod reads a key that its Secret or ConfigMap does not have, or that is not base64.
+ * A pod reads a key or a file that its Secret or ConfigMap does not have, or that is not base64.
  *
  * ## Why
  *
@@ -90,20 +93,59 @@ export default defineRule({
       for (const source of placesAt(pod, `${list}.*.env.*.valueFrom.*`)) check(source, 'key', context);
     for (const path of ['volumes.*.*', 'volumes.*.projected.sources.*.*'])
       for (const source of placesAt(pod, path)) check(source, 'items.*.key', context);
+    for (const source of placesAt(pod, 'containers.*.envFrom.*.secretRef')) checkAll(source, context);
+  },
+  container(container, context) {
+    if (container.volumeMounts.length === 0 || !requestsAccelerators(context.podSet)) return;
+    if (isPodSpec(context.podSet, context.workload)) checkFiles(container, context);
   },
 });
 
-const kinds = table<'Secret' | 'ConfigMap'>({
-  secretKeyRef: 'Secret',
-  configMapKeyRef: 'ConfigMap',
-  secret: 'Secret',
-  configMap: 'ConfigMap',
-});
+/** Reports a Secret of which a pod reads all keys, if one of them is plain text. */
+function checkAll(source: Cursor, { crossReferences, manifest, report }: PodSetContext): void {
+  const at = getIn(source, 'name');
+  const name = writtenText(at);
+  const [plain] = (name && crossReferences.keysOf('Secret', manifest.namespace, name)?.plain) || [];
+  if (at === undefined || name === undefined || plain === undefined) return;
+  report({
+    message: `${shorten(plain, 30)} is not base64: the API server rejects Secret ${shorten(name, 30)}; write it under stringData`,
+    span: spanOf(at),
+  });
+}
+
+/** Reports files that a command reads from a ConfigMap or a Secret that does not have them: the volume hides those of the image. */
+function checkFiles(container: Container, context: PodSetContext): void {
+  const { crossReferences, document, manifest, podSet, report } = context;
+  const lines = [...container.command, ...container.args];
+  if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent)) || mayMountMore(container)) return;
+  for (const { at, mountPath, name } of container.volumeMounts) {
+    if (getIn(at, 'subPath') !== undefined) continue;
+    const volume = volumeNamed(podSet, name);
+    const [first, files] = filesOfVolume(
+      volume,
+      (kind, of) => crossReferences.keysOf(kind, manifest.namespace, of)?.keys,
+    );
+    for (const file of files === undefined ? [] : filesNamedIn(container, mountPath)) {
+      const path = `${mountPath.replace(/\/$/, '')}/${file.name}`;
+      const span = spanOfWords(document, lines, [file.word, file.word]);
+      const isElsewhere = container.volumeMounts.some((one) => one.mountPath === path);
+      if (files === undefined || files.includes(file.name) || isElsewhere || span === undefined) continue;
+      const meant = files.length === 1 ? files[0] : nearest(file.name, files)[0];
+      const has = meant === undefined ? '' : ` (it has ${shorten(meant, 30)})`;
+      report({
+        severity: 'warning',
+        message: `${shorten(first, 40)} has no file ${shorten(file.name, 30)}${has}: the program does not find it in ${shorten(mountPath, 30)}`,
+        span,
+      });
+      return;
+    }
+  }
+}
 
 /** @param path of the keys that it reads */
 function check(source: Cursor, path: string, context: PodSetContext): void {
   const name = writtenText(getIn(source, 'name') ?? getIn(source, 'secretName'));
-  const kind = kinds[keyOf(source)];
+  const kind = dataKinds[keyOf(source)];
   if (kind === undefined || name === undefined || asBoolean(getIn(source, 'optional')) === true) return;
   const { crossReferences, manifest, document, report } = context;
   const owner = `${kind} ${shorten(name, 30)}`;

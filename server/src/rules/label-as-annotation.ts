@@ -1,17 +1,19 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import type { Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, type Cursor, entries, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A scheduler's label is written as an annotation.
+ * A scheduler's label is written as an annotation, or only on the pods of a suspended job.
  *
  * ## Why
  *
  * KAI, Run:ai, Kueue and the coscheduling plugin read the queue, the priority and the group of a workload from its labels. Under
- * `annotations`, the same key is accepted and has no effect.
+ * `annotations`, the same key is accepted and has no effect. Kueue starts a suspended job only if the job itself has the label of the queue:
+ * in the pod template, the label is never seen.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -65,8 +67,16 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'quota',
   severity: 'warning',
-  workload({ manifest, podSets }, { document, report }) {
+  workload(workload, { document, report }) {
+    const { manifest, podSets } = workload;
     if (!podSets.some(requestsAccelerators)) return;
+    const unseen = isSuspended(manifest.root) ? labelOfPods(workload) : undefined;
+    if (unseen !== undefined) {
+      report({
+        message: `Kueue reads ${queueName} of the ${workload.kind}, not of its pods: the job stays suspended; move the label to metadata`,
+        span: keySpanOf(unseen),
+      });
+    }
     const written = [
       ...entries(getIn(manifest.root, 'metadata', 'annotations')),
       ...podSets.flatMap(({ annotations }) => annotations.map(({ at }) => at)),
@@ -88,6 +98,22 @@ export default defineRule({
     }
   },
 });
+
+const queueName = 'kueue.x-k8s.io/queue-name';
+
+function isSuspended(root: Cursor): boolean {
+  const spec = getIn(root, 'spec');
+  return asBoolean(getIn(spec, 'suspend') ?? getIn(spec, 'runPolicy', 'suspend')) === true;
+}
+
+/** The label of a queue that only the pods have. */
+function labelOfPods({ manifest, partial, podSets }: Workload): Cursor | undefined {
+  const metadata = getIn(manifest.root, 'metadata');
+  const marks = [getIn(metadata, 'labels'), getIn(metadata, 'annotations')];
+  if (partial || [metadata, ...marks].some(isUnseen)) return undefined;
+  if (marks.some((mark) => entries(mark).some((entry) => keyOf(entry) === queueName))) return undefined;
+  return podSets.flatMap(({ labels }) => labels.map(({ at }) => at)).find((at) => keyOf(at) === queueName);
+}
 
 const onlyLabels = wordSet(
   'kai.scheduler/queue runai/queue kueue.x-k8s.io/priority-class kueue.x-k8s.io/pod-group-name scheduling.x-k8s.io/pod-group',

@@ -77,6 +77,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * - [Kubernetes: ports of a container](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#ports)
  * - [Ray: configuring ports](https://docs.ray.io/en/latest/ray-core/configure.html#ports-configurations)
+ * - [Kubernetes: node ports](https://kubernetes.io/docs/concepts/services-networking/service/#type-nodeport)
  * - [Kubernetes: Services with several ports](https://kubernetes.io/docs/concepts/services-networking/service/#multi-port-services)
  */
 export default defineRule({
@@ -205,9 +206,18 @@ function checkAddress(spec: Cursor | undefined, type: string, report: RuleContex
       span: keySpanOf(policy),
     });
   }
-  for (const port of type === 'ClusterIP' ? placesAt(ports, '*.nodePort') : []) {
-    if ((writtenNumber(port) ?? 0) === 0) continue;
-    report({ message: `nodePort requires type NodePort or LoadBalancer: ${rejection}`, span: keySpanOf(port) });
+  for (const port of placesAt(ports, '*.nodePort')) {
+    const number = writtenNumber(port) ?? 0;
+    if (number === 0) continue;
+    if (type === 'ClusterIP') {
+      report({ message: `nodePort requires type NodePort or LoadBalancer: ${rejection}`, span: keySpanOf(port) });
+    } else if (number < 30_000 || number > 32_767) {
+      report({
+        severity: 'warning',
+        message: `nodePort must be from 30000 to 32767, not ${number}: unless the cluster has another range, ${rejection}`,
+        span: spanOf(port),
+      });
+    }
   }
 }
 

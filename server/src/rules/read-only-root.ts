@@ -1,18 +1,20 @@
+import { unmountedDownloads } from '../evidence/model-volume.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
-import type { Container, PodSet } from '../model/workload.ts';
-import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { servedModel } from '../model/served-model.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model server has no folder for temporary files.
+ * A model server has no folder for temporary files, or none for its model.
  *
  * ## Why
  *
  * With `readOnlyRootFilesystem: true`, a container writes only to its volumes. vLLM and SGLang create the sockets between their processes
  * in the folder for temporary files. If `/tmp` is not a volume, Python finds no such folder ("No usable temporary directory found"), and
- * the server stops at startup while its pod holds the GPUs.
+ * the server stops at startup while its pod holds the GPUs. It also stops if it cannot write the model that it downloads.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,16 +75,40 @@ export default defineRule({
     const setting = getIn(container.at, 'securityContext', 'readOnlyRootFilesystem');
     if (setting === undefined || asBoolean(setting) !== true || container.type !== 'app') return;
     if (!requestsAccelerators(container) || !isListedContainer(container.at)) return;
-    if (!runsAsWritten(workload) || !isAlone(container, podSet, workload) || mayWrite(container, podSet)) return;
+    if (!runsAsWritten(workload) || !isAlone(container, podSet, workload)) return;
     const program = soleServer(container)?.program;
     const name = program === 'vllm' ? 'vLLM' : program === 'sglang' ? 'SGLang' : undefined;
-    if (name === undefined) return;
+    if (program === undefined || name === undefined) return;
+    if (mayWrite(container, podSet)) {
+      const path = lostDownload(container, workload, program);
+      if (path === undefined) return;
+      report({
+        message: `${name} downloads its model to ${path}, but the root is read-only and no volume is mounted there: the server does not start`,
+        span: spanOf(setting),
+      });
+      return;
+    }
     report({
       message: `${name} needs /tmp, but the root is read-only and no volume is mounted there: the server does not start`,
       span: spanOf(setting),
     });
   },
 });
+
+/** The folder to which a server downloads its model, if it is not on a volume. Another user may have another home. */
+function lostDownload(container: Container, workload: Workload, program: string): string | undefined {
+  const { at, env, volumeMounts } = container;
+  const isOpen = getIn(at, 'envFrom') !== undefined || isUnseen(getIn(at, 'env'));
+  const isUnseenFolder = env.some(
+    ({ name, value }) => (value === undefined || isTemplated(value.at)) && /^$|HOME|CACHE|DIR/.test(name),
+  );
+  if (isOpen || isUnseenFolder) return undefined;
+  const { model } = servedModel(container, workload);
+  if (model === null || !/^[\w.-]+\/[\w.-]+$/.test(model.name)) return undefined;
+  return volumeMounts.some(({ mountPath }) => /^\/home|^\/root/.test(mountPath))
+    ? undefined
+    : unmountedDownloads(container, program);
+}
 
 /** Whether the container may have a folder for temporary files. */
 function mayWrite({ at, env, volumeMounts }: Container, { volumes }: PodSet): boolean {

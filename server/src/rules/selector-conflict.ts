@@ -81,7 +81,9 @@ export default defineRule({
       return;
     }
     // Capped, because each is compared with all earlier ones.
-    const known = selectors.filter((one) => providerOfLabel(one.key) !== null || modelsOf(one).length > 0).slice(0, 32);
+    const known = selectors
+      .filter((one) => providerOfLabel(one.key) !== null || modelsOf(one).length > 0 || isAmd64(one))
+      .slice(0, 32);
     for (const [index, selector] of known.entries()) {
       const other = known.slice(0, index).find((earlier) => contradiction(earlier, selector) !== undefined);
       const why = other && contradiction(other, selector);
@@ -94,6 +96,10 @@ export default defineRule({
     }
   },
 });
+
+function isAmd64({ key, values }: Selector): boolean {
+  return key === 'kubernetes.io/arch' && values.length === 1 && values[0]?.value === 'amd64';
+}
 
 /** The chips of a whole TPU slice, the most that a pod can get. Undefined for several topologies. */
 function chipsOf({ values }: Selector): number | undefined {
@@ -138,6 +144,14 @@ function contradiction(one: Selector, other: Selector): string | undefined {
   }
   const models = modelsOf(one);
   const others = modelsOf(other);
+  // Boards with a Grace CPU.
+  const [arm] = [...models, ...others].filter(({ name }) => /^G[BH]\d/.test(name));
+  if (
+    arm !== undefined &&
+    (isAmd64(one) || isAmd64(other)) &&
+    [...models, ...others].every(({ name }) => /^G[BH]\d/.test(name))
+  )
+    return `kubernetes.io/arch is amd64, but nodes with ${arm.name} are arm64`;
   if (models.length === 0 || others.length === 0 || models.some((model) => others.includes(model))) return undefined;
   return `${firstValue(one)} selects ${models[0]?.name ?? ''}, ${firstValue(other)} selects ${others[0]?.name ?? ''}`;
 }

@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
+import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
 import { soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -14,13 +15,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A flag of a model server has a name or a value with which the server exits.
+ * A flag of a model server has a name or a value with which the server exits, or lacks another flag that it needs.
  *
  * ## Why
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image.
+ * belong before the image. Some need another one: vLLM's `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -83,7 +84,14 @@ export default defineRule({
     // The entrypoint of another image may have flags of its own.
     if (server.byImage && !isOwnEntrypoint(container.image?.value ?? '')) return;
     const program = titleOf(server.program);
-    for (const { flag, meant, mustBe } of wrongFlags(server.program, readFlags(server.command.words))) {
+    const { words } = server.command;
+    const flags = readFlags(words);
+    const conflict = flagConflict(server.program, words, flags);
+    const place =
+      conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
+    if (conflict !== undefined && place !== undefined)
+      report({ message: `--${conflict.flag.written} ${conflict.problem}: ${program} does not start`, span: place });
+    for (const { flag, meant, mustBe } of wrongFlags(server.program, flags)) {
       const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
       if (span === undefined) continue;
       const name = `--${shorten(flag.written, 40)}`;

@@ -1,6 +1,8 @@
 import { apiKind } from '../catalog/index.ts';
 import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
+import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -58,12 +60,24 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [Kustomize: images](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/)
  * - A dry run against an API server, version 1.32: "cannot unmarshal bool into Go struct field"
  */
 export default defineRule({
   topic: 'placement',
   severity: 'error',
   manifest(manifest, { document, report }) {
+    const isKustomization =
+      manifest.kind === 'Kustomization' && groupOf(manifest.apiVersion) === 'kustomize.config.k8s.io';
+    for (const tag of isKustomization ? placesAt(manifest.root, 'images.*.newTag') : []) {
+      const text = unquoted(tag);
+      if (text === undefined) continue;
+      report({
+        message: `newTag must be a string, not the ${typeOf(tag)} ${text}: kustomize rejects the file`,
+        span: spanOf(tag),
+        fixes: () => [quote(document, tag, text)],
+      });
+    }
     for (const problem of apiProblems(manifest)) {
       const text = problem.what === 'not-string' ? unquoted(problem.at) : undefined;
       if (text === undefined || isScalingAnnotation(problem.at)) continue;

@@ -9,6 +9,7 @@ import {
   slotsOfWorkers,
   startsMore,
 } from '../evidence/mpi-workers.ts';
+import { loneFlag } from '../evidence/torchrun-nodes.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { topologyLabel } from '../model/placement.ts';
@@ -125,7 +126,8 @@ export default defineRule({
   },
   container: eachLaunch((container, context: PodSetContext) => {
     const { workload } = context;
-    if (workload.partial || container.type !== 'app') return;
+    // A task of SkyPilot is only partial because its command line can change it.
+    if ((workload.partial && kindOf(workload).sameScript !== true) || container.type !== 'app') return;
     const pods = podsOfGroup(context);
     const bounds = elasticBounds(workload);
     if (bounds !== undefined) {
@@ -148,6 +150,15 @@ export default defineRule({
         const problem = `${shorten(launch.text)}, but the job has ${plural(most, 'pod')}`;
         reportMismatch(launch, `${problem}: ${effectOf(launch, most - count)}`, pods ?? undefined);
       }
+    }
+    const alone =
+      pods !== null && pods > 1 && isRank(container, workload) ? loneFlag(processInput(container)) : undefined;
+    if (alone !== undefined) {
+      const launch: LocalProcesses = { kind: 'launch', count: 1, text: '--standalone', words: [alone, alone] };
+      reportMismatch(
+        launch,
+        `--standalone makes each of the ${pods} pods a job of its own: none of them joins the others`,
+      );
     }
     const slots = slotsOfWorkers(workload);
     const launches = slots === null ? [] : findMpiProcesses(processInput(container));
@@ -246,9 +257,15 @@ function podsOfSlice({ pods, pod }: PodSet, { kind, manifest, podSets }: Workloa
 
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
-  const { gang } = kindOf(workload);
+  const { gang, sameScript } = kindOf(workload);
+  if (sameScript === true) return podSet.pods.min === podSet.pods.max ? podSet.pods.min : null;
   if (gang === 'object') return totalPods(workload);
   return gang === 'podSet' && podSet.pods.min !== null && podSet.pods.min > 1 ? podSet.pods.min : null;
+}
+
+/** Whether the pods are the ranks of one group for certain: those of a Job can divide work among them. */
+function isRank({ env }: Container, workload: Workload): boolean {
+  return kindOf(workload).gang === 'object' || env.some(({ name }) => name === 'MASTER_ADDR');
 }
 
 /** Whether a command names the first pod of its own StatefulSet or the like: the pods meet there, and no others do. */

@@ -2,10 +2,12 @@ import { isGpuLabel } from '../catalog/index.ts';
 import { either, wordSet } from '../catalog/word-patterns.ts';
 import { onMachines } from '../evidence/machine-templates.ts';
 import { tolerates } from '../fleet/tolerations.ts';
+import type { CloudSign } from '../model/cloud-sign.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { onDisk } from '../model/node-disk.ts';
 import type { NodePool, NodeTaint, Tolerated } from '../model/node-pool.ts';
+import { providerOfTerms } from '../model/placement.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
@@ -34,6 +36,25 @@ export function landingOf(
   return isAll ? landing(scope, openTo(tolerated, pools.unselected)) : undefined;
 }
 
+/** The cloud of all pools: one repository is mostly about one cloud, whatever its folders. */
+export function cloudOfPools(workspace: Workspace): CloudSign | undefined {
+  workspace.dependOn(poolKinds);
+  return poolsIn(workspace).cloud();
+}
+
+/** The pools with accelerators that one file describes. */
+export function poolsInFile(workspace: Workspace, uri: string): readonly NodePool[] {
+  return poolsIn(workspace).all.flatMap((one) => (one.uri === uri ? one.pool : []));
+}
+
+function cloudOf(pools: readonly Pool[]): CloudSign | undefined {
+  const [first] = pools;
+  const [provider = null, ...others] = new Set(pools.map(({ pool }) => providerOfTerms(pool.terms ?? [])));
+  if (first === undefined || provider === null || others.length > 0) return undefined;
+  const { name } = first.pool;
+  return { provider, region: null, text: name === null ? 'node pool' : `node pool ${name}` };
+}
+
 /** The pools whose taints are tolerated; all of them if there is none: the tolerations are still missing, which is for a rule to say. */
 function openTo(tolerated: readonly Tolerated[] | undefined, group: PoolGroup): PoolGroup {
   const { all } = group.places;
@@ -56,7 +77,9 @@ interface PoolGroup {
 }
 
 interface Pools {
+  readonly all: readonly Pool[];
   readonly unselected: PoolGroup;
+  readonly cloud: () => CloudSign | undefined;
   readonly linked: (wanted: readonly RequiredLabel[]) => PoolGroup;
 }
 
@@ -113,7 +136,9 @@ function poolsIn(workspace: Workspace): Pools {
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, PoolGroup>();
   const pools: Pools = {
+    all,
     unselected: poolGroup(all.filter(({ pool }) => pool.needsSelector !== true)),
+    cloud: lazy(() => cloudOf(all)),
     linked(wanted) {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);

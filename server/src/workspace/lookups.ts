@@ -7,7 +7,7 @@ import { claimKinds, claimUsers } from './claim-users.ts';
 import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
 import { headerKind, sharingKind } from './kinds.ts';
-import { landingOf, poolKinds } from './landing.ts';
+import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
 import { factsAs, factsNamed, keysOf, referenced, type Scope } from './named.ts';
@@ -172,6 +172,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(overlayKinds(kind), ['overlaysAddAccelerators', group, kind, name], () =>
         overlaysAddAccelerators(scope, group, kind, name),
       ),
+    cloudOfPools: () => read(poolKinds, ['cloudOfPools'], () => cloudOfPools(workspace)),
     landingOf: (...asked) => read(poolKinds, ['landingOf', JSON.stringify(asked)], () => landingOf(scope, ...asked)),
   };
   const askFit = (question: FitQuestion) =>

@@ -13,7 +13,7 @@ import { escapeHtml, isolated } from '../../features/cost-report/html-text.ts';
 import { createLinks, type Links } from '../../features/cost-report/links.ts';
 import { changeWord } from './change-csv.ts';
 import type { CostReport } from './cost.ts';
-import { changeNotes, hourlyWords, monthlyIncreaseWords } from './words.ts';
+import { amountWords, changeNotes, monthlyIncreaseWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** The change as one self-contained HTML document, without a script: the totals, then one row for each changed workload. */
@@ -75,7 +75,7 @@ function row(change: CostChange<WorkloadCost>, links: Pick<Links<WorkloadCost>, 
   const place =
     after === null ? `${isolated(shown.path)}<span class="line">:${shown.line}</span>` : links.toPlace(shown);
   const reason = shown.problem === null ? '' : `<span class="reason">No price: ${isolated(shown.problem)}</span>`;
-  const cells = [gpuWords(change), hourlyWords(before), hourlyWords(after), increaseWords(increaseOf(change))];
+  const cells = [gpuWords(change), amountWords(before), amountWords(after), increaseWords(increaseOf(change))];
   return `<tr><th scope="row">${isolated(nameOf(shown))}${mark}<span class="file">${place}</span>${reason}</th>${cells
     .map((cell) => `<td class="number">${escapeHtml(cell)}</td>`)
     .join('')}</tr>`;

@@ -72,7 +72,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
     throw new UsageError('--max-increase requires --base <revision> or --compare <report>');
   }
   const how = config === undefined ? {} : { config };
-  const { files } = await checkPaths(paths, how);
+  const { files, terraformPools } = await checkPaths(paths, how);
   requireReadable(files);
   warnOfOldPrices(files);
   warnOfFailures(files);
@@ -84,7 +84,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
       : compare !== undefined
         ? costsInReport(compare, await readReport(compare))
         : undefined;
-  const report = createReport(before, after, reportedCosts(paths, after, files), options);
+  const report = createReport(before, after, reportedCosts(paths, after, files, terraformPools()), options);
   const terminal = output === undefined ? process.stdout : {};
   const pieces = render(report, wantsColor(color, terminal) ? colorStyle : plainStyle);
   if (output === undefined) for (const piece of pieces) process.stdout.write(piece);

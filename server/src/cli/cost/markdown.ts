@@ -5,7 +5,7 @@ import { hourlyTotal } from '../../features/cost/cost-totals.ts';
 import { plainMarkdown } from '../../features/hover/render.ts';
 import { codeSpan } from '../reports/markdown.ts';
 import type { CostReport } from './cost.ts';
-import { changeNotes, hourlyWords, increasesWords } from './words.ts';
+import { amountWords, changeNotes, increasesWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** A comment longer than this helps nobody; GitHub rejects 65,536 characters. */
@@ -35,7 +35,7 @@ function row(change: CostChange<WorkloadCost>): string {
   if (shown === null) return '';
   const mark = before === null ? ' (new)' : after === null ? ' (removed)' : '';
   const name = `${nameOf(shown)}${mark}`;
-  const cells = [name, gpuWords(change), hourlyWords(before), hourlyWords(after), increaseWords(increaseOf(change))];
+  const cells = [name, gpuWords(change), amountWords(before), amountWords(after), increaseWords(increaseOf(change))];
   const place = codeSpan(`${shown.path}:${shown.line}`).replaceAll('|', '\\|');
   return `| ${cells.map(plainMarkdown).join(' | ')} | ${place} |\n`;
 }

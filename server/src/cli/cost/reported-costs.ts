@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { priceBasis } from '../../features/cost/price-basis.ts';
-import type { CostSaving, ReportedCosts } from '../../features/cost-report/report.ts';
+import type { CostSaving, ReportedCosts, ReportedPool } from '../../features/cost-report/report.ts';
 import { standardInput } from '../files.ts';
 import type { CheckedFile } from '../reports/format.ts';
 import type { PlacedCost } from './workload-costs.ts';
@@ -10,11 +10,13 @@ export function reportedCosts(
   paths: readonly string[],
   rows: readonly PlacedCost[],
   files: readonly CheckedFile[],
+  terraformPools: readonly ReportedPool[],
 ): ReportedCosts {
   const [first = '.'] = paths;
   const name = first === standardInput ? 'standard input' : path.basename(path.resolve(first)) || first;
   const title = paths.length > 1 ? `${name} and ${paths.length - 1} more` : name;
-  const pools = files.flatMap(({ source, pools: some }) => some.map((pool) => ({ ...pool, path: source })));
+  const described = files.flatMap(({ source, pools: some }) => some.map((pool) => ({ ...pool, path: source })));
+  const pools = [...described, ...terraformPools];
   const basis = priceBasis(files.flatMap(({ costs }) => costs));
   return { title, rows, savings: files.flatMap(savingsIn), basis, pools };
 }

@@ -5,7 +5,7 @@ import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../fea
 import { gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
-import { hourlyWords, increasesWords, unpricedWords } from './words.ts';
+import { amountWords, increasesWords, unpricedWords } from './words.ts';
 import type { WorkloadCost } from './workload-costs.ts';
 
 /** The costs as aligned columns: what changed, or without a base all workloads; then the total. */
@@ -39,7 +39,7 @@ function costRow({ after }: CostChange<WorkloadCost>): readonly string[] {
     printable(`${after.path}:${after.line}`),
     printable(nameOf(after)),
     plural(after.gpus, 'GPU'),
-    printable(`${hourlyWords(after)}${after.amountNotes ?? ''}`),
+    printable(amountWords(after)),
     after.problem === null ? note : printable(after.problem),
   ];
 }
@@ -55,7 +55,7 @@ function changeRow(change: CostChange<WorkloadCost>): readonly string[] {
     printable(nameOf(shown)),
     state,
     gpusWords(change),
-    `${hourlyWords(before)} → ${hourlyWords(after)}`,
+    printable(`${amountWords(before)} → ${amountWords(after)}`),
     increaseOf(change) === null && problem !== null ? printable(problem) : increaseWords(increaseOf(change)),
   ];
 }
@@ -69,6 +69,10 @@ function* totalLines(
   const pools = current.pools?.length ?? 0;
   if (base === null && after.workloads === 0 && pools > 0) {
     yield `0 workloads, ${plural(pools, 'node pool')}\n`;
+    return;
+  }
+  if (base === null && after.workloads === 0) {
+    yield '0 workloads with accelerators: nothing to price\n';
     return;
   }
   if (base === null || before === null) {

@@ -6,10 +6,16 @@ import type { ComparedCost, TotalIncrease } from '../../features/cost/cost-chang
 import { rowAmount } from '../../features/cost/cost-rows.ts';
 import type { CostTotal } from '../../features/cost/cost-totals.ts';
 import type { CostReport } from './cost.ts';
+import type { WorkloadCost } from './workload-costs.ts';
 
 /** The price of one state: an amount as in `rowAmount`, `no price`, or nothing if the workload is not there. */
 export function hourlyWords(workload: ComparedCost | null): string {
   return workload === null ? '–' : (rowAmount(workload) ?? 'no price');
+}
+
+/** The same with what the amount alone would hide. */
+export function amountWords(workload: WorkloadCost | null): string {
+  return `${hourlyWords(workload)}${workload?.amountNotes ?? ''}`;
 }
 
 /** `, and 2 workloads without a price`; those with a range are part of the total's own words. */

@@ -7,7 +7,7 @@ import { chipsInName } from '../tpu-slice-name.ts';
 import type { Container, Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, times } from './pod-sets.ts';
-import { cloudNamed, namesAccess } from './skypilot.ts';
+import { cloudsNamed, namesAccess } from './skypilot.ts';
 
 /** dstack's configurations, which have no apiVersion. https://dstack.ai/docs/reference/dstack.yml */
 export const dstackKinds: readonly KindEntry[] = [
@@ -85,14 +85,14 @@ function envOf(env: Cursor | undefined): Container['env'] {
 function placementOf(root: Cursor): Partial<Placement> {
   const spot = getIn(root, 'spot_policy');
   const policy = spot === undefined || isTemplated(spot) ? undefined : asText(spot);
-  const [backend, ...backends] = items(getIn(root, 'backends'));
+  const backends = items(getIn(root, 'backends')).map((one) => (isTemplated(one) ? '' : (asText(one) ?? '')));
   const [region, ...regions] = items(getIn(root, 'regions'));
-  const provider = backends.length > 0 ? undefined : cloudNamed(asText(backend));
+  const place = cloudsNamed(backends);
   const known = policy === 'spot' || policy === 'on-demand' ? policy : undefined;
   return {
     ...(known && { capacity: known, capacityAt: spot }),
-    ...(provider !== undefined && { provider, providerFrom: null }),
-    ...(provider !== undefined && { region: regions.length > 0 ? null : (asText(region) ?? null) }),
+    ...place,
+    ...(place.provider != null && { region: regions.length > 0 ? null : (asText(region) ?? null) }),
   };
 }
 

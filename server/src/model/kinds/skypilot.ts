@@ -1,10 +1,11 @@
-import { type GpuModel, gpus, gpusNamed, physicalCount } from '../../catalog/index.ts';
-import { partOf } from '../../catalog/word-patterns.ts';
+import { type GpuModel, gpus, gpusNamed, machineCpus, machineMemory, physicalCount } from '../../catalog/index.ts';
+import { partOf, wordSet } from '../../catalog/word-patterns.ts';
 import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
 import { cardChoices } from '../card-choices.ts';
 import { product } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
+import type { NodeRequirement } from '../node-terms.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
 import { chipsInName } from '../tpu-slice-name.ts';
 import type { Container, Placement } from '../workload.ts';
@@ -156,18 +157,34 @@ function alternativesIn(
 ): readonly (NonNullable<Placement['either']>[number] | null)[] {
   const machine = writtenIn(block, 'instance_type') ?? writtenIn(resources, 'instance_type');
   const where = { ...capacityIn(block, resources), ...placeOf(block, resources), ...(machine && onMachine(machine)) };
+  const size = sizeOf(block, resources);
   return cardChoices(getIn(block, 'accelerators') ?? getIn(resources, 'accelerators')).map(({ name, count }) => {
     const devices = product(count, chipsOf(name));
     const models = cardsRented(name);
     if (devices === null || models.length === 0) return null;
-    const rented = machine || chipsOf(name) !== 1 ? {} : withCards(devices);
-    return { models, devices, where: { ...rented, ...where } };
+    const isRented = !machine && chipsOf(name) === 1;
+    return { models, devices, where: { ...(isRented && { terms: [[withCards(devices), ...size]] }), ...where } };
   });
 }
 
 /** Of machines, only those with this number of cards are rented. */
-function withCards(devices: number): Partial<Placement> {
-  return { terms: [[{ key: physicalCount, operator: 'In', values: [String(devices)] }]] };
+function withCards(devices: number): NodeRequirement {
+  return { key: physicalCount, operator: 'In', values: [String(devices)] };
+}
+
+/** The size of the machines: `cpus: 8` is exact, `8+` the least. Memory is in GiB. */
+function sizeOf(block: Cursor, resources: Cursor): readonly NodeRequirement[] {
+  const amountOf = (field: string, key: string): readonly NodeRequirement[] => {
+    const written = writtenIn(block, field) ?? writtenIn(resources, field) ?? '';
+    const [, amount, more] = /^(\d{1,6}(?:\.\d{1,3})?)(?:GB|GiB)?(\+?)$/i.exec(written) ?? [];
+    if (amount === undefined) return [];
+    return [more === '' ? { key, operator: 'In', values: [String(Number(amount))] } : atLeast(key, Number(amount))];
+  };
+  return [...amountOf('cpus', machineCpus), ...amountOf('memory', machineMemory)];
+}
+
+function atLeast(key: string, amount: number): NodeRequirement {
+  return { key, operator: 'Gt', values: [String(amount - 0.001)] };
 }
 
 function onMachine(instanceType: string): Partial<Placement> {
@@ -190,14 +207,19 @@ function placementOf(resources: Cursor, blocks: readonly Cursor[]): Partial<Plac
   const capacities = blocks.map((block) => capacityIn(block, resources));
   const places = blocks.map((block) => placeOf(block, resources));
   const [capacity, cloud] = [capacities[0], places[0]];
-  const sameCloud = places.every(({ provider }) => provider === cloud?.provider);
+  const sameCloud = places.every(
+    ({ provider, otherCloud }) => provider === cloud?.provider && otherCloud === cloud?.otherCloud,
+  );
+  const isNamed = places.every(({ provider }) => provider !== undefined);
   const sameRegion = places.every(({ region }) => region === cloud?.region);
   const providers = places.flatMap(({ provider }) => provider ?? []);
   const regions = places.flatMap(({ region }) => region ?? []);
   return {
     ...(capacities.every((one) => one.capacity === capacity?.capacity) && capacity),
     ...(sameCloud && { ...cloud, ...(!sameRegion && { region: null }) }),
-    ...(!sameCloud && providers.length === places.length && { providers: [...new Set(providers)] }),
+    // The config's cloud is for tasks that name none.
+    ...(!sameCloud &&
+      isNamed && { provider: null, providerFrom: null, region: null, providers: [...new Set(providers)] }),
     ...(!(sameCloud && sameRegion) && regions.length > 0 && { regions: [...new Set(regions)] }),
   };
 }
@@ -209,15 +231,15 @@ function capacityOf(spot: Cursor | undefined): Partial<Placement> {
 
 const cloudFields = ['infra', 'cloud', 'region'];
 
-/** `infra: aws/us-east-1`, or `cloud` and `region`. A Kubernetes cluster may be anywhere. */
+/** `infra: aws/us-east-1`, or `cloud` and `region`. The user's own machines, such as a Kubernetes cluster, may be anywhere. */
 function cloudOf(resources: Cursor): Partial<Placement> {
   const [infra, inRegion] = (writtenIn(resources, 'infra') ?? '').split('/');
   const cloud = infra || writtenIn(resources, 'cloud');
-  const known = cloudNamed(cloud);
-  if (known === undefined) return {};
+  const place = cloudsNamed(cloud === undefined ? [] : [cloud]);
+  if (place.provider == null) return place;
   const region = inRegion || writtenIn(resources, 'region');
   const isName = region !== undefined && /^[\w-]+$/.test(region);
-  return { provider: known, providerFrom: null, region: isName ? region : null };
+  return { ...place, region: isName ? region : null };
 }
 
 function writtenIn(block: Cursor, key: string): string | undefined {
@@ -225,18 +247,38 @@ function writtenIn(block: Cursor, key: string): string | undefined {
   return at === undefined || isTemplated(at) ? undefined : asText(at);
 }
 
-/** The provider by the name of a cloud, which tools that rent machines have in common. */
-export function cloudNamed(name: string | undefined): string | undefined {
-  return clouds[(name ?? '').toLowerCase()];
+/** Where a task runs that names these clouds, whatever the config says. The user's own machines may be anywhere. */
+export function cloudsNamed(names: readonly string[]): Partial<Placement> {
+  const all = names.map((name) => name.toLowerCase());
+  const isReadable = all.every((name) => isCloudName.test(name) && !ownMachines.has(name));
+  const [first] = all;
+  if (first === undefined || !isReadable) return {};
+  const [provider, ...others] = new Set(all.flatMap((name) => clouds[name] ?? []));
+  const nowhere = { provider: null, providerFrom: null, region: null };
+  if (provider === undefined) return { ...nowhere, otherCloud: otherClouds[first] ?? names[0] ?? first };
+  const isOne = others.length === 0 && all.every((name) => clouds[name] !== undefined);
+  return isOne ? { provider, providerFrom: null } : { ...nowhere, providers: [provider, ...others] };
 }
 
 const clouds = table<string>({
   aws: 'aws',
   azure: 'azure',
+  coreweave: 'coreweave',
+  crusoe: 'crusoe',
   gcp: 'gcp',
   oci: 'oci',
   hyperstack: 'hyperstack',
   lambda: 'lambda',
   nebius: 'nebius',
   runpod: 'runpod',
+});
+
+const isCloudName = /^[a-z][a-z0-9_-]{0,30}$/i;
+const ownMachines = wordSet('k8s kubernetes ssh slurm local vsphere remote');
+const otherClouds = table<string>({
+  do: 'DigitalOcean',
+  digitalocean: 'DigitalOcean',
+  ibm: 'IBM Cloud',
+  vast: 'Vast.ai',
+  vastai: 'Vast.ai',
 });

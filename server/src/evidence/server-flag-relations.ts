@@ -1,0 +1,72 @@
+import type { Flag } from '../command/flags.ts';
+import type { Word } from '../command/shell.ts';
+
+/** A flag that the server rejects because of another flag. */
+export interface FlagConflict {
+  readonly flag: Flag;
+  readonly problem: string;
+}
+
+/** A flag, the other flag that it needs, and the only value with which that one helps. */
+type Requirement = readonly [flag: string, other: string, value?: string];
+/** A flag and the one whose number must be larger; with `=`, it may be equal. */
+type Order = readonly [flag: string, other: string, relation: '<' | '<='];
+
+interface Relations {
+  readonly requires: readonly Requirement[];
+  readonly orders: readonly Order[];
+}
+
+// Sources, read 2026-11-28: https://docs.vllm.ai/en/latest/features/tool_calling/ and /features/lora/ and /configuration/optimization/,
+// https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_management.md,
+// https://huggingface.co/docs/text-generation-inference/reference/launcher
+const relations: ReadonlyMap<string, Relations> = new Map([
+  [
+    'vllm',
+    {
+      requires: [
+        ['enable-auto-tool-choice', 'tool-call-parser'],
+        ['lora-modules', 'enable-lora'],
+      ],
+      orders: [['max-num-seqs', 'max-num-batched-tokens', '<=']],
+    },
+  ],
+  ['tritonserver', { requires: [['load-model', 'model-control-mode', 'explicit']], orders: [] }],
+  [
+    'text-generation-launcher',
+    {
+      requires: [],
+      orders: [
+        ['max-input-tokens', 'max-total-tokens', '<'],
+        ['max-input-length', 'max-total-tokens', '<'],
+      ],
+    },
+  ],
+]);
+
+/** The first flag of a server that contradicts another one, or that needs one that is missing. */
+export function flagConflict(
+  program: string,
+  words: readonly Word[],
+  flags: readonly Flag[],
+): FlagConflict | undefined {
+  const found = relations.get(program);
+  // A variable or a file may hold the other flag.
+  if (found === undefined || words.some(({ dynamic, text }) => dynamic || /^--config\b|^@/.test(text)))
+    return undefined;
+  const byName = new Map(flags.map((flag) => [flag.name, flag]));
+  for (const [name, other, value] of found.requires) {
+    const flag = byName.get(name);
+    const needed = byName.get(other);
+    if (flag === undefined || (needed !== undefined && (value === undefined || needed.value === value))) continue;
+    return { flag, problem: `requires --${other}${value === undefined ? '' : `=${value}`}` };
+  }
+  for (const [name, other, relation] of found.orders) {
+    const flag = byName.get(name);
+    const [low, high] = [flag, byName.get(other)].map((one) => (one?.value ? Number(one.value) : Number.NaN));
+    if (flag === undefined || low === undefined || high === undefined || Number.isNaN(low + high)) continue;
+    if (low < high || (low === high && relation === '<=')) continue;
+    return { flag, problem: `${low} must ${relation === '<' ? 'be below' : 'not be above'} --${other} ${high}` };
+  }
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
+import { processInput } from '../model/process-input.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A line of a script starts with a flag, because the command above it has already ended.
+ *
+ * ## Why
+ *
+ * A command continues on the next line only after a backslash that is the last character of its line. Without the backslash, with a space
+ * after it, or with a comment between the lines, the program runs without its other flags, and the shell then looks for a
+ * program named `--epochs`. In YAML, `>` joins lines only if they have the same indentation.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:2.1
+ *           command: ["bash", "-c"]
+ *           args:
+ *             - |
+ *               python train.py --data /data
+ *                 --epochs 3
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:2.1
+ *           command: ["bash", "-c"]
+ *           args:
+ *             - |
+ *               python train.py --data /data \
+ *                 --epochs 3
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For templates, for scripts that cannot be read as a whole, and for pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [POSIX: shell command language](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02_01)
+ * - [YAML: folded style](https://yaml.org/spec/1.2.2/#813-folded-style)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  container(container, { podSet, document, report }) {
+    const lines = [...container.command, ...container.args];
+    if (!namesAccelerators(podSet) || !lines.some(({ value }) => /\n\s*--?[a-zA-Z]/.test(value))) return;
+    if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+    const { command, args, env } = processInput(container);
+    const { statements, script, complete } = readCommandLine(command, args, env);
+    if (!script || !complete) return;
+    let before: SimpleCommand | undefined;
+    for (const one of allCommands(statements)) {
+      const [flag] = one.words;
+      const program = baseName(before?.words[0]?.text ?? '');
+      const span = flag && isFlag(one) ? spanOfWords(document, lines, [flag, flag]) : undefined;
+      if (flag !== undefined && span !== undefined && program !== '' && one.after === null) {
+        report({
+          message: `${shorten(flag.text, 40)} starts a command of its own, because the line above ends without a backslash: ${shorten(program, 30)} does not get it`,
+          span,
+        });
+        return;
+      }
+      before = one;
+    }
+  },
+});
+
+/** Whether a command is a flag as a program is never named. */
+function isFlag({ words, assignments }: SimpleCommand): boolean {
+  const [first] = words;
+  return first !== undefined && assignments.length === 0 && !first.derived && /^--?[a-zA-Z][\w.-]+/.test(first.text);
+}

@@ -1,0 +1,112 @@
+import { namesAccelerators } from '../model/accelerators.ts';
+import { spanInScalar } from '../rewrite/word-span.ts';
+import { isTemplated, type Located } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * An access token is written in the file in plain text.
+ *
+ * ## Why
+ *
+ * Whoever can read the file, its history or the pod can use the token: to read private models, or to spend the owner's credit. Revoke it,
+ * put a new one into a Secret, and read it with `secretKeyRef`.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       env:
+ *         - name: WANDB_API_KEY
+ *           value: 3fa1c09be752d4863fa07c19be25d4683af1c90b
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       env:
+ *         - name: WANDB_API_KEY
+ *           valueFrom:
+ *             secretKeyRef: {name: wandb, key: token}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For texts that do not have the form of a known token, for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`), and for pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [Hugging Face: user access tokens](https://huggingface.co/docs/hub/security-tokens)
+ * - [Kubernetes: good practices for Secrets](https://kubernetes.io/docs/concepts/security/secrets-good-practices/)
+ * - [GitHub: supported secret scanning patterns](https://docs.github.com/en/code-security/secret-scanning/introduction/supported-secret-scanning-patterns)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  judgesWords: true,
+  container({ env, command, args }, { podSet, document, report }) {
+    if (!namesAccelerators(podSet)) return;
+    const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
+    for (const { name, text } of [...written, ...[...command, ...args].map((one) => ({ name: '', text: one }))]) {
+      const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
+      if (found === undefined) continue;
+      // The message must not repeat the token: reports are published.
+      report({
+        message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,
+        span: spanInScalar(document, text, found),
+      });
+    }
+  },
+});
+
+interface TokenForm {
+  readonly prefix: string;
+  readonly owner: string;
+  readonly rest: RegExp;
+}
+
+const forms: readonly TokenForm[] = [
+  { prefix: 'hf_', owner: 'Hugging Face', rest: /^[A-Za-z0-9]{30,40}$/ },
+  { prefix: 'nvapi-', owner: 'NVIDIA', rest: /^[\w-]{60,80}$/ },
+  { prefix: 'ghp_', owner: 'GitHub', rest: /^[A-Za-z0-9]{36}$/ },
+  { prefix: 'github_pat_', owner: 'GitHub', rest: /^\w{60,90}$/ },
+  { prefix: 'glpat-', owner: 'GitLab', rest: /^[\w-]{20}$/ },
+  { prefix: 'AKIA', owner: 'AWS', rest: /^[A-Z0-9]{16}$/ },
+];
+
+function tokenIn({ value }: Located<string>, name: string) {
+  if (value.length < 20 || value.length > 100_000) return undefined;
+  let known = name;
+  for (const { 0: word, index } of value.matchAll(/[\w-]+/g)) {
+    const form = forms.find(({ prefix }) => word.startsWith(prefix));
+    const rest = word.slice(form?.prefix.length ?? 0);
+    // Keys of Weights & Biases have no prefix.
+    const hasForm = form?.rest.test(rest) ?? (known === 'WANDB_API_KEY' && /^[0-9a-f]{40}$/.test(word));
+    if (hasForm && isRandom(rest))
+      return { owner: form?.owner ?? 'Weights & Biases', start: index, end: index + word.length };
+    known = name === '' ? word : name;
+  }
+  return undefined;
+}
+
+/** Whether a text is not made of words. */
+function isRandom(text: string): boolean {
+  if (/x{4}|token|your|here|replace|example|secret|dummy|fake|insert|change/i.test(text)) return false;
+  return new Set(text).size > 9 && (/[A-Z]/.test(text) ? /[a-z0-9]/.test(text) : /\d/.test(text));
+}

@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { runCli, temporaryFolder } from './run-cli.ts';
+
+function repository(files: Record<string, string>): { readonly folder: string } {
+  const folder = temporaryFolder();
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' });
+  git('init', '-q');
+  write(folder, files);
+  git('add', '-A');
+  git('commit', '-qm', 'first');
+  return { folder };
+}
+
+function write(folder: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+}
+
+test('a folder with nothing but Terraform shows the prices of its node pools', async () => {
+  const pool =
+    'resource "aws_eks_node_group" "cards" {\n  instance_types = ["g6.12xlarge"]\n  scaling_config {\n    min_size = 0\n    max_size = 3\n  }\n}\n';
+  const { folder } = repository({ 'infra/nodes.tf': pool });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // 3 × 4.6016.
+  expect(stdout).toBe(
+    'Node pools, not in the totals:\n' +
+      '  infra/nodes.tf:1  cards · g6.12xlarge · $4.60/h on demand per node · at most $13.80/h for 3 nodes\n\n' +
+      '0 workloads, 1 node pool\n',
+  );
+  const regional = (zones: string) =>
+    `resource "google_container_node_pool" "l4" {
+  name = "l4"
+  location = "us-central1"
+  node_locations = ${zones}
+  autoscaling {
+    max_node_count = 3
+  }
+  node_config {
+    machine_type = "g2-standard-4"
+  }
+}
+`;
+  const object = `resource "kubernetes_manifest" "pool" {
+  manifest = {
+    apiVersion = "karpenter.sh/v1"
+    kind = "NodePool"
+    metadata = { name = "single" }
+    spec = {
+      limits = { cpu = 16 }
+      template = { spec = { requirements = [
+        { key = "node.kubernetes.io/instance-type", operator = "In", values = ["g6.2xlarge"] },
+        { key = "karpenter.sh/capacity-type", operator = "In", values = ["on-demand"] }
+      ] } }
+    }
+  }
+}
+`;
+  const { folder: others } = repository({
+    'a.tf': regional('["us-central1-a", "us-central1-b"]'),
+    'b.tf': regional('var.zones').replaceAll('"l4"', '"open"'),
+    'c.tf': object,
+  });
+  const listed = await runCli(['cost', '--no-color'], { cwd: others });
+  // 3 nodes in each of two zones: 6 × 0.706832. 16 CPUs are two machines of 0.9776.
+  expect(listed.stdout).toContain(
+    '  a.tf:1  l4 · g2-standard-4 · $0.71/h on demand per node · at most $4.24/h for 6 nodes\n' +
+      '  b.tf:1  open · g2-standard-4 · $0.71/h on demand per node · limit unknown\n' +
+      '  c.tf:1  single · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n',
+  );
+  const { folder: empty } = repository({ 'infra/network.tf': 'resource "aws_vpc" "main" {}\n' });
+  expect((await runCli(['cost', '--no-color'], { cwd: empty })).stdout).toBe(
+    '0 workloads with accelerators: nothing to price\n',
+  );
+});
+
+test('a change shows what its amounts leave out, and the node of which they are a part', async () => {
+  const task = (nodes: number, clouds: string) =>
+    `num_nodes: ${nodes}\nresources: {accelerators: "L4:1", any_of: [${clouds}]}\nrun: python main.py\n`;
+  const { folder } = repository({ 'task.yaml': task(1, '{cloud: aws}') });
+  write(folder, { 'task.yaml': task(2, '{cloud: aws}, {cloud: vast}') });
+  const { stdout } = await runCli(['cost', folder, '--base', 'HEAD', '--no-color']);
+  expect(stdout).toContain('$0.80/h → $1.61/h, without L4 at Vast.ai');
+  const markdown = await runCli(['cost', folder, '--base', 'HEAD', '--format', 'markdown']);
+  expect(markdown.stdout).toContain('without L4 at Vast.ai');
+});
