@@ -4,10 +4,13 @@
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1);
-// 2026-11-28: knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1).
+// 2026-11-28: knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds: Readonly<Record<string, string>> = {
+  'apps.nvidia.com/v1alpha1/NIMCache': 'NIMCache',
+  'apps.nvidia.com/v1alpha1/NIMPipeline': 'NIMPipeline',
+  'apps.nvidia.com/v1alpha1/NIMService': 'NIMService',
   'batch.volcano.sh/v1alpha1/Job': 'VolcanoJob',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
@@ -152,6 +155,33 @@ export const customTypes: Readonly<Record<string, string>> = {
   NodeTaint: 'key! value effect!:=NoSchedule|PreferNoSchedule|NoExecute timeAdded',
   FlavorToleration: '+Toleration operator:=Exists|Equal',
   WorkloadPriorityClass: 'apiVersion kind metadata:ObjectMeta value!:i description',
+  // NIM. Rules report a NIMService without authSecret.
+  NIMCache: object('NIMCacheSpec'),
+  NIMCacheSpec:
+    'source!:NIMSource storage!:NIMStorage resources:NIMCacheResources tolerations:[Toleration nodeSelector:{s gpuSelectors:{s userID:i groupID:i runtimeClassName env:[EnvVar proxy:* certConfig:*',
+  NIMSource: 'ngc:NIMSourceNGC dataStore:* nemoDataStore:* hf:*',
+  NIMSourceNGC: 'authSecret modelPuller pullSecret model:NIMModel modelEndpoint',
+  NIMModel:
+    'profiles:[s autoDetect:b precision engine tensorParallelism qosProfile gpus:[NIMProduct lora:b buildable:b',
+  NIMProduct: 'product ids:[s',
+  NIMCacheResources: 'gpus:i cpu:q memory:q',
+  NIMStorage: 'pvc:NIMClaim hostPath',
+  NIMClaim: 'create:b name storageClass size volumeAccessMode subPath annotations:{s',
+  NIMPipeline: object('NIMPipelineSpec'),
+  NIMPipelineSpec: 'services:[NIMPipelineService',
+  NIMPipelineService: 'name enabled:b spec:NIMServiceSpec dependencies:*',
+  NIMService: object('NIMServiceSpec'),
+  NIMServiceSpec:
+    'image:NIMImage command:[s args:[s env:[EnvVar authSecret storage:NIMServiceStorage labels:{s annotations:{s nodeSelector:{s tolerations:[Toleration affinity:Affinity podAffinity:PodAffinity resources:ResourceRequirements draResources:* expose:NIMExpose livenessProbe:NIMProbe readinessProbe:NIMProbe startupProbe:NIMProbe scale:NIMScale schedulerName metrics:NIMMetrics replicas:i userID:i groupID:i runtimeClassName proxy:* multiNode:* inferencePlatform router:* initContainers:* sidecarContainers:* type nimCache:*',
+  NIMServiceStorage: '+NIMStorage nimCache:NIMCacheVolume sharedMemorySizeLimit:q readOnly:b emptyDir:*',
+  NIMCacheVolume: 'name profile',
+  NIMImage: 'repository tag pullPolicy pullSecrets:[s',
+  NIMExpose: 'service:NIMExposedService ingress:* router:*',
+  NIMExposedService: 'type name port:i grpcPort:i metricsPort:i annotations:{s openaiPort:i',
+  NIMProbe: 'enabled:b probe:Probe',
+  NIMScale: 'enabled:b annotations:{s hpa:NIMHPA',
+  NIMHPA: 'minReplicas:i maxReplicas:i metrics:[MetricSpec behavior:*',
+  NIMMetrics: 'enabled:b serviceMonitor:*',
   // Ray
   RayCluster: object('RayClusterSpec'),
   RayClusterSpec:

@@ -12,6 +12,7 @@ import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
+import { isConstantName } from './written.ts';
 
 /** A place where an object differs from the API's types, so that the API server rejects it. */
 export interface ApiProblem {
@@ -139,6 +140,7 @@ function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
   const { node } = at;
   // The decoder accepts null everywhere.
   if (node.kind === 'scalar' && (node.value === null || node.templated || isSketch(node))) return;
+  if (node.kind === 'scalar' && isInserted(node, type, place.field)) return;
   switch (type.form) {
     case 'any':
       return;
@@ -214,6 +216,13 @@ function isSketch(node: YamlNode): boolean {
     node.source.length < 500 &&
     /^(?:\W*(?:\.{2,}|\u2026).*|<.*>|[A-Z])$/.test(node.source)
   );
+}
+
+/** Whether a word such as `GPU_COUNT` stands where no text can be, so a program replaces it. Lists of words have constants such as `IPC_LOCK`. */
+function isInserted({ source, style }: YamlScalar, type: ApiType, field: string): boolean {
+  if (style !== 'plain' || !isConstantName(source)) return false;
+  if (type.form === 'list') return type.of.form !== 'string' || field === 'command' || field === 'args';
+  return type.form !== 'string' && type.form !== 'enum';
 }
 
 /** Whether a container is part of a whole workload. */

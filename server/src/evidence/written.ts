@@ -25,7 +25,15 @@ export function isUnknown(cursor: Cursor | undefined): boolean {
 
 /** The same for a key. */
 export function isPlaceholderText(text: string): boolean {
-  return /[${}<>%@#[\]]|\.\.\.|\u2026|^[A-Z]+(?:[ -][A-Z]+)+$|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|\bX{3,}\b/.test(text);
+  return (
+    /[${}<>%@#[\]]|\.\.\.|\u2026|^[A-Z]+(?:[ -][A-Z]+)+$|\bX{3,}\b/.test(text) ||
+    text.slice(0, 300).split(/[-.]/).some(isConstantName)
+  );
+}
+
+/** Whether a word is written as constants of programs are: `GPU_COUNT`. */
+export function isConstantName(word: string): boolean {
+  return word.length < 100 && word.includes('_') && /^[A-Z][A-Z0-9_]*[A-Z0-9]$/.test(word);
 }
 
 /** All places at a path of keys and `*` (each item or entry), separated by dots: `containers.*.ports.*.hostPort`. */

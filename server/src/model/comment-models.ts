@@ -196,9 +196,12 @@ function isOnlyTemplate(pod: Cursor): boolean {
 /** The card that all of the comments name, or the cards among which one of them leaves the choice. */
 function oneCard(comments: readonly CommentModels[]): readonly CommentModels[] {
   const models = [...new Set(comments.flatMap((one) => one.models))];
-  const texts = comments
+  const all = comments
     .filter(({ models: named, text }) => named.length > 0 && !commentedOut.test(text))
     .map(({ text }) => text);
+  // What is needed at least is not in doubt where another line names the machine.
+  const stated = all.filter((text) => !bound.test(text));
+  const texts = stated.some((text) => machinesMentioned(text).length > 0) ? stated : all;
   // One comment lists them all: `# L4 or A10G`.
   const isListed = texts.some((text) => listed(text).length === models.length);
   const [first] = texts;
@@ -245,6 +248,7 @@ const alternative = either(
   /\b(?:e\.g|eg|for example|like|such as)\b/,
   /\b(?:unlike|compared|better|vs|least|minimum|newer|above|later)\b|\d\+/,
 );
+const bound = /\b(?:least|minimum)\b/i;
 const comparison = /\b(?:than|not?)\b/i;
 
 /** Whether a text names a card that something does not run on, or no longer. */

@@ -45,6 +45,10 @@ function fieldsOfKind(container: Container | undefined, workload: Workload): Fie
       return preset(getIn(root, 'spec', 'template', 'inference') ?? getIn(root, 'spec', 'inference'));
     case 'RAGEngine':
       return embedding(getIn(root, 'spec', 'embedding', 'local'));
+    case 'JumpStartModel':
+      return jumpStartModel(getIn(root, 'spec', 'model'));
+    case 'InferenceEndpointConfig':
+      return endpointModel(getIn(root, 'spec'));
     case 'RayService':
       return rayModel(asText(getIn(root, 'spec', 'serveConfigV2')) ?? '');
     default:
@@ -170,6 +174,21 @@ function preset(inference: Cursor | undefined, count?: Cursor): FieldModel | und
 /** The preset that a Workspace of KAITO tunes, with settings that KAITO chooses; undefined for other workloads. */
 export function tunedPreset({ kind, manifest: { root } }: Workload): string | undefined {
   return kind === 'Workspace' ? known(getIn(root, 'tuning', 'preset', 'name')) : undefined;
+}
+
+/** https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-deploy-js.html */
+function jumpStartModel(model: Cursor | undefined): FieldModel | undefined {
+  const name = known(getIn(model, 'modelId'));
+  const open = 'JumpStart chooses the settings';
+  return name === undefined ? undefined : { name, engine: 'vllm', settings: [], open, allDevices: true };
+}
+
+/** The folder in the bucket, or the free name of the endpoint, if it is that of a model: the server itself loads a path. */
+function endpointModel(spec: Cursor | undefined): FieldModel | undefined {
+  const names = [getIn(spec, 'modelSourceConfig', 'modelLocation'), getIn(spec, 'modelName')].map(known);
+  const name = names.find((one) => one !== undefined && modelByName(one) !== undefined);
+  // A path, because the bucket may hold the weights in another format.
+  return name === undefined ? undefined : { name: `/${name}`, engine: undefined, settings: [] };
 }
 
 /** The model with which a RAGEngine reads documents. https://github.com/kaito-project/kaito/tree/main/examples/RAG */

@@ -66,7 +66,8 @@ import { defineRule, type Report } from './rule.ts';
  *
  * For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for a Service or ConfigMap
  * without such pods in its file; for kinds and versions whose
- * types are not known; for fields of custom resources that another version may have; for templated keys and values; for fields that a patch
+ * types are not known; for fields of custom resources that another version may have; for templated keys and values, and for words such as
+ * `GPU_COUNT` where no text can be; for fields that a patch
  * omits. A field that another rule reports is reported once.
  *
  * ## Sources

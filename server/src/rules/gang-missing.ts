@@ -4,8 +4,8 @@ import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
-import { asText, entries, getIn, isIncomplete, keyOf, spanOf } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { asNumber, asText, entries, getIn, isIncomplete, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
+import { defineRule, type Report } from './rule.ts';
 
 /**
  * A distributed training job whose pods are scheduled one by one.
@@ -68,6 +68,8 @@ import { defineRule } from './rule.ts';
  *               resources: {limits: {nvidia.com/gpu: 8}}
  * ```
  *
+ * A Volcano job whose `schedulerName` is the default scheduler is a warning: only Volcano waits for `minAvailable` pods.
+ *
  * ## When it is silent
  *
  * With a queue, any mark of a group or another scheduler, except HAMi's, which schedules pods one by one. For elastic jobs, for MPIJobs (their
@@ -84,6 +86,7 @@ export default defineRule({
   topic: 'gang',
   severity: 'info',
   workload(workload, { report }) {
+    reportScheduler(workload, report);
     if (workload.partial || !hasRole(workload, 'training', 'certain') || isTrial(workload)) return;
     if (!(tightlyCoupled.test(workload.kind) || isIndexedGroup(workload)) || isGrouped(workload)) return;
     const podSets = workload.podSets.filter(requestsAccelerators);
@@ -97,6 +100,26 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a scheduler that does not read the group of pods that Volcano's job asks for. A task's own scheduler replaces the job's. */
+function reportScheduler({ kind, apiVersion, manifest, podSets }: Workload, report: (found: Report) => void): void {
+  if (kind !== 'Job' || !apiVersion.startsWith('batch.volcano.sh/')) return;
+  const spec = getIn(manifest.root, 'spec');
+  if (isIncomplete(spec) || podSets.reduce((sum, { pods }) => sum + (pods.min ?? 0), 0) < 2) return;
+  const [first, ...others] = podSets.filter(requestsAccelerators).map(({ pod }) => {
+    const named = getIn(pod, 'schedulerName') ?? getIn(spec, 'schedulerName');
+    return named === undefined || isIncomplete(pod) || isUnseen(named) ? undefined : named;
+  });
+  const name = asText(first) ?? '';
+  const minimum = asNumber(getIn(spec, 'minAvailable'));
+  if (first === undefined || !onePodAtATime.has(name) || minimum === 1) return;
+  if (others.some((other) => asText(other) !== name)) return;
+  report({
+    severity: 'warning',
+    message: `${name} does not know Volcano's groups and starts the pods one by one: some can hold GPUs while others wait; use the scheduler volcano`,
+    span: spanOf(first),
+  });
+}
 
 /** Kinds whose pods form one process group. */
 const tightlyCoupled = /^(?:PyTorchJob|TFJob|JAXJob|PaddleJob|TrainJob|JobSet)$/;

@@ -139,6 +139,8 @@ function mayName({ at, env, scripts }: Container): boolean {
   return (
     getIn(at, 'envFrom') !== undefined ||
     scripts.length > 0 ||
+    // A word in the place of a list stands for what a program inserts.
+    ['command', 'args'].some((key) => (getIn(at, key)?.node.kind ?? 'seq') !== 'seq') ||
     env.some(({ name }) => /model|config|args|^$/i.test(name))
   );
 }

@@ -1,9 +1,9 @@
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
+import { nimDownload } from '../evidence/nim-storage.ts';
 import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { estimateServing } from '../memory/serving.ts';
-import { leastWeightsGiB } from '../memory/weights.ts';
 import { useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
@@ -14,7 +14,7 @@ import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from 
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
  * The volume for a model is smaller than the model.
@@ -86,22 +86,19 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  manifest({ root, kind }, { document, report }) {
+  manifest({ root, kind, namespace }, context) {
     if (!/^NIM(?:Cache|Service)$/.test(kind ?? '')) return;
     const spec = getIn(root, 'spec');
-    const model = nimModel(spec);
-    const gib = model === undefined ? undefined : leastWeightsGiB(model);
-    const claim = getIn(spec, 'storage', 'pvc');
-    const capacity =
-      asBoolean(getIn(claim, 'create')) === true ? written(getIn(claim, 'size'), 'the claim') : undefined;
-    if (model === undefined || gib === undefined || capacity === undefined) return;
+    const download = nimDownload(spec);
+    const capacity = download === undefined ? undefined : ofNim(getIn(spec, 'storage', 'pvc'), namespace, context);
+    if (download === undefined || capacity === undefined) return;
     const { bytes, size, place, what, fails } = capacity;
-    if (bytes >= gib * 0.95 * 2 ** 30) return;
-    const needed = sizeFor(gib);
-    report({
-      message: `${shorten(model, 40)} has at least ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
+    if (bytes >= download.gib * 0.95 * 2 ** 30) return;
+    const needed = sizeFor(download.gib);
+    context.report({
+      message: `${shorten(download.model, 40)} has at least ${Math.round(download.gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
       span: place,
-      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
+      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(context.document, size, needed))],
     });
   },
   container(container, context) {
@@ -151,12 +148,6 @@ function sizeFor(gib: number): string {
   return `${Math.ceil((gib * 1.25) / 10) * 10}Gi`;
 }
 
-/** The model in the name of a NIM image. https://docs.nvidia.com/nim-operator/latest/cache.html */
-function nimModel(spec: Cursor | undefined): string | undefined {
-  const source = getIn(spec, 'source', 'ngc', 'modelPuller') ?? getIn(spec, 'image', 'repository');
-  return /^nvcr\.io\/nim\/[\w.-]+\/([\w.-]+)/.exec(asText(source) ?? '')?.[1];
-}
-
 interface Capacity {
   readonly bytes: number;
   /** Where the size is written, if in this document. */
@@ -177,11 +168,22 @@ function capacityOf(volume: Volume | undefined, name: string, context: PodSetCon
     return written(getIn(spec, 'resources', 'requests', 'storage'), `the volume ${shorten(name, 30)}`);
   }
   const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
-  const claim = asText(claimName);
   // The common library makes the claim.
   if (claimName === undefined) return written(getIn(at, source, 'size'), `the volume ${shorten(name, 30)}`);
-  if (claim === undefined) return undefined;
-  const found = context.crossReferences.volumeClaim(context.workload.namespace, claim);
+  return ofClaim(claimName, context.workload.namespace, context);
+}
+
+/** The claim that NVIDIA's operator creates, or the existing one that it uses. */
+function ofNim(pvc: Cursor | undefined, namespace: string | null, context: RuleContext): Capacity | undefined {
+  const create = asBoolean(getIn(pvc, 'create'));
+  if (create === true) return written(getIn(pvc, 'size'), 'the claim');
+  return create === false ? ofClaim(getIn(pvc, 'name'), namespace, context) : undefined;
+}
+
+function ofClaim(claimName: Cursor | undefined, namespace: string | null, context: RuleContext): Capacity | undefined {
+  const claim = asText(claimName);
+  if (claimName === undefined || claim === undefined) return undefined;
+  const found = context.crossReferences.volumeClaim(namespace, claim);
   if (found === undefined || found.siblingFolder || found.facts.bytes === null) return undefined;
   const inFile = found.file === null ? '' : ` (${shorten(found.file)})`;
   return {

@@ -79,9 +79,15 @@ export default defineRule({
       !isUnquotedJson(text) || accelerators.some(({ requested: by }) => by.kind !== 'resource' || rays.has(by.name));
     if (resources === undefined || isTemplated(resources) || isQuoted) return;
     report({
-      message: `The shell removes the quotes of ${shorten(text, 40)}: ray start rejects it, and the pod restarts; put it in single quotes for the shell`,
+      message: `The shell changes ${shorten(text, 40)}: ray start rejects it, and the pod restarts; put it in single quotes for the shell`,
       span: spanOf(resources),
-      fixes: () => [fix('Quote it for the shell', 'safe', replaceScalar(document, resources, `'${text}'`))],
+      fixes: () => [
+        fix(
+          'Quote it for the shell',
+          'safe',
+          replaceScalar(document, resources, `'${text.trim().replaceAll('\\"', '"')}'`),
+        ),
+      ],
     });
   },
   manifest({ root, kind, apiVersion, isPatch }, context) {
@@ -104,9 +110,14 @@ export default defineRule({
 
 const rays: ReadonlySet<string> = new Set(['google.com/tpu', 'aws.amazon.com/neuroncore']);
 
-/** Whether a text is JSON with names as a shell must not read them. */
+/**
+ * Whether a text is JSON that a shell changes: it removes quotes, and divides JSON with escaped quotes at spaces and commas (words in braces).
+ */
 function isUnquotedJson(text: string): boolean {
-  return text.startsWith('{"') && text.endsWith('}') && !text.includes("'");
+  const json = text.trim();
+  if (!json.startsWith('{') || !json.endsWith('}') || !json.includes('"') || json.includes("'")) return false;
+  const escaped = json.split('\\"').length - 1;
+  return escaped < json.split('"').length - 1 || /[\s,]/.test(json);
 }
 
 /** What KubeRay accepts only for jobs that delete their cluster. */

@@ -1,9 +1,10 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
 import { modelsOf } from '../model/gpu-model.ts';
+import { topologyLabel } from '../model/placement.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Selector } from '../model/workload.ts';
-import { asText, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -13,7 +14,8 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * A node must match all selectors of a pod. No node matches an instance type with one GPU model and a product label of another, or a
- * label of Google Cloud nodes and a label of AWS nodes: the pod stays Pending.
+ * label of Google Cloud nodes and a label of AWS nodes: the pod stays Pending. The same applies to a TPU topology that slices of the TPU
+ * never have.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -55,13 +57,22 @@ import { defineRule } from './rule.ts';
  *
  * ## Sources
  *
+ * - [Google Cloud: plan TPUs in GKE](https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus)
  * - [Kubernetes: Assigning Pods to Nodes](https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/)
  */
 export default defineRule({
   topic: 'placement',
   severity: 'error',
   podSet({ selectors, accelerators }, context) {
-    const slice = selectors.find(({ key }) => key === 'cloud.google.com/gke-tpu-topology');
+    const slice = selectors.find(({ key }) => key === topologyLabel);
+    const shape = slice && wrongShape(slice, selectors);
+    if (slice !== undefined && shape !== undefined) {
+      context.report({
+        message: `${shape}: no node has this gke-tpu-topology, and the pod stays Pending`,
+        span: spanOfSelector(slice),
+      });
+      return;
+    }
     const chips = slice && chipsOf(slice);
     const requested = acceleratorByName(accelerators, 'google.com/tpu')?.perPod ?? 0;
     if (slice !== undefined && chips !== undefined && requested > chips) {
@@ -95,6 +106,34 @@ function chipsOf({ values }: Selector): number | undefined {
   const [only, ...others] = values;
   if (only === undefined || others.length > 0 || !/^\d{1,3}(x\d{1,3}){1,2}$/.test(only.value)) return undefined;
   return only.value.split('x').reduce((product, side) => product * Number(side), 1);
+}
+
+/**
+ * The dimensions of slices by accelerator. https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus (2026-11-28)
+ */
+const dimensions: ReadonlyMap<string, number> = new Map([
+  ['tpu-v4-podslice', 3],
+  ['tpu-v5p-slice', 3],
+  ['tpu7x', 3],
+  ['tpu-v5-lite-podslice', 2],
+  ['tpu-v5-lite-device', 2],
+  ['tpu-v6e-slice', 2],
+]);
+
+/** Why no node has a topology: a TPU of other dimensions, or the sides of a plane in the wrong order. */
+function wrongShape(slice: Selector, selectors: readonly Selector[]): string | undefined {
+  const [accelerator, ...others] =
+    selectors.find(({ key }) => key === 'cloud.google.com/gke-tpu-accelerator')?.values ?? [];
+  const expected = accelerator && dimensions.get(accelerator.value);
+  if (accelerator === undefined || expected === undefined || others.length > 0 || chipsOf(slice) === undefined)
+    return undefined;
+  if (isUnseen(slice.values[0]?.at)) return undefined;
+  const written = firstValue(slice);
+  const [width = 0, height = 0, ...depth] = written.split('x').map(Number);
+  const count = depth.length + 2;
+  if (count !== expected)
+    return `${written} has ${count} dimensions, but slices of ${accelerator.value} have ${expected}`;
+  return expected === 2 && width > height ? `${written} is ${height}x${width}` : undefined;
 }
 
 function contradiction(one: Selector, other: Selector): string | undefined {

@@ -4,7 +4,7 @@ import { placesAt } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -73,7 +73,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For Services of another name or in another file, for labels that do not resemble each other or differ in a number, if other
+ * For Services in another file or whose name says nothing of the workload, for labels that do not resemble each other or differ in a number, if other
  * pods have the selected labels, if an object has the selected name, and for charts and patches.
  *
  * ## Sources
@@ -85,23 +85,39 @@ export default defineRule({
   severity: 'warning',
   podSet(podSet, context) {
     const { workload, crossReferences, report } = context;
-    const { apiVersion, name, namespace, role } = workload;
-    if (groupOf(apiVersion) !== 'apps' || name === null || !requestsAccelerators(podSet)) return;
+    const { name, namespace, role } = workload;
+    if (!runsServers(workload) || name === null || !requestsAccelerators(podSet)) return;
     if (role === 'training' || role === 'infrastructure' || mayBeCompleted(workload) || isIncomplete(podSet.pod))
       return;
     reportPort(podSet, context);
-    const service = crossReferences.service(namespace, name);
-    if (service?.file !== null || service.facts.selects === null) return;
-    const missed = missedLabel(Object.entries(service.facts.selects), podSet);
-    if (missed === undefined || crossReferences.keptRunning(namespace, service.facts.selects).length > 0) return;
-    if (missed.value !== name && isElsewhere(missed.value, namespace, crossReferences)) return;
-    const { key, value, label, span } = missed;
-    report({
-      message: `Service ${shorten(name, 30)} selects ${shorten(`${key}=${value}`, 40)}, but these pods have ${shorten(label, 40)}: no request reaches them`,
-      span,
-    });
+    for (const serviceName of serviceNames(name)) {
+      const service = crossReferences.service(namespace, serviceName);
+      if (service?.file !== null || service.facts.selects === null) continue;
+      const selector = Object.entries(service.facts.selects);
+      if (workload.podSets.some((one) => missedLabels(selector, one, workload).length === 0)) continue;
+      const missed = missedLabel(selector, podSet, workload);
+      if (missed === undefined || crossReferences.keptRunning(namespace, service.facts.selects).length > 0) continue;
+      if (missed.value !== name && isElsewhere(missed.value, namespace, crossReferences)) continue;
+      const { key, value, label, span } = missed;
+      report({
+        message: `Service ${shorten(serviceName, 30)} selects ${shorten(`${key}=${value}`, 40)}, but these pods have ${shorten(label, 40)}: no request reaches them`,
+        span,
+      });
+      return;
+    }
   },
 });
+
+/** Kinds whose template's labels are those of all pods. */
+function runsServers({ kind, apiVersion }: Workload): boolean {
+  return groupOf(apiVersion) === 'apps' || kind === 'Rollout' || kind === 'LeaderWorkerSet';
+}
+
+/** What people call the Service of a workload. */
+function serviceNames(name: string): readonly string[] {
+  const base = name.replace(/-(?:deployment|deploy|statefulset|sts|daemonset|rollout|lws)$/, '');
+  return [...new Set([name, base])].flatMap((one) => [one, `${one}-service`, `${one}-svc`, `${one}-leader`]);
+}
 
 /** Reports a port that a Service names and no container has. */
 function reportPort({ pod, labels }: PodSet, { workload, crossReferences, report }: PodSetContext): void {
@@ -136,12 +152,41 @@ interface MissedLabel {
   readonly span: Span;
 }
 
+interface OwnLabel {
+  readonly key: string;
+  readonly value: string;
+  readonly span: Span;
+}
+
+/** The labels of pods, with that by which a LeaderWorkerSet names them. */
+function labelsOf({ labels }: PodSet, { kind, name, manifest }: Workload): readonly OwnLabel[] {
+  const written = labels.map(({ at, value }) => ({ key: keyOf(at), value, span: spanOf(at) }));
+  const named = getIn(manifest.root, 'metadata', 'name');
+  if (kind !== 'LeaderWorkerSet' || name === null || named === undefined) return written;
+  return [...written, { key: `${groupLabel}name`, value: name, span: spanOf(named) }];
+}
+
+/** https://lws.sigs.k8s.io/docs/reference/labels-annotations-and-environment-variables/ */
+const groupLabel = 'leaderworkerset.sigs.k8s.io/';
+
+/** The parts of a selector that the pods do not have. */
+function missedLabels(selector: Selector, podSet: PodSet, workload: Workload): Selector {
+  const own = labelsOf(podSet, workload);
+  return selector.filter(
+    ([key, value]) =>
+      !own.some((one) => one.key === key && one.value === value) &&
+      // The controller numbers the pods.
+      (!key.startsWith(groupLabel) || key === `${groupLabel}name`),
+  );
+}
+
+type Selector = readonly (readonly [key: string, value: string])[];
+
 /** The only part of a selector that the pods do not have, but almost: another spelling of the value, or the value under another key. */
-function missedLabel(selector: readonly (readonly [string, string])[], { labels }: PodSet): MissedLabel | undefined {
-  if (labels.some(({ at }) => isTemplated(at))) return undefined;
-  const own = labels.map(({ at, value }) => ({ key: keyOf(at), value, span: spanOf(at) }));
-  const missed = selector.filter(([key, value]) => !own.some((one) => one.key === key && one.value === value));
-  const [first, ...others] = missed;
+function missedLabel(selector: Selector, podSet: PodSet, workload: Workload): MissedLabel | undefined {
+  if (podSet.labels.some(({ at }) => isTemplated(at))) return undefined;
+  const own = labelsOf(podSet, workload);
+  const [first, ...others] = missedLabels(selector, podSet, workload);
   if (first === undefined || others.length > 0) return undefined;
   const [key, value] = first;
   const same = own.find((one) => one.key === key);
@@ -158,7 +203,7 @@ function resembles(one: string, other: string): boolean {
 
 /** The label may be that of another object, which mostly has it as its name. */
 function isElsewhere(value: string, namespace: string | null, { workload }: CrossReferences): boolean {
-  return ['Deployment', 'StatefulSet', 'DaemonSet', 'Rollout'].some(
+  return ['Deployment', 'StatefulSet', 'DaemonSet', 'Rollout', 'LeaderWorkerSet'].some(
     (kind) => workload(kind, namespace, value) !== undefined,
   );
 }

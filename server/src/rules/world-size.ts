@@ -19,7 +19,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asNumber, entries, getIn, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
@@ -233,8 +233,21 @@ function effectOf({ text }: LocalProcesses, surplus: number): string {
   return `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
 }
 
-/** The pods of one job: a Job, or one of a JobSet, runs on a slice of its own. */
-function podsOfSlice({ pods }: PodSet, { kind, manifest, podSets }: Workload): number | null {
+/** The pods on one slice: those of a Job, of one Job of a JobSet, of a group, or of a replica of Ray's workers. */
+function podsOfSlice({ pods, pod }: PodSet, { kind, manifest, podSets }: Workload): number | null {
+  const group = pod.parent?.parent;
+  if (getIn(group, 'groupName') !== undefined && !isIncomplete(group)) {
+    // Before the field existed, the replicas were the hosts.
+    const hosts = getIn(group, 'numOfHosts');
+    return hosts === undefined ? pods.max : lowerCount(hosts, 1);
+  }
+  const [first, ...more] = podSets;
+  const template = kind === 'LeaderWorkerSet' ? getIn(manifest.root, 'spec', 'leaderWorkerTemplate') : undefined;
+  // A part of the group, or only its workers, may have a slice of its own.
+  if (template !== undefined) {
+    const isWhole = more.length === 0 && getIn(template, 'subGroupPolicy') === undefined && first?.pod === pod;
+    return isWhole && !isIncomplete(template) ? lowerCount(getIn(template, 'size'), 1) : null;
+  }
   if (pods.min === null || pods.min !== pods.max) return null;
   if (kind === 'Job') return podSets.length === 1 ? pods.min : null;
   const [only, ...others] = kind === 'JobSet' ? items(getIn(manifest.root, 'spec', 'replicatedJobs')) : [];

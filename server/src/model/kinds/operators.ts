@@ -1,7 +1,7 @@
 import { gpusByLabel, type Vendor } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
-import type { ImplicitDevices } from '../implicit-devices.ts';
+import { devicesOfInstance, type ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
@@ -41,7 +41,15 @@ export const operatorKinds: readonly KindEntry[] = [
     kinds: ['InferenceEndpointConfig'],
     words: [],
     role: 'serving',
+    spansPodsIf: () => false,
     lower: ({ root }) => lowerEndpoint(getIn(root, 'spec')),
+  },
+  {
+    group: 'inference.sagemaker.aws.amazon.com',
+    kinds: ['JumpStartModel'],
+    role: 'serving',
+    spansPodsIf: () => false,
+    lower: ({ root }) => lowerJumpStart(getIn(root, 'spec')),
   },
 ];
 
@@ -124,6 +132,25 @@ function lowerEndpoint(spec: Cursor | undefined): KindLowering {
     replicas,
     pods: written(replicas),
     containers: [lowerContainer(worker, 'app', 'worker')],
+    ...(type === undefined || isTemplated(type.at) ? {} : { instanceType: type }),
+  };
+  return { ...rest, retries: unlimitedRetries, podSets: [podSet] };
+}
+
+/** The server takes the GPUs of its instance. https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-deploy-js.html */
+function lowerJumpStart(spec: Cursor | undefined): KindLowering {
+  const server = getIn(spec, 'server');
+  if (spec === undefined || server === undefined) return { ...rest, podSets: [] };
+  const type = text(getIn(server, 'instanceType'));
+  const replicas = getIn(spec, 'replicas');
+  const podSet: PodSetSource = {
+    name: 'server',
+    pod: server,
+    metadata: undefined,
+    replicas,
+    pods: written(replicas),
+    containers: [lowerContainer(server, 'app', 'server')],
+    implicitDevices: [devicesOfInstance({ kind: 'field', system: 'field', name: 'instanceType' }, type)],
     ...(type === undefined || isTemplated(type.at) ? {} : { instanceType: type }),
   };
   return { ...rest, retries: unlimitedRetries, podSets: [podSet] };
