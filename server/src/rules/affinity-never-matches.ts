@@ -133,7 +133,8 @@ const nodeTopologies = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone',
 /** Reports the key of a spread that is almost one of these labels, or lacks its prefix. */
 function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
   const text = writtenText(key);
-  if (text === undefined || nodeTopologies.includes(text)) return;
+  // White space is another mistake.
+  if (text === undefined || nodeTopologies.includes(text) || /\s/.test(text)) return;
   // Some write only the beginning or the end.
   const isPart = (one: string) => one.endsWith(`/${text}`) || (text.includes('/') && one.startsWith(text));
   const meant = nodeTopologies.find((one) => isSlip(text, one) || isPart(one));
