@@ -90,7 +90,7 @@ export default defineRule({
         message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
         span: spanOf(located.at),
         fixes: () =>
-          (form === 'allocator' || form === 'uppercase') && isOfForm(corrected, form)
+          (form === 'allocator' || (form === 'uppercase' && !/auto|-/i.test(value))) && isOfForm(corrected, form)
             ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
             : [],
       });
