@@ -83,7 +83,7 @@ export default defineRule({
         continue;
       const { form, mustBe, effect } = known;
       if (isOfForm(value, form) || (form === 'link' && !meetsOthers(container, workload))) continue;
-      if (!usesAccelerators(container, podSet)) continue;
+      if (!usesAccelerators(container, podSet) || (form === 'capabilities' && onlyWatches(container))) continue;
       const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores/.test(effect) && { severity: 'info' }),
@@ -97,6 +97,13 @@ export default defineRule({
     }
   },
 });
+
+/** Whether a container may only read the state of the GPUs, for which utility is enough. */
+function onlyWatches({ command, args, image }: Container): boolean {
+  return [...command, ...args, ...(image ? [image] : [])].some(({ value }) =>
+    /nvidia-smi|nvtop|dcgm|export|monitor/.test(value),
+  );
+}
 
 /** Whether a container works together with those of other pods. */
 function meetsOthers(container: Container, workload: Workload): boolean {
