@@ -173,7 +173,9 @@ const ownImage = /^(?:docker\.io\/)?(?:vllm\/vllm-openai|lmsysorg\/sglang)$|^ghc
 
 /** The variable by which the libraries of Hugging Face never ask the hub. */
 function offlineSetting({ env, command, args, scripts }: Container) {
-  const isPlain = scripts.length === 0 && ![...command, ...args].some(({ at }) => isTemplated(at));
+  const isPlain =
+    scripts.length === 0 &&
+    ![...command, ...args].some(({ at, value }) => isTemplated(at) || value.includes('OFFLINE'));
   return env.flatMap(({ name, value }) =>
     isPlain &&
     value !== undefined &&
