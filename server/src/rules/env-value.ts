@@ -59,7 +59,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without accelerators, for templates and placeholders, and for `lo` in pods that work alone.
+ * For containers without accelerators, for templates and placeholders, for `lo` in pods that work alone, and for `utility` where only
+ * nvidia-smi or an exporter runs.
  *
  * ## Sources
  *

@@ -77,7 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For optional references, for objects in other files, without any key or with templates, for placeholders, and for pods without accelerators.
+ * For optional references, for objects in other files, without any key, with templates or with keys that a controller adds, for placeholders, and for pods without accelerators.
  *
  * ## Sources
  *

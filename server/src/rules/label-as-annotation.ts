@@ -56,7 +56,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If the object or its pods also have the label, for workloads without accelerators, and for `kueue.x-k8s.io/queue-name`, which Kueue also
- * reads from annotations.
+ * reads from annotations. For suspended CronJobs and workflows, which Kueue does not start.
  *
  * ## Sources
  *

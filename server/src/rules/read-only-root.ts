@@ -61,7 +61,7 @@ import { defineRule } from './rule.ts';
  *
  * With any writable volume except those for models, caches and shared memory, because it may be the working directory, which Python tries
  * last. If a variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. With a `workingDir`. For patches, definitions,
- * operators and pods with several containers.
+ * operators and pods with several containers. For models: with other images, which may hold them, and with ModelScope.
  *
  * ## Sources
  *

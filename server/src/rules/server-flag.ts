@@ -61,7 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
+ * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; for missing flags that a chart or the users of a ServingRuntime may add; and for templates,
  * scripts with several programs, and servers other than vLLM, SGLang, llama.cpp, Triton, and those of Hugging Face.
  *
  * ## Sources

@@ -75,7 +75,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the container or a native sidecar of the pod starts the server, or may, if OLLAMA_HOST names one, for clients under a condition or in the background, if a hook waits first, with `hostNetwork`, and for
+ * If the container, the entrypoint of its image or a native sidecar of the pod starts the server, or may, if OLLAMA_HOST names one, for clients under a condition or in the background, if a hook waits first, with `hostNetwork`, and for
  * pods without accelerators.
  *
  * ## Sources

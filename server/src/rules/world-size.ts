@@ -81,7 +81,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, for fewer nodes than the pods of kinds
- * whose pods may form several groups, and for fewer processes of `mpirun` if each may use several GPUs.
+ * whose pods may form several groups, for fewer processes of `mpirun` if each may use several GPUs, and for scripts that
+ * work alone by their rank.
  *
  * ## Sources
  *
