@@ -140,7 +140,7 @@ function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
   const meant = nodeTopologies.find((one) => isSlip(text, one) || isPart(one));
   if (meant === undefined) return;
   report({
-    message: `Nodes have no label ${shorten(text, 50)} of their own, by which these pods are placed; did you mean ${meant}?`,
+    message: `${shorten(text, 50)} is not a default label of nodes: they form no topology domains by it; did you mean ${meant}?`,
     // An administrator may have labeled the nodes so.
     ...(/^(?:zone|region)$/.test(text) && { severity: 'info' as const }),
     span: spanOf(key),
