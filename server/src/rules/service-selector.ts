@@ -203,7 +203,8 @@ function inWords(key: string, value: string): string {
 }
 
 /** What follows the name of a workload in the name of another, which serves it or is served by it. */
-const otherPart = /[-_](?:router|proxy|gateway|front-?end|ui|web|api|worker|redis|cache|db|canary|preview)$/;
+const otherPart =
+  /[-_](?:router|proxy|gateway|front-?end|ui|web|api|worker|redis|cache|db|canary|preview|ingress|nginx|lb|exporter)$/;
 
 function resembles(one: string, other: string): boolean {
   const [short = '', long = ''] = [one, other].sort((a, b) => a.length - b.length);
