@@ -94,7 +94,7 @@ export function servicesOf(
   });
 }
 
-/** The Services of the same file that have these labels themselves. */
+/** The Services that have these labels themselves. */
 export function servicesLabeled(
   scope: Scope,
   namespace: string | null,
@@ -103,7 +103,7 @@ export function servicesLabeled(
   const there = scope.workspace.objects('Service', namespaceOf, JSON.stringify(namespace));
   if (there.countAbove(scope) > maxCompared) return [];
   return there.above(scope).flatMap((found) => {
-    const facts = found.key === scope.key ? factsAs(found.object, 'service') : null;
+    const facts = factsAs(found.object, 'service');
     const own = facts?.labels ?? null;
     const fits = own !== null && Object.entries(labels).every(([key, value]) => own[key] === value);
     return facts !== null && fits ? [referenced(scope, found, facts)] : [];
