@@ -18,8 +18,8 @@ const exactLengths: ReadonlyMap<string, readonly string[]> = new Map([
   ['huggingfacetb', ['SmolLM2']],
 ]);
 
-/** Of the text part of these, or of a base model, the catalog does not have the length. */
-const otherParts = /-(?:VL|Omni|Base|GGUF|MoE|Vision|Guard|multimodal)\b/i;
+/** Of the text part of these, of a base model, or of the first Qwen and QwQ, the catalog does not have the length. */
+const otherParts = /^(?:Qwen|QwQ)-|-(?:VL|Omni|Base|GGUF|MoE|Vision|Guard|multimodal)\b/i;
 
 /**
  * The longest request, in tokens, that servers accept of a model under its publisher's own name. Undefined for copies, paths and models whose

@@ -74,7 +74,7 @@ export interface CrossReferences {
   podOverhead(runtimeClass: string): Referenced<Table<string>> | undefined;
   /** The Services of a namespace that select pods with these labels. */
   servicesOf(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
-  /** The Services in the same file that have these labels; none in a namespace of very many. */
+  /** The Services that have these labels; none in a namespace of very many. */
   servicesLabeled(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;

@@ -184,7 +184,11 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
     case 'elsewhere':
       return { message: `${field} belongs in ${meant.words}, not in ${someHolder(holder)}: ${then}`, span };
     case 'compose':
-      return { message: `${field} is a field of Docker Compose; Kubernetes uses ${meant.instead}: ${then}`, span };
+      // Compose has no capitals; operators do.
+      return {
+        message: `${field} is a field of ${/[A-Z]/.test(field) ? 'some operators' : 'Docker Compose'}; Kubernetes uses ${meant.instead}: ${then}`,
+        span,
+      };
     case 'former': {
       const message = `${field} is a field of an earlier version; this version uses ${meant.name}${meant.in}`;
       // Helm installs the object without a field that has moved; without a required one, it cannot.

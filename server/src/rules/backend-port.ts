@@ -30,6 +30,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * kind: Ingress
  * metadata: {name: gpu-chat}
  * spec:
+ *   ingressClassName: alb
  *   defaultBackend: {service: {name: chat, port: {number: 8000}}}
  * ```
  *
@@ -45,6 +46,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * kind: Ingress
  * metadata: {name: gpu-chat}
  * spec:
+ *   ingressClassName: alb
  *   defaultBackend: {service: {name: chat, port: {number: 80}}}
  * ```
  *
@@ -54,12 +56,13 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For Services in other files, without a selector, or with unknown ports; for a ServiceMonitor with another port that one of its Services has; and for
- * templates.
+ * For Services in other files, without a selector, or with unknown ports; for an Ingress with a target port of its Service, which ingress-nginx accepts,
+ * unless its class names another controller; for a ServiceMonitor with another port that one of its Services has; and for templates.
  *
  * ## Sources
  *
  * - [Kubernetes: Ingress](https://kubernetes.io/docs/concepts/services-networking/ingress/)
+ * - [ingress-nginx: serviceEndpoints](https://github.com/kubernetes/ingress-nginx/blob/main/internal/ingress/controller/controller.go)
  * - [Gateway API: HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/)
  * - [Prometheus Operator: ServiceMonitor](https://prometheus-operator.dev/docs/developer/getting-started/)
  */
@@ -79,9 +82,10 @@ export default defineRule({
       const found = context.crossReferences.service(asText(getIn(service, 'namespace')) ?? namespace, nameOf(service));
       const ports = portsOf(found);
       if (found === undefined || ports === undefined || ports.some((one) => one[port] === asText(at))) continue;
-      const own = ports.map((one) => one[port] ?? `${one.port} without a name`);
+      if (kind === 'Ingress' && mayAccept(root, found.facts.targets, asText(at))) continue;
+      const own = ports.slice(0, 9).map((one) => one[port] ?? `${one.port} without a name`);
       context.report({
-        message: `Service ${shorten(found.name, 40)} has no port ${shorten(asText(at) ?? '', 20)}, only ${shorten(own.join(', '), 40)}: every request to this backend fails`,
+        message: `Service ${shorten(found.name, 40)} has no port ${port === 'name' ? 'named ' : ''}${shorten(asText(at) ?? '', 20)}, only ${shorten(own.join(', '), 40)}: every request to this backend fails`,
         span: spanOf(at),
         fixes: () => [rename(at, ports, port, context)],
       });
@@ -95,6 +99,12 @@ const kinds: ReadonlySet<string> = new Set([
   'gateway.networking.k8s.io/GRPCRoute',
   'monitoring.coreos.com/ServiceMonitor',
 ]);
+
+/** Whether the controller may be ingress-nginx, which also compares with target ports. */
+function mayAccept(root: Cursor, targets: readonly string[] | null, port: string | undefined): boolean {
+  const others = /^(?:alb|gce|traefik|istio|cilium)\b/;
+  return !others.test(asText(getIn(root, 'spec', 'ingressClassName')) ?? '') && targets?.includes(port ?? '') !== false;
+}
 
 interface Backend {
   /** What names the Service. */
@@ -152,18 +162,20 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
   if (ports.some((port) => port === undefined || isUnknown(port))) return;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
   const found = context.crossReferences.servicesLabeled(namespace, wanted);
+  const own = found.filter(({ file }) => file === null);
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));
   if (
-    found.length === 0 ||
+    own.length === 0 ||
     found.some(({ facts }) => facts.ports === null) ||
     all.some(({ name }) => names.has(name ?? ''))
   )
     return;
-  const [service] = found;
-  const own = all.map(({ name, port }) => name ?? `${port} without a name`);
+  const [service] = own;
+  const who = found.length > 1 ? `${found.length} Services have` : `Service ${shorten(service?.name ?? '', 40)} has`;
+  const words = [...new Set(all.slice(0, 9).map(({ name, port }) => name ?? `${port} without a name`))].join(', ');
   context.report({
-    message: `Service ${shorten(service?.name ?? '', 40)} has no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(own.join(', '), 40)}: Prometheus gets no metrics of it`,
+    message: `${who} no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(words, 40)}: Prometheus gets no metrics of ${found.length > 1 ? 'them' : 'it'}`,
     span: spanOf(first),
     fixes: () => (ports.length > 1 ? [] : [rename(first, all, 'name', context)]),
   });

@@ -1,4 +1,5 @@
 import { longestRequest } from '../catalog/context-limits.ts';
+import { imageParts } from '../catalog/images.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { tokens } from '../command/model-server.ts';
@@ -9,6 +10,7 @@ import { processInput } from '../evidence/launch.ts';
 import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
+import { once } from '../model/once.ts';
 import { lowerCount } from '../model/pod.ts';
 import { type ServedModel, servedModel } from '../model/served-model.ts';
 import type { Container } from '../model/workload.ts';
@@ -64,12 +66,14 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If positions are scaled or the check is off (`VLLM_ALLOW_LONG_MAX_MODEL_LEN`, `SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN`); for models in folders, copies of
- * other organizations, and models whose length is not certain; for servers that do not compare; for templates, and if other settings may be missing.
+ * other organizations, other revisions, and models whose length is not certain; for servers that do not compare, such as SGLang 0.4; for templates, and if
+ * other settings may be missing.
  *
  * ## Sources
  *
  * - [vllm-project/vllm#7080](https://github.com/vllm-project/vllm/pull/7080)
  * - [vllm-project/vllm#20904](https://github.com/vllm-project/vllm/pull/20904)
+ * - [sgl-project/sglang#9388](https://github.com/sgl-project/sglang/pull/9388)
  * - [Qwen3-8B: processing long texts](https://huggingface.co/Qwen/Qwen3-8B#processing-long-texts)
  */
 export default defineRule({
@@ -82,7 +86,14 @@ export default defineRule({
     if (served === null || served.context === null || served.open.length > 0 || served.inFolder !== undefined) return;
     if (served.engine !== 'vllm' && served.engine !== 'sglang') return;
     const most = longestRequest(served.name);
-    if (most === undefined || served.context <= most || mayStretch(container)) return;
+    if (
+      most === undefined ||
+      served.context <= most ||
+      mayStretch(container) ||
+      textStretches(document) ||
+      onlyWarns(served, container)
+    )
+      return;
     const place = placeOf(container, served, context);
     if (place === undefined) return;
     const flag = served.engine === 'vllm' ? '--max-model-len' : '--context-length';
@@ -119,17 +130,29 @@ function tooLong(name: string, length: number, most: number, program: string): s
   return `${formatNumber(length)} tokens per request, but ${shorten(name, 40)} supports at most ${formatNumber(most)}: ${program} does not start`;
 }
 
-/** Words for scaled positions, and for another source or form of the config. */
-const stretches = /rope|overrid|hf[-_]config|config[-_]format|gguf/i;
+/** Words for scaled positions, for another source or form of the config, for what may set variables, and for programs that do not compare. */
+const stretches =
+  /(?<![a-z])rope|overrid|hf[-_]config|config[-_]format|config\.json|gguf|_ALLOW_|-revision|dynamo\.(?:sglang|trtllm)|[\s;&"'](?:source|\.)\s+[\w/$~.]/i;
 
 /** Whether a word or a variable may scale positions, turn the check off, or name another source of the config. */
-function mayStretch({ command, args, env, configEnv = [] }: Container): boolean {
-  const words = [...command, ...args].map(({ value }) => value);
-  const names = [...env, ...configEnv].map(({ name }) => name);
-  // Images may read the length from a variable.
+function mayStretch(container: Container): boolean {
+  const { command, args, env } = processInput(container);
+  const words = [...command, ...args, ...env.map(({ value }) => value ?? '')];
   return (
-    words.some((word) => stretches.test(word) || word.includes('_ALLOW_')) ||
-    names.some((name) => /rope|overrid|_ALLOW_|max_model_len|context_len/i.test(name))
+    words.some((word) => stretches.test(word)) ||
+    // Images may read the length from a variable.
+    env.some(({ name }) => stretches.test(name) || /max_model_len|context_len/i.test(name))
+  );
+}
+
+/** The same of all that is written in a document, once for all its containers. */
+const textStretches = once(({ text }: PodSetContext['document']) => stretches.test(text));
+
+/** SGLang 0.4.4 to 0.5.1 writes a warning and goes on. https://github.com/sgl-project/sglang/pull/9388 */
+function onlyWarns({ engine }: ServedModel, { image }: Container): boolean {
+  const { tag } = imageParts(image?.value ?? '');
+  return (
+    engine === 'sglang' && !/^(?:latest|dev|nightly|v?0\.5\.(?:[2-9]|\d\d)|v?0\.(?:[6-9]|\d\d)|v?[1-9])/.test(tag ?? '')
   );
 }
 

@@ -75,9 +75,13 @@ export default defineRule({
     const metadata = getIn(root, 'metadata');
     if (workload.partial || workload.role === 'definition' || document.template) return;
     if (isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
-    for (const range of crossReferences.limitsIn(workload.namespace)) {
+    const ranges = crossReferences.limitsIn(workload.namespace);
+    for (const range of ranges) {
       const found = violation(range.facts, podSet);
-      if (found === undefined) continue;
+      // Of several with one name, the namespace has one.
+      const isOpen = ({ name, facts }: Referenced<LimitFacts>) =>
+        name === range.name && violation(facts, podSet) === undefined;
+      if (found === undefined || ranges.some(isOpen)) continue;
       report({
         severity: range.file === null ? 'error' : 'warning',
         message: `${found.what}, but ${named(range)} ${allowed[found.bound.bound]} ${found.bound.text}: the API server rejects the pod`,
@@ -129,19 +133,21 @@ function ofContainers(bound: ResourceBound, { containers }: PodSet): Violation |
   return undefined;
 }
 
-/** The sum of the containers that run at the same time. Others only add to it. */
+/** The sums of the containers that run at the same time. Others only add to them. */
 function ofPod(bound: ResourceBound, { containers }: PodSet): Violation | undefined {
   if (bound.bound !== 'max') return undefined;
-  const found = containers.flatMap(({ type, resources }) => {
-    const [limit, request] = amounts(resources, bound.resource);
-    return type === 'app' ? (limit ?? request ?? []) : [];
-  });
-  const [first] = found;
-  const sum = found.reduce((total, { value }) => total + value, 0);
-  if (first === undefined || sum <= bound.value) return undefined;
-  const name = shorten(bound.resource, 40);
-  const what = found.length === 1 ? `${name} is ${first.text}` : `${found.length} containers exceed ${name} of a pod`;
-  return { at: first.at, what, bound };
+  const pairs = containers.flatMap(({ type, resources }) =>
+    type === 'app' ? [amounts(resources, bound.resource)] : [],
+  );
+  const limits = pairs.flatMap(([limit]) => limit ?? []);
+  const requests = pairs.flatMap(([limit, request]) => request ?? limit ?? []);
+  for (const parts of [limits, requests]) {
+    const [first] = parts;
+    if (first === undefined || parts.reduce((total, { value }) => total + value, 0) <= bound.value) continue;
+    const sum = shorten(parts.map(({ text }) => text).join(' + '), 40);
+    return { at: first.at, what: `${shorten(bound.resource, 40)} of the pod is ${sum}`, bound };
+  }
+  return undefined;
 }
 
 interface Amount {

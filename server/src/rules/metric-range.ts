@@ -54,7 +54,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For queries that compute something else (sums of ratios, quotients, rates), for metrics that an adapter renames, for targets that the GPUs of one pod can reach together,
- * and for alerts that compare with 0 or 1.
+ * if there is one replica at most, and for alerts that compare with 0 or 1.
  *
  * ## Sources
  *
@@ -70,7 +70,8 @@ export default defineRule({
     const group = groupOf(apiVersion);
     if (group === 'autoscaling' && kind === 'HorizontalPodAutoscaler')
       for (const metric of items(getIn(spec, 'metrics'))) checkMetric(metric, context);
-    if (group === 'keda.sh' && /^Scaled(?:Object|Job)$/.test(kind))
+    // With one replica at most, thresholds decide nothing.
+    if (group === 'keda.sh' && /^Scaled(?:Object|Job)$/.test(kind) && asText(getIn(spec, 'maxReplicaCount')) !== '1')
       for (const trigger of items(getIn(spec, 'triggers'))) checkTrigger(trigger, kind, context);
     if (group === 'monitoring.coreos.com' && kind === 'PrometheusRule')
       for (const rule of placesAt(spec, 'groups.*.rules.*')) checkAlert(rule, context);
@@ -124,12 +125,13 @@ function checkAlert(rule: Cursor, { report }: RuleContext): void {
   if (at === undefined || alert === undefined || isTemplated(at) || text.length > 10_000) return;
   for (const clause of withoutLabels(text).split(/\b(?:and|unless)\b/)) {
     const [, query = '', operator = '', number = ''] =
-      /^([^<>=]*)([<>])=?\s*(?:bool\s+)?([\d.]+)[\s)]*$/.exec(clause) ?? [];
+      /^([^<>=]*)([<>]=?)\s*(?:bool\s+)?([\d.]+)[\s)]*$/.exec(clause) ?? [];
     const metric = rangedMetric(query);
     const value = Number(number);
     if (metric === undefined || number === '' || !isOutside(metric, operator, value)) continue;
     const { name, most } = metric;
-    const effect = most === 1 ? (operator === '>' ? 'is never met' : 'is always met') : 'means less than 1 percent';
+    const effect =
+      most === 1 ? (operator.startsWith('>') ? 'is never met' : 'is always met') : 'means less than 1 percent';
     report({ message: `${name} is between 0 and ${most}: ${operator} ${value} ${effect}`, span: spanOf(at) });
     return;
   }
@@ -137,5 +139,5 @@ function checkAlert(rule: Cursor, { report }: RuleContext): void {
 
 /** Alerts about idle GPUs compare percentages with 0 or 1. */
 function isOutside({ most }: RangedMetric, operator: string, value: number): boolean {
-  return most === 1 ? value > 1 : operator === '>' && value >= 0.1 && value < 1;
+  return most === 1 ? value > 1 : operator.startsWith('>') && value >= 0.1 && value < 1;
 }

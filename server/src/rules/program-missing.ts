@@ -56,8 +56,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For other images, for pods without accelerators, behind any command that may install or find the program, with `||` and another command, and in containers
- * that set PATH or mount a volume where programs are.
+ * For other images, for pods without accelerators, behind any command that may install or find the program, in probes of containers that run such a command
+ * first, with `||` and another command, in containers that set PATH or mount a volume where programs are, for parts of objects, and for the files of launchers.
  *
  * ## Sources
  *
@@ -69,13 +69,15 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
-  container(container, { podSet, document, report }) {
+  container(container, { workload, podSet, document, report }) {
     const { image, at } = container;
     if (image === undefined || isTemplated(image.at) || !namesAccelerators(podSet)) return;
+    // Launchers with files of their own add programs to the image, and other parts of an object may add volumes.
+    if (workload.manifest.apiVersion === '' || workload.partial) return;
     const lacks = lackingPrograms(image.value);
     if (lacks === undefined || isIncomplete(at) || mayHaveMore(container)) return;
     check(container, 'the container never starts', 'the command fails', 'the wait never ends');
-    for (const hook of hooks) {
+    for (const hook of mayBringMore(container) ? [] : hooks) {
       const exec = getIn(at, ...hook, 'exec');
       const isProbe = hook.length === 1;
       const fails = isProbe ? 'the probe always fails' : 'the hook fails, and the container restarts';
@@ -97,6 +99,18 @@ export default defineRule({
       const span = spanOfWords(document, lines, [found.word, found.word]) ?? spanOf(first?.at ?? one.at);
       const isProbe = exec !== undefined && exec.parent?.step !== 'postStart';
       say(found.program, found.waits ? waits : runs, span, found.waits || isProbe ? 'error' : 'warning');
+    }
+
+    /** What the container runs first may install what its probes need. */
+    function mayBringMore(one: Container): boolean {
+      const started = getIn(one.at, 'lifecycle', 'postStart', 'exec');
+      return [one, ...(started === undefined ? [] : [lowerContainer(started, 'app')])].some((part) => {
+        const { command, args, env } = processInput(part);
+        return allCommands(readCommandLine(command, args, env).statements).some(({ words }) => {
+          const [program, ...operands] = words[0]?.text === 'exec' ? words.slice(1) : words;
+          return program !== undefined && !isIn(program.text) && mayBring(program, operands);
+        });
+      });
     }
 
     function isIn(program: string): boolean {
@@ -156,11 +170,17 @@ function firstMissing(
         const isTried = next?.after === '||' && !(next.kind === 'command' && fails.has(next.words[0]?.text ?? ''));
         return isTried ? undefined : { program: program.text, word: program, waits };
       }
-      if (!bringsNothing.has(program.text) || operands.some(({ text }) => /^PATH=|install|^add$/.test(text)))
-        return undefined;
+      if (mayBring(program, operands)) return undefined;
     }
   }
   return undefined;
+}
+
+function mayBring(program: Word, operands: readonly Word[]): boolean {
+  return (
+    !bringsNothing.has(program.text) ||
+    operands.some(({ text }) => /^PATH=|install|setup|bootstrap|tools|^add$/.test(text))
+  );
 }
 
 const fails = wordSet('exit false return');

@@ -11,7 +11,7 @@ import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
 import { factsAs, factsNamed, keysOf, referenced, type Scope } from './named.ts';
-import { budgetsOf, inNamespace, keptRunning, servicesLabeled, servicesOf } from './namespace-lookups.ts';
+import { budgetsOf, inNamespace, keptRunning, limitsIn, servicesLabeled, servicesOf } from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
 import { clusterQueueOf, flavorsOf } from './queue-lookups.ts';
@@ -107,13 +107,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['LimitRange'], ['defaultsIn', namespace], () =>
         inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits')?.names ?? []),
       ),
-    limitsIn: (namespace) =>
-      read(['LimitRange'], ['limitsIn', namespace], () =>
-        inNamespace(scope, 'LimitRange', namespace).flatMap((found) => {
-          const facts = factsAs(found.object, 'limits');
-          return facts === null || facts.bounds.length === 0 ? [] : [referenced(scope, found, facts)];
-        }),
-      ),
+    limitsIn: (namespace) => read(['LimitRange'], ['limitsIn', namespace], () => limitsIn(scope, namespace)),
     quotasIn: (namespace) =>
       read(['ResourceQuota'], ['quotasIn', namespace], () =>
         inNamespace(scope, 'ResourceQuota', namespace).flatMap((found) => {

@@ -1,4 +1,4 @@
-import type { BudgetFacts, Referenced, ServiceFacts, WorkloadFacts } from '../model/cross-references.ts';
+import type { BudgetFacts, LimitFacts, Referenced, ServiceFacts, WorkloadFacts } from '../model/cross-references.ts';
 import type { Table } from '../yaml/table.ts';
 import { factsAs, referenced, type Scope } from './named.ts';
 import type { Found } from './workspace.ts';
@@ -73,7 +73,7 @@ export function keptRunning(
     });
 }
 
-/** Each pod is compared with so many Services at most; where more have one of its labels first, none of them is. */
+/** Each pod is compared with so many objects at most; of more, with none. */
 const maxCompared = 200;
 
 /** The Services that select pods with these labels. */
@@ -94,7 +94,7 @@ export function servicesOf(
   });
 }
 
-/** The Services of the same file that have these labels themselves. */
+/** The Services that have these labels themselves. */
 export function servicesLabeled(
   scope: Scope,
   namespace: string | null,
@@ -103,10 +103,20 @@ export function servicesLabeled(
   const there = scope.workspace.objects('Service', namespaceOf, JSON.stringify(namespace));
   if (there.countAbove(scope) > maxCompared) return [];
   return there.above(scope).flatMap((found) => {
-    const facts = found.key === scope.key ? factsAs(found.object, 'service') : null;
+    const facts = factsAs(found.object, 'service');
     const own = facts?.labels ?? null;
     const fits = own !== null && Object.entries(labels).every(([key, value]) => own[key] === value);
     return facts !== null && fits ? [referenced(scope, found, facts)] : [];
+  });
+}
+
+/** The LimitRanges of a namespace that have bounds; none of very many. */
+export function limitsIn(scope: Scope, namespace: string | null): readonly Referenced<LimitFacts>[] {
+  const there = scope.workspace.objects('LimitRange', namespaceOf, JSON.stringify(namespace));
+  if (there.countAbove(scope) > maxCompared) return [];
+  return there.above(scope).flatMap((found) => {
+    const facts = factsAs(found.object, 'limits');
+    return facts === null || facts.bounds.length === 0 ? [] : [referenced(scope, found, facts)];
   });
 }
 
