@@ -223,7 +223,7 @@ spec:
       resources: {limits: {aws.amazon.com/neuron: ${devices}}}
 `);
   const pair = ranks('inf2.8xlarge', 1, 'Qwen/Qwen2.5-14B-Instruct, --tensor-parallel-size=2');
-  expect(memoryRecords(pair)[0]).toMatchObject({ haveGiB: 32, weightsGiB: 27.53, kvCacheGiB: 6, devices: 1 });
+  expect(memoryRecords(pair)[0]).toMatchObject({ haveGiB: 32, weightsGiB: 27.51, kvCacheGiB: 6, devices: 1 });
   expect(memoryNote(pair)[0]).toMatch(/^needs about 3\d\.\d of 32 GiB$/);
   const many = ranks('trn2.48xlarge', 8, 'Qwen/Qwen3-32B, --tensor-parallel-size=32');
   expect(memoryRecords(many)[0]).toMatchObject({ devices: 8, fits: null });
