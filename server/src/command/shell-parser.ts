@@ -35,6 +35,8 @@ export interface Group {
   readonly kind: 'group';
   readonly keyword: 'if' | 'case' | 'function' | 'subshell' | 'braces';
   readonly body: readonly Statement[];
+  /** Of `if`: where in the body each condition and branch ends. */
+  readonly ends?: readonly number[];
   readonly background: boolean;
   readonly after: Connector;
 }
@@ -167,15 +169,16 @@ function parseDo(parser: Parser, depth: number): Statement[] {
 
 function parseIf(parser: Parser, depth: number): Statement {
   const body: Statement[] = [];
+  const ends: number[] = [];
   parser.at++;
   while (parser.at < parser.tokens.length) {
-    body.push(...parseList(parser, depth + 1));
+    ends.push(body.push(...parseList(parser, depth + 1)));
     const word = reserved(parser.tokens[parser.at]);
     if (word !== 'then' && word !== 'elif' && word !== 'else') break;
     parser.at++;
   }
   expectWord(parser, 'fi');
-  return { kind: 'group', keyword: 'if', body, background: takeBackground(parser, depth), after: null };
+  return { kind: 'group', keyword: 'if', body, ends, background: takeBackground(parser, depth), after: null };
 }
 
 function parseCase(parser: Parser, depth: number): Statement {
