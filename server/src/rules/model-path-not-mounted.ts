@@ -134,7 +134,7 @@ function checkCommand(container: Container, { document, report }: PodSetContext)
   if (near === undefined || at === undefined) return;
   const { word, folder } = near;
   report({
-    message: `The command reads ${shorten(word.text, 36)}, but nothing is mounted at ${shorten(folder, 20)}: did you mean it instead of ${shorten(near.mount.mountPath, 20)}?`,
+    message: `The command reads ${shorten(word.text, 48)}, but the volume is mounted at ${shorten(near.mount.mountPath, 24)}: the file is not found`,
     span: spanOf(at),
     fixes: () => [fix(`Mount the volume at ${folder}`, 'unsafe', replaceScalar(document, at, folder))],
   });
