@@ -200,3 +200,57 @@ test('readFlags reads every form of a flag', () => {
     ['path', '$X', true],
   ]);
 });
+
+describe('words of bash', () => {
+  test.each([
+    [
+      'if [[ -f a && ( -d b || ! -e c ) ]]; then d; fi\ne',
+      'if{<[[><-f><a><&&><(><-d><b><||><!><-e><c><)><]]>; <d>}; <e>',
+    ],
+    ['[[ a < b &&\n c > d ]] || e', '<[[><a><<><b><&&><c><>><d><]]>; || <e>'],
+    ['[[ $x =~ ^(a|b)#$ ]]\nc', '<[[><$x><=~><^><(><a><|><b><)><#$><]]>; <c>'],
+    ['echo [[ a; b', '<echo><[[><a>; <b>'],
+    ['(( a > 1 && b )) && c; ((n++))', '<((><a > 1 && b>; && <c>; <((><n++>'],
+    ['N=2; ((N += 1)); a $N', '<N=2>; <((><N += 1>; <a><$N>'],
+    ['for ((i = 0; i < 8; i++)); do a; done; b', 'for(){<a>}; <b>'],
+    ['((a; b) | c); d', 'subshell{subshell{<a>; <b>}; | <c>}; <d>'],
+    ['function f {\n a\n}\nfunction g() ( b )\nc', 'function{braces{<a>}}; function{subshell{<b>}}; <c>'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+    ['declare -a x=(a b)\nc "${x[@]}"', '<declare><-a><x=>; <c><a><b>'],
+    ['x[0]=a\nm+=([b]=c)\nd', '<x[0]=a>; <m+=>; <d>'],
+    ['while read a; do b; done < <(c | d)\ne', '<c>; | <d>; while(<read><a>){<b>}; <e>'],
+    ['exec > >(tee x) 2>&1\na', '<tee><x>; <exec>; <a>'],
+    ['a <(b) <(c) d', '<b>; <c>; <a><d>'],
+    ['>&2 a; { b; } > c 2>&1; (d) 2>> e &', '<a>; braces{<b>}; subshell{<d>} &'],
+    ['exec 200> /tmp/lock; a', '<exec>; <a>'],
+    ["IFS=$'\\n' a $'it\\'s' $\"b c\"; d", "<IFS=\\n><a><it\\'s><b c>; <d>"],
+    ['a "^b$" c$; d', '<a><^b$><c$>; <d>'],
+    ['a "$(b "c)")" d; e $(f \')\' # it\'s\n)', "<a><$(b \"c)\")><d>; <e><$(f ')' # it's\n)>"],
+    [
+      "a $(cat <<EOF\nit's )\nEOF\n) b; c $((1 << (2 + 3)))",
+      "<a><$(cat <<EOF\nit's )\nEOF\n)><b>; <c><$((1 << (2 + 3)))>",
+    ],
+    ['read a <<< "$b"; c &> d; e |& f; until g; do h; done', '<read><a>; <c>; <e>; | <f>; until(<g>){<h>}'],
+  ])('%j', (script, expected) => {
+    const read = readScript(script);
+    expect(show(read.statements)).toBe(expected);
+    expect(read.complete).toBe(true);
+  });
+
+  test.each(['[[ a && b', '[[ a; b', '(( a', 'a <(b', 'a $(b "c)', "a $'b"])('%j is not complete', (script) => {
+    expect(readScript(script).complete).toBe(false);
+  });
+
+  test.each([
+    ['[[ ', 60_000],
+    ['((', 100_000],
+    [';((', 60_000],
+    ['<(', 100_000],
+    ['a $("', 40_000],
+    ['$(<<E\n', 30_000],
+    ["$'", 99_999],
+    ['function ', 20_000],
+  ])('%j times %i is read within limits', (piece, times) => {
+    expect(readScript(piece.repeat(times)).complete).toBe(false);
+  });
+});

@@ -208,3 +208,30 @@ test('a container whose GPUs are off has the figure of one GPU', () => {
   expect(estimate).toMatchObject({ devices: 1 });
   expect(estimate!.neededGiB).toBeLessThan(40);
 });
+
+test('the ranks on the cores of a Neuron device share its memory', () => {
+  const ranks = (instance: string, devices: number, served: string) =>
+    workloadOf(`apiVersion: v1
+kind: Pod
+metadata: {name: ranks}
+spec:
+  nodeSelector: {node.kubernetes.io/instance-type: ${instance}}
+  containers:
+    - name: main
+      image: registry.example/vllm-neuron:0.11
+      command: [vllm, serve, ${served}]
+      resources: {limits: {aws.amazon.com/neuron: ${devices}}}
+`);
+  const pair = ranks('inf2.8xlarge', 1, 'Qwen/Qwen2.5-14B-Instruct, --tensor-parallel-size=2');
+  expect(memoryRecords(pair)[0]).toMatchObject({ haveGiB: 32, weightsGiB: 27.51, kvCacheGiB: 6, devices: 1 });
+  expect(memoryNote(pair)[0]).toMatch(/^needs about 3\d\.\d of 32 GiB$/);
+  const many = ranks('trn2.48xlarge', 8, 'Qwen/Qwen3-32B, --tensor-parallel-size=32');
+  expect(memoryRecords(many)[0]).toMatchObject({ devices: 8, fits: null });
+  expect(memoryRecords(many)[0]!.assumptions).toContain(
+    'Spread over 32 NeuronCores, 4 per device (tensor 32, pipeline 1)',
+  );
+  expect(memoryNote(many)[0]).toMatch(/ of 89\.4 GiB per device$/);
+  // Eight ranks fill two of the eight devices.
+  const few = ranks('trn2.48xlarge', 8, 'Qwen/Qwen3-32B, --tensor-parallel-size=8');
+  expect(memoryRecords(few)[0]).toMatchObject({ devices: 2 });
+});

@@ -5,9 +5,9 @@ import { isExchange, isSlip } from './spelling.ts';
 // Environment variables that GPU libraries and launchers read, long or peculiar enough to be recognized when misspelled.
 //
 // Sources, read 2026-11-23: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, docs.nvidia.com/cuda/cuda-c-programming-guide,
-// docs.pytorch.org/docs/stable/distributed.html, huggingface.co/docs/huggingface_hub/package_reference/environment_variables, docs.jax.dev.
+// docs.pytorch.org/docs/stable/distributed.html, huggingface.co/docs/huggingface_hub/package_reference/environment_variables, docs.jax.dev;
+// 2026-11-28: rocm.docs.amd.com (GPU isolation), awsdocs-neuron.readthedocs-hosted.com (runtime configuration).
 
-// NVIDIA_VISIBLE_DEVICES is better not set at all.
 /** The names of a family after its first words, so that `NCCL` with `IB_HCA DEBUG` means NCCL_IB_HCA and NCCL_DEBUG; and others. */
 const { families, others } = variablesJson;
 /** What programs require of the values of their variables. */
@@ -20,11 +20,12 @@ const known: readonly string[] = [
 const names: ReadonlySet<string> = new Set(known);
 
 /** Names that only one program reads: whatever is almost one of them is not the name of another setting. */
-const owned = /^(?:(?:TORCH_)?NCCL|CUDA|NVIDIA|PYTORCH_CUDA|FI_EFA|TRANSFORMERS|TOKENIZERS|XLA_PYTHON_CLIENT|GLOO)_/;
+const owned =
+  /^(?:(?:TORCH_)?NCCL|CUDA|NVIDIA|HIP|ROCR|NEURON_RT|PYTORCH_CUDA|FI_EFA|UCX|OMP|LIBTPU|TRANSFORMERS|TOKENIZERS|XLA_PYTHON_CLIENT|GLOO)_/;
 
 /**
- * The variable that a misspelled name stands for: a slip of the fingers, a missing or surplus underscore, or the words in another
- * order. Undefined for names of variables, and for names that a program of the author's may have for something else (HF_TOKENS).
+ * The variable that a misspelled name stands for: a slip of the fingers, a missing or surplus underscore, a singular for a plural, a vendor too
+ * many or the wrong one, or the words in another order. Undefined for names of variables, and for names that a program of the author's may have for something else (HF_TOKENS).
  */
 export const meantVariable: (name: string) => string | undefined = oncePerName((name) => {
   if (!/^[A-Z][A-Z0-9_]{6,60}$/.test(name) || names.has(name)) return undefined;
@@ -36,7 +37,8 @@ function isMisspelled(name: string, one: string): boolean {
   if (isExchange(name, one)) return true;
   const isOwned = owned.test(one);
   // PyTorch's own variables begin with PYTORCH_, TORCH_ or neither.
-  if (isOwned && withoutTorch(name) === withoutTorch(one)) return true;
+  if (isOwned && (withoutTorch(name) === withoutTorch(one) || asSingular(name) === asSingular(one))) return true;
+  if (isOwned && isOfOtherVendor(name, one)) return true;
   const [words, meant] = [name.split('_'), one.split('_')];
   // In a short name, another letter may be another name: WORD_SIZE, NLC_API_KEY. So may a plural: MASTER_PORTS.
   if (isSlip(name, one)) {
@@ -52,6 +54,22 @@ function isMisspelled(name: string, one: string): boolean {
 
 function withoutTorch(name: string): string {
   return name.replace(/^(?:PY)?TORCH_/, '');
+}
+
+/** `NVIDIA_DRIVER_CAPABILITY`. */
+function asSingular(name: string): string {
+  const words = name.split('_').map((word) => word.replace(/IES$/, 'Y').replace(/(?<=[^S]{2})S$/, ''));
+  return words.join('');
+}
+
+/** `CUDA_DRIVER_CAPABILITIES`, `NVIDIA_NCCL_DEBUG`, `DRIVER_CAPABILITIES`; what is shorter may be a setting of the author's program. */
+function isOfOtherVendor(name: string, one: string): boolean {
+  const [bare, meant] = [withoutVendor(name), withoutVendor(one)];
+  return (bare === meant && (bare !== name || bare.length > 12) && meant !== one) || (bare === one && bare !== name);
+}
+
+function withoutVendor(name: string): string {
+  return name.replace(/^(?:CUDA|NVIDIA)_/, '');
 }
 
 function isPlural(name: string, one: string): boolean {

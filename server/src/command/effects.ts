@@ -80,7 +80,8 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
   if (keyword === 'for' || condition.length !== 1) return undefined;
   const [test] = condition;
   const conditionText = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
-  const endless = keyword === 'while' ? /^(true|:|\[ (1|true) \]|\[\[ (1|true) \]\]|test 1)$/ : /^(false|\[ \])$/;
+  const endless =
+    keyword === 'while' ? /^(true|:|\[ (1|true) \]|\[\[ (1|true) \]\]|\(\( 1|test 1)$/ : /^(false|\[ \])$/;
   if (!endless.test(conditionText)) return undefined;
   const waits = body.map((statement) => (statement.background ? undefined : waitOf(statement)));
   const idle = body.every(
@@ -145,7 +146,9 @@ function ownEffect(statement: Statement): Effect {
   // A script named after training ends, as training does; other names are less certain.
   if (recognized?.use === 'training') return 'works';
   if (recognized !== undefined)
-    return recognized.use === 'batch' && (recognized.confidence === 'certain' || isPython(words)) ? 'works' : 'unknown';
+    return recognized.use === 'batch' && (recognized.confidence === 'certain' || startsPython(words))
+      ? 'works'
+      : 'unknown';
   if (isPython(words)) return endsByName(words.find((word) => word.endsWith('.py'))) ? 'works' : 'unknown';
   return preparesByName(words) ? 'works' : 'unknown';
 }
@@ -185,6 +188,11 @@ export function onlyListsDevices(statement: Statement): boolean {
 
 function isPython([program = '']: readonly string[]): boolean {
   return /^python[\d.]*$/.test(baseName(program));
+}
+
+/** Whether words start Python code, also with a launcher of processes. */
+function startsPython(words: readonly string[]): boolean {
+  return isPython(words) || commandNamed(baseName(words[0] ?? ''))?.runs === 'processes';
 }
 
 /** Whether a statement only runs such a file, in the foreground. */

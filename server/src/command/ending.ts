@@ -61,6 +61,36 @@ export function findEnding({ command, args, env }: ProcessInput, trains = false)
   };
 }
 
+/** The training that certainly ends in a branch of a script's last `if`, which the number of the pod decides. */
+export function findBranchEnding({ command, args, env }: ProcessInput): Ending | undefined {
+  const { complete, statements } = readCommandLine(command, args, env);
+  const last = statements.at(-1);
+  if (!complete || last?.kind !== 'group' || last.keyword !== 'if' || last.background || last.after !== null)
+    return undefined;
+  const parts = (last.ends ?? []).map((end, index, ends) => last.body.slice(ends[index - 1] ?? 0, end));
+  const tested = allCommands(parts[0] ?? []).flatMap(({ words }) => words.map(({ text }) => text));
+  if (!tested.some((text) => ofPod.test(text)) || !statements.slice(0, -1).every(isPreparing)) return undefined;
+  for (const part of parts.slice(1)) {
+    const work = part.at(-1);
+    if (work?.kind !== 'command' || work.background || work.after !== null || !part.slice(0, -1).every(isPreparing))
+      continue;
+    const [first, end] = [work.words[0], work.words.at(-1)];
+    const trains = recognizeProgram([work])?.use === 'training' && endsForSure(work);
+    const launches = commandNamed(baseName(programWords(work)[0] ?? ''))?.runs === 'processes';
+    if (trains && !launches && first && end) return { what: programWords(work).join(' '), words: [first, end] };
+  }
+  return undefined;
+}
+
+/** Variables that differ between the pods of one object. */
+const ofPod = /\$\{?(?:\w*_)?(?:ORDINAL|RANK|INDEX|HOSTNAME|POD_NAME)\b/i;
+
+/** Whether a statement ends in the foreground without a server. */
+function isPreparing(statement: Statement): boolean {
+  const effect = effectOf(statement);
+  return waitOf(statement) === undefined && !mayStay(statement) && (effect === 'nothing' || effect === 'works');
+}
+
 /** Whether a command that works is known to end by more than the name of its script. */
 function endsForSure(command: SimpleCommand): boolean {
   if (doesOf(command) === 'ends' || pythonCode(command) !== undefined || timeLimit(command) !== undefined) return true;

@@ -1,3 +1,5 @@
+import { ansiQuoteEnd, expansionEnd, lineEnd, skipHeredoc } from './shell-expansions.ts';
+
 /**
  * A word of a command line. `item` is the index of its list item (command, then args); `start` and `end` are offsets in that item's decoded
  * value, from which callers compute the position in the YAML.
@@ -40,14 +42,28 @@ export function lexShell(
   const tokens: Token[] = [];
   const heredocs: { readonly delimiter: string; readonly body: { text: string; start: number } }[] = [];
   let complete = true;
+  /** Inside `[[ ]]`, where operators join tests and a line may end anywhere. */
+  let inTest = false;
   let at = 0;
   while (at < text.length) {
     const char = text[at] ?? '';
-    if (char === ' ' || char === '\t' || char === '\r') {
+    const arithmetic = char === '(' && text[at + 1] === '(' && !inTest && startsCommand(tokens.at(-1));
+    const arithmeticEnd = arithmetic ? endOfArithmetic(text, at) : undefined;
+    if (arithmeticEnd !== undefined) {
+      const inner = text.slice(at + 2, arithmeticEnd - 2);
+      tokens.push(asWord('((', item, at), asWord(inner.trim(), item, arithmeticEnd - 2 - inner.trimStart().length));
+      at = arithmeticEnd;
+    } else if (inTest && char === '\n') {
+      at++;
+    } else if (inTest && char !== ';' && isOperatorChar(char)) {
+      const operator = readOperator(text, at);
+      tokens.push(asWord(operator, item, at));
+      at += operator.length;
+    } else if (char === ' ' || char === '\t' || char === '\r') {
       at++;
     } else if (char === '\\' && text[at + 1] === '\n') {
       at += 2;
-    } else if (char === '#') {
+    } else if (char === '#' && !(inTest && /\S/.test(text[at - 1] ?? ''))) {
       at = lineEnd(text, at);
     } else if (char === '\n') {
       tokens.push({ kind: 'operator', text: '\n' });
@@ -76,19 +92,48 @@ export function lexShell(
       const { word, quoted, closed } = readWord(text, at, item);
       complete &&= closed;
       at = Math.max(word.end, at + 1);
+      if (inTest) inTest = quoted || word.text !== ']]';
+      else inTest = !quoted && word.text === '[[' && startsCommand(tokens.at(-1));
       // `2>` and `1>`: the number belongs to the redirection.
-      if (!quoted && /^\d$/.test(word.text) && (text[at] === '>' || text[at] === '<')) continue;
+      if (!quoted && /^\d{1,3}$/.test(word.text) && (text[at] === '>' || text[at] === '<')) continue;
       tokens.push({ kind: 'word', word, quoted });
     }
   }
-  return { tokens, complete: complete && heredocs.length === 0 };
+  return { tokens, complete: complete && heredocs.length === 0 && !inTest };
+}
+
+function asWord(text: string, item: number, start: number): Token {
+  return { kind: 'word', word: { text, dynamic: true, item, start, end: start + text.length }, quoted: true };
+}
+
+/** Whether a command starts after a token. */
+function startsCommand(before: Token | undefined): boolean {
+  if (before?.kind !== 'word') return before?.kind !== 'heredoc' && !/[<>(]/.test(before?.text ?? '');
+  return !before.quoted && beforeCommands.has(before.word.text);
+}
+
+const beforeCommands: ReadonlySet<string> = new Set('if elif then else while until for do ! { time'.split(' '));
+
+/** Whether a token sends something from or to a file. */
+export function isRedirection(token: Token | undefined): boolean {
+  return token?.kind === 'heredoc' || (token?.kind === 'operator' && /[<>]/.test(token.text));
+}
+
+/** The end of `((...))`, which is short; undefined for a subshell in another. */
+function endOfArithmetic(text: string, start: number): number | undefined {
+  let depth = 0;
+  for (let at = start; at < Math.min(text.length, start + 300); at++) {
+    if (text[at] === '(') depth++;
+    else if (text[at] === ')' && --depth === 1) return text[at + 1] === ')' ? at + 2 : undefined;
+  }
+  return undefined;
 }
 
 function readOperator(text: string, at: number): string {
   const three = text.slice(at, at + 3);
   if (three === '<<-' || three === '<<<' || three === '&>>') return three;
   const two = text.slice(at, at + 2);
-  if (['&&', '||', ';;', '<<', '>>', '>&', '<&', '&>', '|&', '>|', '<>'].includes(two)) return two;
+  if (['&&', '||', ';;', '<<', '>>', '>&', '<&', '&>', '|&', '>|', '<>', '<(', '>('].includes(two)) return two;
   return text[at] ?? '';
 }
 
@@ -122,6 +167,15 @@ function readWord(text: string, start: number, item: number): { word: Word; quot
       closed &&= inner.closed;
       quoted = true;
       at = inner.end;
+    } else if (char === '$' && text[at + 1] === "'") {
+      const end = ansiQuoteEnd(text, at + 2);
+      closed &&= end <= text.length;
+      value += text.slice(at + 2, end - 1);
+      quoted = true;
+      dynamic = true;
+      at = end;
+    } else if (char === '$' && text[at + 1] === '"') {
+      at++;
     } else if (char === '$' || char === '`') {
       const end = expansionEnd(text, at);
       dynamic = true;
@@ -163,41 +217,4 @@ function readDoubleQuoted(
   }
   const closed = at < text.length;
   return { value, end: Math.min(at + 1, text.length), dynamic, closed };
-}
-
-/** The end of `$NAME`, `${...}`, `$(...)` or a backquoted command; beyond the text if it never ends. */
-function expansionEnd(text: string, start: number): number {
-  if (text[start] === '`') {
-    const end = text.indexOf('`', start + 1);
-    return end < 0 ? text.length + 1 : end + 1;
-  }
-  const open = text[start + 1];
-  if (open !== '(' && open !== '{') {
-    let at = start + 1;
-    while (at < text.length && /\w/.test(text[at] ?? '')) at++;
-    return at === start + 1 ? Math.min(start + 2, text.length) : at;
-  }
-  const close = open === '(' ? ')' : '}';
-  let depth = 0;
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === open) depth++;
-    else if (text[at] === close && --depth === 0) return at + 1;
-  }
-  return text.length + 1;
-}
-
-function skipHeredoc(text: string, start: number, delimiter: string): number {
-  let at = start;
-  while (at < text.length) {
-    const end = lineEnd(text, at);
-    const line = text.slice(at, end).trim();
-    at = Math.min(end + 1, text.length);
-    if (line === delimiter) break;
-  }
-  return at;
-}
-
-function lineEnd(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end < 0 ? text.length : end;
 }

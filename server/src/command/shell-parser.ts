@@ -1,4 +1,4 @@
-import { type Heredoc, lexShell, type Token, type Word } from './shell-lexer.ts';
+import { type Heredoc, isRedirection, lexShell, type Token, type Word } from './shell-lexer.ts';
 
 export type Statement = SimpleCommand | Loop | Group;
 
@@ -35,6 +35,8 @@ export interface Group {
   readonly kind: 'group';
   readonly keyword: 'if' | 'case' | 'function' | 'subshell' | 'braces';
   readonly body: readonly Statement[];
+  /** Of `if`: where in the body each condition and branch ends. */
+  readonly ends?: readonly number[];
   readonly background: boolean;
   readonly after: Connector;
 }
@@ -49,7 +51,7 @@ export function parseScript(
 ): { readonly statements: readonly Statement[]; readonly complete: boolean } {
   const tooLong = text.length > maxScript;
   const lexed = lexShell(tooLong ? text.slice(0, maxScript) : text, item);
-  const parser: Parser = { tokens: lexed.tokens, at: 0, complete: lexed.complete && !tooLong };
+  const parser: Parser = { tokens: lexed.tokens, at: 0, complete: lexed.complete && !tooLong, piped: [] };
   const statements: Statement[] = [];
   while (parser.at < parser.tokens.length) {
     statements.push(...parseList(parser, 0));
@@ -66,6 +68,8 @@ interface Parser {
   readonly tokens: readonly Token[];
   at: number;
   complete: boolean;
+  /** The commands in `<(...)` and `>(...)` of the statement that is being read. */
+  readonly piped: Statement[];
 }
 
 const closing: ReadonlySet<string> = new Set(['done', 'do', 'fi', 'then', 'elif', 'else', 'esac', '}']);
@@ -79,13 +83,14 @@ function parseList(parser: Parser, depth: number): Statement[] {
     if (token === undefined || isOperator(token, ')') || isOperator(token, ';;')) break;
     const word = reserved(token);
     if (word !== undefined && closing.has(word)) break;
-    if (token.kind === 'operator' && token.text !== '(') {
+    if (token.kind === 'operator' && token.text !== '(' && !isRedirection(token)) {
       // A line may end after a connector.
       if (token.text !== '\n') after = connector(token.text);
       parser.at++;
       continue;
     }
     const statement = parseStatement(parser, depth);
+    statements.push(...parser.piped.splice(0));
     if (statement !== undefined) statements.push({ ...statement, after });
     after = null;
   }
@@ -109,20 +114,32 @@ function parseStatement(parser: Parser, depth: number): Statement | undefined {
     parser.at++;
     const body = parseList(parser, depth + 1);
     expectOperator(parser, ')');
-    return { kind: 'group', keyword: 'subshell', body, background: takeBackground(parser), after: null };
+    return { kind: 'group', keyword: 'subshell', body, background: takeBackground(parser, depth), after: null };
   }
   const word = reserved(token);
   if (word === 'while' || word === 'until') {
     parser.at++;
     const condition = parseList(parser, depth + 1);
     const body = parseDo(parser, depth);
-    return { kind: 'loop', keyword: word, condition, body, background: takeBackground(parser), after: null };
+    return { kind: 'loop', keyword: word, condition, body, background: takeBackground(parser, depth), after: null };
   }
   if (word === 'for' || word === 'select') {
     parser.at++;
     while (parser.at < parser.tokens.length && reserved(parser.tokens[parser.at]) !== 'do') parser.at++;
     const body = parseDo(parser, depth);
-    return { kind: 'loop', keyword: 'for', condition: [], body, background: takeBackground(parser), after: null };
+    return {
+      kind: 'loop',
+      keyword: 'for',
+      condition: [],
+      body,
+      background: takeBackground(parser, depth),
+      after: null,
+    };
+  }
+  if (word === 'function') {
+    parser.at += 2;
+    if (isOperator(parser.tokens[parser.at], '(')) parser.at += 2;
+    return parseFunction(parser, depth);
   }
   if (word === 'if') return parseIf(parser, depth);
   if (word === 'case') return parseCase(parser, depth);
@@ -130,9 +147,17 @@ function parseStatement(parser: Parser, depth: number): Statement | undefined {
     parser.at++;
     const body = parseList(parser, depth + 1);
     expectWord(parser, '}');
-    return { kind: 'group', keyword: 'braces', body, background: takeBackground(parser), after: null };
+    return { kind: 'group', keyword: 'braces', body, background: takeBackground(parser, depth), after: null };
   }
   return parseCommand(parser, depth);
+}
+
+/** The body of a function, after its name. */
+function parseFunction(parser: Parser, depth: number): Statement {
+  while (isOperator(parser.tokens[parser.at], '\n')) parser.at++;
+  const body = parseStatement(parser, depth + 1);
+  const statements = body === undefined ? [] : [body];
+  return { kind: 'group', keyword: 'function', body: statements, background: false, after: null };
 }
 
 function parseDo(parser: Parser, depth: number): Statement[] {
@@ -144,15 +169,16 @@ function parseDo(parser: Parser, depth: number): Statement[] {
 
 function parseIf(parser: Parser, depth: number): Statement {
   const body: Statement[] = [];
+  const ends: number[] = [];
   parser.at++;
   while (parser.at < parser.tokens.length) {
-    body.push(...parseList(parser, depth + 1));
+    ends.push(body.push(...parseList(parser, depth + 1)));
     const word = reserved(parser.tokens[parser.at]);
     if (word !== 'then' && word !== 'elif' && word !== 'else') break;
     parser.at++;
   }
   expectWord(parser, 'fi');
-  return { kind: 'group', keyword: 'if', body, background: takeBackground(parser), after: null };
+  return { kind: 'group', keyword: 'if', body, ends, background: takeBackground(parser, depth), after: null };
 }
 
 function parseCase(parser: Parser, depth: number): Statement {
@@ -172,7 +198,7 @@ function parseCase(parser: Parser, depth: number): Statement {
     if (isOperator(parser.tokens[parser.at], ';;')) parser.at++;
   }
   expectWord(parser, 'esac');
-  return { kind: 'group', keyword: 'case', body, background: takeBackground(parser), after: null };
+  return { kind: 'group', keyword: 'case', body, background: takeBackground(parser, depth), after: null };
 }
 
 function parseCommand(parser: Parser, depth: number): Statement | undefined {
@@ -180,6 +206,7 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
   const assignments: Word[] = [];
   const arrays: { name: string; words: Word[] }[] = [];
   let heredoc: Heredoc | undefined;
+  const start = parser.at;
   while (parser.at < parser.tokens.length) {
     const token = parser.tokens[parser.at];
     if (token === undefined) break;
@@ -192,21 +219,14 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
       // `name() { ... }` declares a function.
       if (token.text === '(' && words.length === 1 && isOperator(parser.tokens[parser.at + 1], ')')) {
         parser.at += 2;
-        while (isOperator(parser.tokens[parser.at], '\n')) parser.at++;
-        const body = parseStatement(parser, depth + 1);
-        return {
-          kind: 'group',
-          keyword: 'function',
-          body: body === undefined ? [] : [body],
-          background: false,
-          after: null,
-        };
+        return parseFunction(parser, depth);
       }
-      if (token.text.includes('<') || token.text.includes('>')) {
-        parser.at += parser.tokens[parser.at + 1]?.kind === 'word' ? 2 : 1;
+      if (isRedirection(token)) {
+        skipRedirection(parser, depth);
         continue;
       }
-      if (token.text === '(' && words.length === 0) {
+      const array = /^([A-Za-z_]\w*)\+?=$/.exec((words.at(-1) ?? assignments.at(-1))?.text ?? '');
+      if (token.text === '(' && (words.length === 0 || array !== null)) {
         // The items of an array, `NAME=(a b)`, are not a program.
         const items: Word[] = [];
         for (; parser.at < parser.tokens.length && !isOperator(parser.tokens[parser.at], ')'); parser.at++) {
@@ -214,7 +234,7 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
           if (item?.kind === 'word') items.push(item.word);
         }
         parser.at++;
-        const name = /^([A-Za-z_]\w*)\+?=$/.exec(assignments.at(-1)?.text ?? '')?.[1];
+        const name = array?.[1];
         if (name !== undefined) arrays.push({ name, words: items });
         continue;
       }
@@ -231,11 +251,11 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
     else words.push(token.word);
   }
   if (words.length === 0 && assignments.length === 0) {
-    // Nothing was consumed, so this is an operator; skip it to advance.
-    if (parser.tokens[parser.at]?.kind === 'operator') parser.at++;
+    // If nothing was consumed, this is an operator; skip it to advance.
+    if (parser.at === start) parser.at++;
     return undefined;
   }
-  const command = simple(words, assignments, takeBackground(parser));
+  const command = simple(words, assignments, takeBackground(parser, depth));
   return { ...command, ...(arrays.length > 0 && { arrays }), ...(heredoc && { heredoc }) };
 }
 
@@ -244,7 +264,20 @@ export function simple(words: readonly Word[], assignments: readonly Word[], bac
   return { kind: 'command', words, assignments, background, after: null };
 }
 
-function takeBackground(parser: Parser): boolean {
+function skipRedirection(parser: Parser, depth: number): void {
+  const token = parser.tokens[parser.at];
+  parser.at++;
+  if (isOperator(token, '<(') || isOperator(token, '>(')) {
+    const outer = parser.piped.splice(0);
+    const body = parseList(parser, depth + 1);
+    parser.piped.push(...outer, ...body);
+    expectOperator(parser, ')');
+  } else if (token?.kind === 'operator' && parser.tokens[parser.at]?.kind === 'word') parser.at++;
+}
+
+/** Passes by the redirections after a statement, and the `&` that ends it. */
+function takeBackground(parser: Parser, depth: number): boolean {
+  while (isRedirection(parser.tokens[parser.at])) skipRedirection(parser, depth);
   if (!isOperator(parser.tokens[parser.at], '&')) return false;
   parser.at++;
   return true;
@@ -270,5 +303,5 @@ function reserved(token: Token | undefined): string | undefined {
 }
 
 function isAssignment(text: string): boolean {
-  return /^[A-Za-z_]\w*\+?=/.test(text);
+  return /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/.test(text);
 }

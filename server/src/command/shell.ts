@@ -123,10 +123,12 @@ class Reader {
     // Assignments before a program belong to that program only.
     if (command.words.length === 0) {
       for (const word of command.assignments) scope.assign(word, place);
-      for (const { name, words } of command.arrays ?? []) scope.assignArray(name, words, place);
     } else if (/^(?:export|declare|local|typeset|readonly)$/.test(command.words[0]?.text ?? '')) {
       for (const word of command.words.slice(1)) scope.assign(word, place);
+    } else if (command.words[0]?.text === '((') {
+      for (const [name] of command.words[1]?.text.matchAll(/[A-Za-z_]\w*/g) ?? []) scope.forget(name);
     }
+    for (const { name, words } of command.arrays ?? []) scope.assignArray(name, words, place);
     return depth < maxNesting ? this.#inner(expanded, scope, depth, place) : expanded;
   }
 
@@ -168,7 +170,7 @@ class Reader {
 function forgetAssigned(statements: readonly Statement[], scope: Scope): void {
   for (const { assignments, words, arrays } of allCommands(statements)) {
     for (const { text } of [...assignments, ...words]) {
-      const name = /^([A-Za-z_]\w*)\+?=/.exec(text)?.[1];
+      const name = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=/.exec(text)?.[1];
       if (name !== undefined) scope.forget(name);
     }
     for (const { name } of arrays ?? []) scope.forget(name);

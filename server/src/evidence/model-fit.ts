@@ -105,7 +105,14 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   const certain = isStated && name === 'published' && !isGguf && !isNeuron;
   if (dividedGiB(served, devices.count) > devices.eachGiB * (certain ? exactMargin : margin))
     return { ...found, kind: 'weights', certain, leastGiB: null };
-  if (isGguf || isNeuron) return undefined;
+  if (isNeuron) {
+    if (served.tensor === null || served.data !== 1 || setsNeuron(container)) return undefined;
+    // The cache of the longest request is allocated at the start.
+    const exceeds =
+      estimate.weightsGiB + estimate.cacheGiB > devices.eachGiB * (name === 'published' ? exactMargin : margin);
+    return exceeds ? { ...found, kind: 'device', certain, leastGiB: null } : undefined;
+  }
+  if (isGguf) return undefined;
   const cards =
     known === null && inPod?.model === null && inPod.modelHint === undefined && inPod.candidates.length === 0
       ? fewCards(served, devices.count, vendor)
@@ -127,6 +134,12 @@ function findMisfit(container: Container, workload: Workload, podSet: PodSet): M
   // What the buffers take is the least certain part.
   const isCertain = bare.fits === true || cacheGiB > found.fit.limitGiB - estimate.weightsGiB;
   return refuses && isCertain && found.fit.fits === false ? { ...common, kind: 'cache' } : undefined;
+}
+
+/** Whether a container says which cores its ranks use, how its model is compiled, or how long its requests are. */
+function setsNeuron({ command, args, env }: Container): boolean {
+  const words = [...command, ...args].map(({ value }) => value).join(' ');
+  return /neuron-config|additional-config/.test(words) || env.some(({ name }) => /^NEURON_RT_/.test(name));
 }
 
 /** The cards that a field of the kind names for its only container, as a request for them. */

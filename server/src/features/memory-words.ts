@@ -8,10 +8,15 @@ import { shorten } from '../yaml/shorten.ts';
 
 /** `fits in 15.6 of 22 GiB`, `needs 75.2 of 22 GiB: too much`; with several devices, of each. */
 export function fitWords(estimate: MemoryEstimate, fit: CardFit): string {
-  const { neededGiB, devices } = estimate;
+  const { neededGiB, devices, ranks } = estimate;
   const verb = fit.fits === true ? 'fits in' : fit.fits === null ? 'needs about' : 'needs';
   const short = fit.fits === false ? `: ${shortWords(estimate, fit)}` : '';
-  return `${verb} ${ofWords(neededGiB, fit.haveGiB)}${devices > 1 ? ' per GPU' : ''}${short}`;
+  return `${verb} ${ofWords(neededGiB, fit.haveGiB)}${devices > 1 ? ` per ${unitOf(ranks)}` : ''}${short}`;
+}
+
+/** What a device is called: several ranks share the cores of a Neuron device. */
+export function unitOf(ranks: number): string {
+  return ranks > 1 ? 'device' : 'GPU';
 }
 
 /** `too much`; if the device would hold it, but not the part of it that the server reserves: `more than the reserved 90%`. */
@@ -45,17 +50,19 @@ function basisWords({ basis, name }: MemoryEstimate): string {
 
 /** The settings behind an estimate, one line each. */
 export function assumptionsOf(estimate: MemoryEstimate): readonly string[] {
-  const { served, format, context, contextFrom, slots, tensor, pipeline, fraction } = estimate;
+  const { served, format, context, contextFrom, slots, tensor, pipeline, ranks, fraction } = estimate;
   const own = ownChoiceOf(served);
   const version = served.version === null ? '' : ` ${served.version.join('.')}`;
   return [
     `Weights in ${format}${basisWords(estimate)}`,
     `${slots > 1 ? `${slots} requests` : 'One request'} of ${formatNumber(context)} tokens (${origins[contextFrom]}); more concurrent requests need more KV cache`,
     ...(tensor * pipeline > 1
-      ? [`Spread over ${tensor * pipeline} GPUs (tensor ${tensor}, pipeline ${pipeline})`]
+      ? [
+          `Spread over ${tensor * pipeline} ${ranks > 1 ? `NeuronCores, ${ranks} per device` : 'GPUs'} (tensor ${tensor}, pipeline ${pipeline})`,
+        ]
       : []),
     `Buffers of ${engineNames[served.engine]}${version}${served.eager ? ' without CUDA graphs' : ''}: estimated by formula (docs/memory.md)`,
-    ...(fraction === null ? [] : [`The server reserves ${percent(fraction)} of the GPU's memory`]),
+    ...(fraction === null ? [] : [`The server reserves ${percent(fraction)} of the ${unitOf(ranks)}'s memory`]),
     ...(own === null ? [] : [`${engineNames[served.engine]} ${ownChoices[own]}`]),
     ...served.extras.map((extra) => `Not included: ${extra}`),
     ...(served.open.length === 0 ? [] : [`Settings may be missing: ${served.open[0]}`]),

@@ -16,7 +16,8 @@ export function tightLevers(
   podSet: PodSet,
   request: AcceleratorRequest,
 ): readonly ServingLever[] {
-  if (estimate.neededGiB < haveGiB / 2) return [];
+  // Servers on Neuron devices have other flags.
+  if (estimate.neededGiB < haveGiB / 2 || estimate.ranks > 1) return [];
   const devices = requestedDevices(acceleratorByName(podSet.accelerators, request.resource), request);
   const card = devices?.card;
   const hardware = { cardGiB: haveGiB, gpus: devices?.count ?? null, ...(card !== undefined && { card }) };

@@ -127,13 +127,16 @@ function adapts(own: OwnChoice | null, { shape, devices }: MemoryEstimate, haveG
 /** The longest request that fits on a device, in tokens; 0 if the weights do not fit; null if the length does not matter. */
 export function longestContext(estimate: MemoryEstimate, haveGiB: number): number | null {
   const { leftGiB } = fitOnCard(estimate, haveGiB);
-  const longest = leftGiB <= 0 ? 0 : longestIn(estimate.shape, (leftGiB * 2 ** 30) / estimate.slots, estimate.layout);
+  const longest =
+    leftGiB <= 0
+      ? 0
+      : longestIn(estimate.shape, (leftGiB * 2 ** 30) / estimate.slots / estimate.ranks, estimate.layout);
   return longest === null ? null : Math.min(longest, estimate.shape.context);
 }
 
 /** The requests of a length that fit on a device at the same time; null if the length does not matter. */
 export function sequences(estimate: MemoryEstimate, haveGiB: number, tokens: number = estimate.context): number | null {
-  const each = cacheBytes(estimate.shape, tokens, estimate.layout);
+  const each = cacheBytes(estimate.shape, tokens, estimate.layout) * estimate.ranks;
   return each === 0 ? null : Math.max(0, Math.floor((fitOnCard(estimate, haveGiB).leftGiB * 2 ** 30) / each));
 }
 

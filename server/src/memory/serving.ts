@@ -11,6 +11,7 @@ import { bytesOfCacheType, type CacheLayout, cacheBytes } from './cache-size.ts'
 import { buffersOf, crossesPictures, defaultsOf, type EngineBuffers, type Hardware } from './engine-buffers.ts';
 import { paddingOfExperts } from './expert-padding.ts';
 import { absorbedGiB, replicatedGiB, weightParts } from './model-weights.ts';
+import { ranksPerDevice } from './ranks.ts';
 import { formatOf, isGgml, isMxfp4 } from './served-format.ts';
 import { shapeOfSize } from './sized-shape.ts';
 
@@ -34,6 +35,8 @@ export interface MemoryEstimate extends EngineBuffers {
   readonly tensor: number;
   readonly pipeline: number;
   readonly devices: number;
+  /** The ranks on one device: several on the cores of a Neuron device. */
+  readonly ranks: number;
   readonly weightsGiB: number;
   readonly cacheGiB: number;
   /** Activations, graphs and libraries. */
@@ -104,12 +107,11 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     quantizedExperts: isMxfp4(shape, format),
   });
   const share = served.gpuLayers === null ? 1 : Math.min(1, served.gpuLayers / Math.max(1, shape.layers));
-  const weightsGiB = Math.max(
-    0,
-    weightsOf(served, shape, format, { tensor, pipeline, card: hardware.card }) * share - served.offloadGiB,
-  );
-  const cacheGiB = served.cacheGiB ?? (slots * cacheBytes(shape, context, layout) * share) / gibibyte;
-  const overheadGiB = buffers.activationsGiB + buffers.graphsGiB + buffers.runtimeGiB;
+  const ranks = ranksPerDevice(tensor * pipeline, hardware);
+  const ofRank = weightsOf(served, shape, format, { tensor, pipeline, card: hardware.card }) * share;
+  const weightsGiB = Math.max(0, ofRank - served.offloadGiB) * ranks;
+  const cacheGiB = ranks * (served.cacheGiB ?? (slots * cacheBytes(shape, context, layout) * share) / gibibyte);
+  const overheadGiB = ranks * (buffers.activationsGiB + buffers.graphsGiB + buffers.runtimeGiB);
   const estimate: MemoryEstimate = {
     ...buffers,
     served,
@@ -119,7 +121,8 @@ export function estimateServing({ model: served, unknown }: Served, hardware: Ha
     format: (format ?? weightFormat(shape.format))?.name ?? shape.format,
     tensor,
     pipeline,
-    devices: tensor * pipeline,
+    devices: Math.ceil((tensor * pipeline) / ranks),
+    ranks,
     weightsGiB,
     cacheGiB,
     overheadGiB,

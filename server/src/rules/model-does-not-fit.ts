@@ -70,7 +70,7 @@ import { defineRule } from './rule.ts';
  * variable, a file or a runtime may add settings. In the values of a chart other than app-template, only weights
  * that are too large whatever the template adds count. Weights from a path may be quantized: they count at 4 bits per parameter. For training, also with
  * offload, and unless a known trainer (Axolotl, LLaMA-Factory, TRL, Megatron-LM and the like) reads all settings here: other scripts may freeze or
- * shard weights in their code. For Neuron devices, only weights are compared, and only with whole devices of a known model.
+ * shard weights in their code. For Neuron devices, only weights and the longest request are compared, and only with whole devices of a known model.
  *
  * ## Sources
  *
@@ -154,7 +154,9 @@ function onFewCards({ estimate, devices: { count } }: Misfit, cards: readonly st
 }
 
 function ofDevice({ estimate, devices: { eachGiB }, gpu, request, fit }: Misfit): string {
-  const { name, weightsGiB, overheadGiB, graphsGiB, fraction, devices } = estimate;
+  const { name, weightsGiB, cacheGiB, overheadGiB, graphsGiB, fraction, devices, context } = estimate;
+  if (gpu?.vendor === 'aws')
+    return `${shorten(name, 30)} needs ${formatGiB(weightsGiB + cacheGiB)} GiB per device for weights and a request of ${formatNumber(context)} tokens, but each ${gpu.name} has ${formatGiB(eachGiB)}: the server does not start`;
   const need = weightsGiB + overheadGiB - (fraction === null ? 0 : graphsGiB);
   const card = gpu?.name ?? request.resource;
   return `${shorten(name, 40)} needs ${formatGiB(need)} GiB${devices > 1 ? ' per GPU' : ''} without its KV cache, but the server may use ${formatGiB(fit.limitGiB)} of ${formatGiB(eachGiB)} GiB (${card}): it does not start`;

@@ -2,23 +2,26 @@ import { isSlip } from '../catalog/spelling.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { nearMountOf } from '../evidence/near-mount.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A model server loads its model from a path next to the mounted volume, or from a volume that nothing fills.
+ * A model server or a command reads a path next to the mounted volume, or the model is in a volume that nothing fills.
  *
  * ## Why
  *
  * The path is not below any mount, but almost the same as one: the volume with the model is mounted elsewhere. The server finds no model,
  * or takes the path for the name of a model on Hugging Face, and keeps failing at startup while it holds its GPUs. The same happens if the
- * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models.
+ * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
+ * is mounted at `/scritps` is not found at `/scripts`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -97,6 +100,7 @@ export default defineRule({
     }
     const lines = [...container.command, ...container.args];
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
+    if (!isOpen) checkCommand(container, context);
     const model = servedFlags(container)?.model;
     const path = model?.value.replace(/(?<!\/)\/+$/, '');
     if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
@@ -122,6 +126,19 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a file of a command next to a mount, at the mount: the command says what it needs. */
+function checkCommand(container: Container, { document, report }: PodSetContext): void {
+  const near = nearMountOf(container);
+  const at = getIn(near?.mount.at, 'mountPath');
+  if (near === undefined || at === undefined) return;
+  const { word, folder } = near;
+  report({
+    message: `The command reads ${shorten(word.text, 48)}, but the volume is mounted at ${shorten(near.mount.mountPath, 24)}: the file is not found`,
+    span: spanOf(at),
+    fixes: () => [fix(`Mount the volume at ${folder}`, 'unsafe', replaceScalar(document, at, folder))],
+  });
+}
 
 function isIn(path: string, directory: string): boolean {
   return path === directory || path.startsWith(`${directory}/`);

@@ -1,6 +1,6 @@
 import { imageParts, startsShell } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { findEnding } from '../command/ending.ts';
+import { findBranchEnding, findEnding } from '../command/ending.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
@@ -181,7 +181,11 @@ function endOf(container: Container, { document, workload }: PodSetContext): End
   const passed = args.map(({ value }) => value);
   if (command.length === 0 && passed.every(isSetting) && image && imageUseOf(container).use === 'batch')
     return { what: [imageName(image.value), ...passed].join(' '), span: spanOf(image.at) };
-  const ending = findEnding(processInput(container), isTraining(container, workload));
+  const input = processInput(container);
+  // Only pods with numbers certainly take each branch.
+  const isNumbered = workload.kind === 'StatefulSet' || workload.kind === 'LeaderWorkerSet';
+  const ending =
+    findEnding(input, isTraining(container, workload)) ?? (isNumbered ? findBranchEnding(input) : undefined);
   const span = ending && spanOfWords(document, lines, ending.words);
   return ending && span && { what: ending.what, span, foreground: ending.foreground, limit: ending.limit };
 }

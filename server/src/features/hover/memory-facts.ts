@@ -3,7 +3,7 @@ import { dateWords } from '../../cost/assumption-words.ts';
 import { formatGiB, formatNumber } from '../../cost/money.ts';
 import { containerMemory } from '../../memory/container-memory.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
-import { assumptionsOf, ofWords, roomWords, shareWords, unknownWords } from '../memory-words.ts';
+import { assumptionsOf, ofWords, roomWords, shareWords, unitOf, unknownWords } from '../memory-words.ts';
 import { leverWords, tightLevers } from '../serving-levers.ts';
 import { sourceName } from './gpu-words.ts';
 import type { Block } from './render.ts';
@@ -29,12 +29,12 @@ export function memoryFacts(
     const why = unknownWords(unknown);
     return { total: why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }], basis: [] };
   }
-  const { name, weightsGiB, cacheGiB, overheadGiB, neededGiB, devices, shape } = estimate;
+  const { name, weightsGiB, cacheGiB, overheadGiB, neededGiB, devices, ranks, shape } = estimate;
   if (estimate.basis === 'sizeInName') {
     const text = `${name} needs about ${formatGiB(weightsGiB)} GiB for its weights, from the parameter count in its name; KV cache and buffers are unknown`;
     return { total: [{ kind: 'text', text: `${text}.` }], basis: assumptionsOf(estimate) };
   }
-  const each = devices === 1 ? '' : ` on each of ${devices} GPUs`;
+  const each = devices === 1 ? '' : ` on each of ${devices} ${unitOf(ranks)}s`;
   const need =
     fit === null
       ? `${formatGiB(neededGiB)} GiB${each}`
