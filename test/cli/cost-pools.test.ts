@@ -65,13 +65,15 @@ test('a folder with nothing but Terraform shows the prices of its node pools', a
     'a.tf': regional('["us-central1-a", "us-central1-b"]'),
     'b.tf': regional('var.zones').replaceAll('"l4"', '"open"'),
     'c.tf': object,
+    'd.tf': regional('["us-central1-a", "us-central1-b"]').replace('"us-central1"', '"us-central1-a"'),
   });
   const listed = await runCli(['cost', '--no-color'], { cwd: others });
   // 3 nodes in each of two zones: 6 × 0.706832. 16 CPUs are two machines of 0.9776.
   expect(listed.stdout).toContain(
     '  a.tf:1  l4 · g2-standard-4 · $0.71/h on demand per node · at most $4.24/h for 6 nodes\n' +
       '  b.tf:1  open · g2-standard-4 · $0.71/h on demand per node · limit unknown\n' +
-      '  c.tf:1  single · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n',
+      '  c.tf:1  single · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n' +
+      '  d.tf:1  l4 · g2-standard-4 · $0.71/h on demand per node · at most $4.24/h for 6 nodes\n',
   );
   const { folder: empty } = repository({ 'infra/network.tf': 'resource "aws_vpc" "main" {}\n' });
   expect((await runCli(['cost', '--no-color'], { cwd: empty })).stdout).toBe(

@@ -1,4 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { lackingPrograms } from '../../server/src/catalog/image-programs.ts';
 import { getIn } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole } from './sites.ts';
 import { add, append, drop, type Mistake, type Path, type Planters, put, type Step, set } from './steps.ts';
@@ -48,6 +49,8 @@ function apps(analysis: DocumentAnalysis, ...kinds: readonly string[]): readonly
       container.type === 'app' &&
       resource === 'nvidia.com/gpu' &&
       path.length > 0 &&
+      // Some plain images do not have the programs that are planted.
+      lackingPrograms(container.image?.value ?? '') === undefined &&
       [...container.command, ...container.args].every(({ at: place }) => !place.shared),
   );
 }

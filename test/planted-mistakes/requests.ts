@@ -1,4 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { lackingPrograms } from '../../server/src/catalog/image-programs.ts';
 import { getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { takesSelectors } from './placement.ts';
 import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites, usesOneDevice } from './sites.ts';
@@ -225,6 +226,7 @@ function idleContainer(analysis: DocumentAnalysis): readonly Mistake[] {
       // On spot a job that trains is told of its checkpoints as well.
       waits
         .filter(({ command }) => podSet.placement.capacity !== 'spot' || !command.join(' ').includes('train'))
+        .filter(({ command }) => ![...(lackingPrograms(container.image?.value ?? '') ?? [])].some(isIn(command)))
         .map(
           ({ command, word, item }): Mistake => ({
             name: command.join(' '),
@@ -233,6 +235,11 @@ function idleContainer(analysis: DocumentAnalysis): readonly Mistake[] {
           }),
         ),
     );
+}
+
+function isIn(command: readonly string[]): (program: string) => boolean {
+  const words = new Set(command.join(' ').split(/[\s;]+/));
+  return (program) => words.has(program);
 }
 
 function imageNotPinned(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -12,8 +12,8 @@ export interface NamedFile {
   readonly word: Word;
 }
 
-/** Commands that ask whether a file exists. */
-const tests = wordSet('[ [[ test find ls');
+/** Commands that ask whether a file exists, or name files that they do not read here. */
+const tests = wordSet('[ [[ test find ls stat rm echo printf kubectl docker podman ssh mpirun');
 
 /** The files directly in a directory that the commands of a container name for certain. */
 export function filesNamedIn(container: Container, directory: string): readonly NamedFile[] {

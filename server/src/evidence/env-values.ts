@@ -40,6 +40,6 @@ export function isOfForm(value: string, form: string): boolean {
     case 'threads':
       return !/^(?:0|-\d{1,4})$/.test(value);
     default:
-      return form.slice(1).split(' ').includes(value);
+      return form.slice(1).split(' ').includes(value.toLowerCase());
   }
 }

@@ -128,6 +128,8 @@ function downloadPath(container: Container, program: string): string | undefined
     if (match !== null) return absolute(match[1] ?? words[index + 1]);
   }
   const value = (name: string) => env.find((one) => one.name === name)?.value;
+  // ModelScope has its own cache.
+  if (value('VLLM_USE_MODELSCOPE') !== undefined) return undefined;
   // Images of model servers run as root, unless their pod says otherwise.
   const user = value('HOME') ?? '/root';
   // https://docs.ollama.com/faq#where-are-models-stored

@@ -19,12 +19,14 @@ export function nimDownload(spec: Cursor | undefined): NimDownload | undefined {
   const [, model] = /^nvcr\.io\/nim\/[\w.-]+\/([\w.-]+)/.exec(image) ?? [];
   const fourBits = model === undefined ? undefined : leastWeightsGiB(model);
   if (model === undefined || fourBits === undefined) return undefined;
-  return { model, gib: fourBits * formatFactor(getIn(ngc, 'model')) };
+  // No profile has more bits than the model is published in: gpt-oss has 4 on every GPU.
+  return { model, gib: Math.min(fourBits * formatFactor(getIn(ngc, 'model')), weightsSize(model)?.gib ?? Infinity) };
 }
 
 /** How much larger the weights of the selected profile are than those in 4 bits. */
 function formatFactor(profile: Cursor | undefined): number {
-  if (profile === undefined || isIncomplete(profile)) return 1;
+  // Profiles by their numbers take precedence over everything else.
+  if (profile === undefined || isIncomplete(profile) || getIn(profile, 'profiles') !== undefined) return 1;
   const precision = getIn(profile, 'precision');
   if (precision !== undefined) return factors.get(asText(precision)?.toLowerCase() ?? '') ?? 1;
   const products = items(getIn(profile, 'gpus')).map((gpu) => asText(getIn(gpu, 'product'))?.toLowerCase() ?? '');

@@ -20,7 +20,9 @@ export function getsDevicesOtherwise(
   const scheduler = getIn(pod, 'schedulerName');
   // Exported objects name the scheduler of the cluster.
   const hasOwn = scheduler !== undefined && asText(scheduler) !== 'default-scheduler';
-  if (items(getIn(pod, 'resourceClaims')).length > 0 || hasOwn) return true;
+  // NVIDIA's operator has claims under its own name.
+  const claims = ['resourceClaims', 'draResources'].flatMap((key) => items(getIn(pod, key)));
+  if (claims.length > 0 || hasOwn) return true;
   const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
   if (marks.some(({ at: mark }) => /gpu|vcuda|runai|kai\./i.test(keyOf(mark)))) return true;
   return containers.some(({ resources }) =>

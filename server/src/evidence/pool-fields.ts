@@ -179,10 +179,11 @@ function sizeOf(
     const field = of(...keys);
     return field === undefined ? undefined : countIn(textOf(field) ?? undefined);
   };
-  // GKE counts per zone, and a regional cluster has several.
+  // GKE counts per zone. A regional cluster has several, and a pool of any cluster can name more.
   const isPerZone = provider === 'gcp' && region !== null && region === textOf(of('region', 'location'));
-  const zones = of('nodelocations');
-  const each = !isPerZone ? 1 : Array.isArray(zones) && zones.every((zone) => textOf(zone)) ? zones.length : null;
+  const zones = provider === 'gcp' ? of('nodelocations') : undefined;
+  const isListed = Array.isArray(zones) && zones.every((zone) => textOf(zone));
+  const each = isListed ? zones.length : isPerZone || zones !== undefined ? null : 1;
   const inAll = (count: number | null | undefined) => (count === undefined ? undefined : product(count, each));
   const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity')) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {

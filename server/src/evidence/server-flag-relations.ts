@@ -57,8 +57,10 @@ export function flagConflict(
   const byName = new Map(flags.map((flag) => [flag.name, flag]));
   for (const [name, other, value] of found.requires) {
     const flag = byName.get(name);
-    const needed = byName.get(other);
-    if (flag === undefined || (needed !== undefined && (value === undefined || needed.value === value))) continue;
+    // Servers accept the beginnings of names.
+    const needed = byName.get(other) ?? flags.find(({ name: part }) => part.length > 3 && other.startsWith(part));
+    const helps = needed !== undefined && (value === undefined || needed.value?.toLowerCase() === value);
+    if (flag === undefined || helps) continue;
     return { flag, problem: `requires --${other}${value === undefined ? '' : `=${value}`}` };
   }
   for (const [name, other, relation] of found.orders) {

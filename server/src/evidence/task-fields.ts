@@ -25,6 +25,9 @@ const tools = table<{
   },
 });
 
+/** Fields that dstack has for one type. */
+const onlyOf = table<string>({ nodes: 'task', replicas: 'service' });
+
 interface Misplaced {
   readonly field: Cursor;
   readonly tool: string;
@@ -34,7 +37,7 @@ interface Misplaced {
 }
 
 /** Fields of a task that are next to its `resources` instead of in them, or the reverse. */
-export function misplacedTaskFields({ apiVersion, manifest: { root } }: Workload): readonly Misplaced[] {
+export function misplacedTaskFields({ apiVersion, kind, manifest: { root } }: Workload): readonly Misplaced[] {
   const tool = tools[apiVersion];
   if (tool === undefined) return [];
   const found = (place: string, field: Cursor): Misplaced => {
@@ -44,7 +47,7 @@ export function misplacedTaskFields({ apiVersion, manifest: { root } }: Workload
   return [
     ...entries(root).flatMap((field) => (tool.inResources.has(keyOf(field)) ? [found('resources', field)] : [])),
     ...entries(getIn(root, 'resources')).flatMap((field) =>
-      tool.atTop.has(keyOf(field)) ? [found('the top level', field)] : [],
+      tool.atTop.has(keyOf(field)) && (onlyOf[keyOf(field)] ?? kind) === kind ? [found('the top level', field)] : [],
     ),
   ];
 }

@@ -2,6 +2,8 @@ import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import type { ProcessInput } from '../command/processes.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import { once } from '../model/once.ts';
+import { isHarmless } from './sole-server.ts';
 
 /** torchrun's own flags, which precede the script; none if a variable may hold further ones. */
 export function ownFlags(command: SimpleCommand): readonly Flag[] {
@@ -34,11 +36,19 @@ export function launchAlone({ command, args, env }: ProcessInput): readonly [Wor
   return undefined;
 }
 
-/** The flag by which torchrun starts a group of one node. */
-export function loneFlag({ command, args, env }: ProcessInput): Word | undefined {
-  const launches = allCommands(readCommandLine(command, args, env).statements);
-  return launches.flatMap(ownFlags).find(({ name }) => name === 'standalone')?.word;
+/** The flag by which torchrun starts a group of one node, in a script that starts nothing else. */
+export function loneFlag(input: ProcessInput): Word | undefined {
+  const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
+  const [launch, ...others] = commands.filter((one) => !isHarmless(one));
+  if (launch === undefined || others.length > 0 || differsByRank(input)) return undefined;
+  return ownFlags(launch).find(({ name }) => name === 'standalone')?.word;
 }
+
+/** Whether a script reads its rank for more than torchrun: each pod may have its own work, or only some pods have any. */
+export const differsByRank = once(({ command, args }: ProcessInput): boolean => {
+  const text = [...command, ...args].join('\n').replaceAll(/--(?:node|machine)[-_]rank[= ]\S+/g, '');
+  return /RANK|_INDEX/.test(text);
+});
 
 /** Names of variables about the nodes of a job, and programs that reach other nodes. */
 const readsNodes = /NODE_(?:RANK|IP)|NUM_NODES|NODES_|MASTER|PET_|NNODES|\b(?:ssh|mpirun|ray)\b/;

@@ -66,6 +66,7 @@ const origins: Readonly<Record<MemoryEstimate['contextFrom'], string>> = {
   flag: 'set',
   model: "the model's maximum",
   engine: "the server's default",
+  memory: 'the least: the server takes as many as fit',
 };
 
 const engineNames: Readonly<Record<Engine, string>> = {

@@ -41,7 +41,7 @@ export interface MemoryEstimate extends EngineBuffers {
   readonly neededGiB: number;
   /** The tokens of the longest request, and the requests that have cache of their own from the start. */
   readonly context: number;
-  readonly contextFrom: 'flag' | 'model' | 'engine';
+  readonly contextFrom: 'flag' | 'model' | 'engine' | 'memory';
   readonly slots: number;
   readonly layout: CacheLayout;
   /** The part of a device that the engine reserves; null: what it needs. */
@@ -266,7 +266,12 @@ function contextOf(
   const isOld = version !== null && version[0] === 0 && version[1] < 6;
   const own = engine === 'ollama' ? (isOld ? 2048 : 4096) : has4096(engine, version) ? 4096 : null;
   if (own === null || own >= shape.context) return { context: shape.context, contextFrom: 'model', slots };
-  return { context: own, contextFrom: 'engine', slots };
+  return { context: own, contextFrom: fillsMemory(engine, version) ? 'memory' : 'engine', slots };
+}
+
+/** Since build 7400, llama.cpp takes at least 4,096 tokens, and as many more as fit. https://github.com/ggml-org/llama.cpp/pull/16653 */
+function fillsMemory(engine: Engine, version: ServedModel['version']): boolean {
+  return engine === 'llama-cpp' && (version === null || version[1] >= 7400);
 }
 
 /** llama.cpp took the model's own length in mid-2024. https://github.com/ggml-org/llama.cpp/pull/10136, https://github.com/ggml-org/llama.cpp/issues/9016 */

@@ -14,10 +14,14 @@ export function dataKeys(root: Cursor): DataKeys | null {
   if (isIncomplete(root) || parts.some((part) => isTemplated(part) || isIncomplete(part))) return null;
   const keys = parts.flatMap((part) => entries(part)).map(keyOf);
   const isFilled = asText(getIn(root, 'type'))?.endsWith('/service-account-token') === true;
-  if (keys.length === 0 || isFilled) return null;
+  const marks = ['annotations', 'labels'].flatMap((key) => entries(getIn(root, 'metadata', key)));
+  if (keys.length === 0 || isFilled || marks.some((mark) => adders.test(keyOf(mark)))) return null;
   const plain = asText(getIn(root, 'kind')) === 'Secret' ? entries(parts[0]).filter(isPlain).map(keyOf) : [];
   return { keys, plain };
 }
+
+/** Marks by which controllers add keys: certificates, or those of another object. */
+const adders = partOf('inject cert-manager reflects replicate-from');
 
 /** The API server ignores line breaks. */
 function isPlain(entry: Cursor): boolean {

@@ -133,13 +133,14 @@ const nodeTopologies = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone',
 /** Reports the key of a spread that is almost one of these labels, or lacks its prefix. */
 function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
   const text = writtenText(key);
-  if (text === undefined || nodeTopologies.includes(text)) return;
+  // White space is another mistake.
+  if (text === undefined || nodeTopologies.includes(text) || /\s/.test(text)) return;
   // Some write only the beginning or the end.
   const isPart = (one: string) => one.endsWith(`/${text}`) || (text.includes('/') && one.startsWith(text));
   const meant = nodeTopologies.find((one) => isSlip(text, one) || isPart(one));
   if (meant === undefined) return;
   report({
-    message: `Nodes have no label ${shorten(text, 50)} of their own, by which these pods are placed; did you mean ${meant}?`,
+    message: `${shorten(text, 50)} is not a default label of nodes: they form no topology domains by it; did you mean ${meant}?`,
     // An administrator may have labeled the nodes so.
     ...(/^(?:zone|region)$/.test(text) && { severity: 'info' as const }),
     span: spanOf(key),

@@ -59,7 +59,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without accelerators, for templates and placeholders, and for `lo` in pods that work alone.
+ * For containers without accelerators, for templates and placeholders, for `lo` in pods that work alone, and for `utility` where only
+ * nvidia-smi or an exporter runs.
  *
  * ## Sources
  *
@@ -83,20 +84,27 @@ export default defineRule({
         continue;
       const { form, mustBe, effect } = known;
       if (isOfForm(value, form) || (form === 'link' && !meetsOthers(container, workload))) continue;
-      if (!usesAccelerators(container, podSet)) continue;
+      if (!usesAccelerators(container, podSet) || (form === 'capabilities' && onlyWatches(container))) continue;
       const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores/.test(effect) && { severity: 'info' }),
         message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
         span: spanOf(located.at),
         fixes: () =>
-          (form === 'allocator' || form === 'uppercase') && isOfForm(corrected, form)
+          (form === 'allocator' || (form === 'uppercase' && !/auto|-/i.test(value))) && isOfForm(corrected, form)
             ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
             : [],
       });
     }
   },
 });
+
+/** Whether a container may only read the state of the GPUs, for which utility is enough. */
+function onlyWatches({ command, args, image }: Container): boolean {
+  return [...command, ...args, ...(image ? [image] : [])].some(({ value }) =>
+    /nvidia-smi|nvtop|dcgm|export|monitor/.test(value),
+  );
+}
 
 /** Whether a container works together with those of other pods. */
 function meetsOthers(container: Container, workload: Workload): boolean {

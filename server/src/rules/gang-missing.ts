@@ -4,7 +4,7 @@ import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
-import { asNumber, asText, entries, getIn, isIncomplete, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule, type Report } from './rule.ts';
 
 /**
@@ -111,8 +111,10 @@ function reportScheduler({ kind, apiVersion, manifest, podSets }: Workload, repo
     return named === undefined || isIncomplete(pod) || isUnseen(named) ? undefined : named;
   });
   const name = asText(first) ?? '';
-  const minimum = asNumber(getIn(spec, 'minAvailable'));
-  if (first === undefined || !onePodAtATime.has(name) || minimum === 1) return;
+  // Volcano waits for no pods if their tasks say so.
+  const tasks = items(getIn(spec, 'tasks')).map((task) => getIn(task, 'minAvailable'));
+  const minimum = getIn(spec, 'minAvailable') ?? (tasks.length === 1 ? tasks[0] : undefined);
+  if (first === undefined || !onePodAtATime.has(name) || asNumber(minimum) === 1) return;
   if (others.some((other) => asText(other) !== name)) return;
   report({
     severity: 'warning',

@@ -91,7 +91,9 @@ export default defineRule({
     if (program === undefined || isIncomplete(podSet.pod)) return;
     if (podSet.containers.some(({ type }) => type === 'init') || mountsSecret(container, podSet)) return;
     const { model } = servedModel(container, workload);
-    const offline = isOpen ? undefined : offlineSetting(container);
+    // A mirror of that name may hold the model.
+    const isBare = ownImage.test(imageParts(image?.value ?? '').repository);
+    const offline = isOpen || !isBare ? undefined : offlineSetting(container);
     if (
       offline !== undefined &&
       /^[\w.-]+\/[\w.-]+$/.test(model?.name ?? '') &&
@@ -167,9 +169,13 @@ const published = wordSet(
   'rocm/vllm nvidia/vllm',
 );
 
+const ownImage = /^(?:docker\.io\/)?(?:vllm\/vllm-openai|lmsysorg\/sglang)$|^ghcr\.io\/huggingface\//;
+
 /** The variable by which the libraries of Hugging Face never ask the hub. */
 function offlineSetting({ env, command, args, scripts }: Container) {
-  const isPlain = scripts.length === 0 && ![...command, ...args].some(({ at }) => isTemplated(at));
+  const isPlain =
+    scripts.length === 0 &&
+    ![...command, ...args].some(({ at, value }) => isTemplated(at) || value.includes('OFFLINE'));
   return env.flatMap(({ name, value }) =>
     isPlain &&
     value !== undefined &&

@@ -77,7 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For optional references, for objects in other files, without any key or with templates, for placeholders, and for pods without accelerators.
+ * For optional references, for objects in other files, without any key, with templates or with keys that a controller adds, for placeholders, and for pods without accelerators.
  *
  * ## Sources
  *
@@ -120,17 +120,19 @@ function checkFiles(container: Container, context: PodSetContext): void {
   const lines = [...container.command, ...container.args];
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent)) || mayMountMore(container)) return;
   for (const { at, mountPath, name } of container.volumeMounts) {
-    if (getIn(at, 'subPath') !== undefined) continue;
+    if (getIn(at, 'subPath') !== undefined || !lines.some(({ value }) => value.includes(mountPath))) continue;
     const volume = volumeNamed(podSet, name);
     const [first, files] = filesOfVolume(
       volume,
       (kind, of) => crossReferences.keysOf(kind, manifest.namespace, of)?.keys,
     );
+    const known = new Set(files);
     for (const file of files === undefined ? [] : filesNamedIn(container, mountPath)) {
+      if (files === undefined || known.has(file.name)) continue;
       const path = `${mountPath.replace(/\/$/, '')}/${file.name}`;
       const span = spanOfWords(document, lines, [file.word, file.word]);
       const isElsewhere = container.volumeMounts.some((one) => one.mountPath === path);
-      if (files === undefined || files.includes(file.name) || isElsewhere || span === undefined) continue;
+      if (isElsewhere || span === undefined) continue;
       const meant = files.length === 1 ? files[0] : nearestOfFew(file.name, files)[0];
       const has = meant === undefined ? '' : ` (it has ${shorten(meant, 30)})`;
       report({

@@ -56,7 +56,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * If the object or its pods also have the label, for workloads without accelerators, and for `kueue.x-k8s.io/queue-name`, which Kueue also
- * reads from annotations.
+ * reads from annotations. For suspended CronJobs and workflows, which Kueue does not start.
  *
  * ## Sources
  *
@@ -70,10 +70,10 @@ export default defineRule({
   workload(workload, { document, report }) {
     const { manifest, podSets } = workload;
     if (!podSets.some(requestsAccelerators)) return;
-    const unseen = isSuspended(manifest.root) ? labelOfPods(workload) : undefined;
+    const unseen = isSuspended(workload) ? labelOfPods(workload) : undefined;
     if (unseen !== undefined) {
       report({
-        message: `Kueue reads ${queueName} of the ${workload.kind}, not of its pods: the job stays suspended; move the label to metadata`,
+        message: `Kueue reads ${queueName} of the ${workload.kind}, not of its pods: without a default queue, the job stays suspended; move the label to metadata`,
         span: keySpanOf(unseen),
       });
     }
@@ -101,8 +101,11 @@ export default defineRule({
 
 const queueName = 'kueue.x-k8s.io/queue-name';
 
-function isSuspended(root: Cursor): boolean {
-  const spec = getIn(root, 'spec');
+/** Whether Kueue starts a job. Of workflows, it queues the pods, and a CronJob suspends only its schedule. */
+function isSuspended({ apiVersion, kind, manifest }: Workload): boolean {
+  if (!/^(?:batch|jobset|.*kubeflow|ray|workload\.codeflare)\b/.test(apiVersion) || /^(?:Cron|Scheduled)/.test(kind))
+    return false;
+  const spec = getIn(manifest.root, 'spec');
   return asBoolean(getIn(spec, 'suspend') ?? getIn(spec, 'runPolicy', 'suspend')) === true;
 }
 

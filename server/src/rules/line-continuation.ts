@@ -85,7 +85,7 @@ export default defineRule({
       const span = flag && isFlag(one) ? spanOfWords(document, lines, [flag, flag]) : undefined;
       if (flag !== undefined && span !== undefined && program !== '' && one.after === null) {
         report({
-          message: `${shorten(flag.text, 40)} starts a command of its own, because the line above ends without a backslash: ${shorten(program, 30)} does not get it`,
+          message: `${shorten(flag.text, 40)} runs as its own command, so ${shorten(program, 20)} gets no such flag: the line above lacks a final backslash, or is a comment`,
           span,
         });
         return;

@@ -14,7 +14,7 @@ import { defineRule } from './rule.ts';
  *
  * The node must have both, and few nodes do. On a node that has both (a whole GPU and a MIG slice, or two MIG profiles), each allocation
  * sets the same environment variable in the container, so only one of them is visible; the other stays idle. Request one kind, or use two
- * containers. Two names for cards of one model each, such as `nvidia.com/a100`, are **information**: a plugin may hand out devices in another way.
+ * containers. Two names for cards of one model each, such as `nvidia.com/gpu-3090`, are **information**: a plugin may hand out devices in another way.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -89,7 +89,6 @@ export default defineRule({
     const model = loader?.model;
     if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+$/.test(model))) return;
     const found = unusedModelVolume(container, podSet, program);
-
     const at = getIn(found?.mount.at, 'mountPath');
     if (found === undefined || at === undefined || isTemplated(at)) return;
     const { path, mount } = found;

@@ -79,7 +79,7 @@ export default defineRule({
       !isUnquotedJson(text) || accelerators.some(({ requested: by }) => by.kind !== 'resource' || rays.has(by.name));
     if (resources === undefined || isTemplated(resources) || isQuoted) return;
     report({
-      message: `The shell changes ${shorten(text, 40)}: ray start rejects it, and the pod restarts; put it in single quotes for the shell`,
+      message: `The shell changes ${shorten(text.trim(), 40)}: ray start rejects it, and the pod restarts; put it in single quotes for the shell`,
       span: spanOf(resources),
       fixes: () => [
         fix(

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { unmountedDownloads } from '../evidence/model-volume.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -60,7 +61,7 @@ import { defineRule } from './rule.ts';
  *
  * With any writable volume except those for models, caches and shared memory, because it may be the working directory, which Python tries
  * last. If a variable names a folder (`TMPDIR`, `VLLM_RPC_BASE_PATH`), or `envFrom` may. With a `workingDir`. For patches, definitions,
- * operators and pods with several containers.
+ * operators and pods with several containers. For models: with other images, which may hold them, and with ModelScope.
  *
  * ## Sources
  *
@@ -80,7 +81,7 @@ export default defineRule({
     const name = program === 'vllm' ? 'vLLM' : program === 'sglang' ? 'SGLang' : undefined;
     if (program === undefined || name === undefined) return;
     if (mayWrite(container, podSet)) {
-      const path = lostDownload(container, workload, program);
+      const path = lostDownload(container, podSet, workload, program);
       if (path === undefined) return;
       report({
         message: `${name} downloads its model to ${path}, but the root is read-only and no volume is mounted there: the server does not start`,
@@ -95,9 +96,11 @@ export default defineRule({
   },
 });
 
-/** The folder to which a server downloads its model, if it is not on a volume. Another user may have another home. */
-function lostDownload(container: Container, workload: Workload, program: string): string | undefined {
-  const { at, env, volumeMounts } = container;
+/** The folder to which a server downloads its model, if it is not on a volume. Another user may have another home, other images may have the model. */
+function lostDownload(container: Container, podSet: PodSet, workload: Workload, program: string): string | undefined {
+  const { at, env, image, volumeMounts } = container;
+  if (!/(?:^|\/)(?:vllm\/vllm-openai|lmsysorg\/sglang)$/.test(imageParts(image?.value ?? '').repository))
+    return undefined;
   const isOpen = getIn(at, 'envFrom') !== undefined || isUnseen(getIn(at, 'env'));
   const isUnseenFolder = env.some(
     ({ name, value }) => (value === undefined || isTemplated(value.at)) && /^$|HOME|CACHE|DIR/.test(name),
@@ -105,9 +108,9 @@ function lostDownload(container: Container, workload: Workload, program: string)
   if (isOpen || isUnseenFolder) return undefined;
   const { model } = servedModel(container, workload);
   if (model === null || !/^[\w.-]+\/[\w.-]+$/.test(model.name)) return undefined;
-  return volumeMounts.some(({ mountPath }) => /^\/home|^\/root/.test(mountPath))
-    ? undefined
-    : unmountedDownloads(container, program);
+  if (volumeMounts.some(({ mountPath }) => /^\/(?:home|root|\.cache)/.test(mountPath))) return undefined;
+  const hasUser = [at, podSet.pod].some((one) => getIn(one, 'securityContext', 'runAsUser') !== undefined);
+  return unmountedDownloads(container, program)?.replace(/^\/root/, hasUser ? '~' : '/root');
 }
 
 /** Whether the container may have a folder for temporary files. */

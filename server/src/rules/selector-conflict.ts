@@ -133,7 +133,7 @@ function wrongShape(slice: Selector, selectors: readonly Selector[]): string | u
   const count = depth.length + 2;
   if (count !== expected)
     return `${written} has ${count} dimensions, but slices of ${accelerator.value} have ${expected}`;
-  return expected === 2 && width > height ? `${written} is ${height}x${width}` : undefined;
+  return expected === 2 && width > height ? `${written} must be ${height}x${width}` : undefined;
 }
 
 function contradiction(one: Selector, other: Selector): string | undefined {

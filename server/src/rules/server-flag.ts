@@ -1,15 +1,17 @@
 import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
 import { soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import type { Container } from '../model/workload.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -59,7 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; and for templates,
+ * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; for missing flags that a chart or the users of a ServingRuntime may add; and for templates,
  * scripts with several programs, and servers other than vLLM, SGLang, llama.cpp, Triton, and those of Hugging Face.
  *
  * ## Sources
@@ -74,7 +76,7 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   container(container, context) {
-    const { podSet, document, report } = context;
+    const { workload, podSet, document, report } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
@@ -86,7 +88,7 @@ export default defineRule({
     const program = titleOf(server.program);
     const { words } = server.command;
     const flags = readFlags(words);
-    const conflict = flagConflict(server.program, words, flags);
+    const conflict = mayGetMore(container, workload) ? undefined : flagConflict(server.program, words, flags);
     const place =
       conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
     if (conflict !== undefined && place !== undefined)
@@ -110,6 +112,12 @@ export default defineRule({
     }
   },
 });
+
+/** Whether others may add flags: a template, other values, or those who use a ServingRuntime. */
+function mayGetMore({ command, args }: Container, workload: Workload): boolean {
+  const isBase = workload.role === 'definition' || groupOf(workload.apiVersion) === 'serving.kserve.io';
+  return isBase || mayBeCompleted(workload) || [...command, ...args].some(({ at }) => isIncomplete(at.parent));
+}
 
 /** The images that servers publish, and mirrors of them. llama.cpp has one for each of its programs. */
 function isOwnEntrypoint(image: string): boolean {

@@ -75,7 +75,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the container or a native sidecar of the pod starts the server, or may, if OLLAMA_HOST names one, for clients under a condition or in the background, if a hook waits first, with `hostNetwork`, and for
+ * If the container, the entrypoint of its image or a native sidecar of the pod starts the server, or may, if OLLAMA_HOST names one, for clients under a condition or in the background, if a hook waits first, with `hostNetwork`, and for
  * pods without accelerators.
  *
  * ## Sources
@@ -159,9 +159,11 @@ function earlyClient(container: Container, podSet: PodSet): Client | undefined {
   const lists = [...['env', 'command', 'args'].map((key) => getIn(at, key)), at, at.parent];
   const isHidden = lists.some(isUnseen) || isUnseen(getIn(podSet.pod, 'initContainers'));
   if (isHidden || isTemplated(getIn(podSet.pod, 'hostNetwork')) || podSet.containers.some(isOther)) return undefined;
-  const clients = clientsIn(container);
-  const [first] = clients;
+  const [first] = clientsIn(container);
   if (first === undefined || namesServer(container)) return undefined;
+  // The entrypoint of another image may start a server before its arguments.
+  const isOwn = /(?:^|\/)ollama\/ollama$/.test(imageParts(container.image?.value ?? '').repository);
+  if (container.command.length === 0 && !isOwn) return undefined;
   if (first.words === undefined) return first;
   let installs = false;
   const statements = statementsOf(container);
@@ -169,9 +171,8 @@ function earlyClient(container: Container, podSet: PodSet): Client | undefined {
     const runsOnce = statement.kind === 'command' || statement.keyword === 'for' || statement.keyword === 'braces';
     const isTried = statements[at + 1]?.after === '||';
     for (const { words, background } of allCommands([statement])) {
-      const client = clients.find((one) => one.words?.[0] === words[0]);
-      if (client !== undefined)
-        return runsOnce && !background && !statement.background && !isTried ? client : undefined;
+      if (first.words[0] === words[0])
+        return runsOnce && !background && !statement.background && !isTried ? first : undefined;
       const [program, ...operands] = words;
       if (program === undefined) continue;
       installs ||= operands.some(({ text }) => /install/.test(text));

@@ -110,9 +110,9 @@ export default defineRule({
       const missed = missedLabel(selector, podSet, workload);
       if (missed === undefined || crossReferences.keptRunning(namespace, service.facts.selects).length > 0) continue;
       if (missed.value !== name && isElsewhere(missed.value, namespace, crossReferences)) continue;
-      const { key, value, label, span } = missed;
+      const { selected, label, span } = missed;
       report({
-        message: `Service ${shorten(serviceName, 30)} selects ${shorten(`${key}=${value}`, 40)}, but these pods have ${shorten(label, 40)}: no request reaches them`,
+        message: `Service ${shorten(serviceName, 20)} selects ${selected}, but these pods have ${label}: no request reaches them`,
         span,
       });
       return;
@@ -157,8 +157,9 @@ function reportPort({ pod, labels }: PodSet, { workload, crossReferences, report
 }
 
 interface MissedLabel {
-  readonly key: string;
   readonly value: string;
+  /** The label of the selector, for a message. */
+  readonly selected: string;
   /** What the pods have instead. */
   readonly label: string;
   readonly span: Span;
@@ -204,13 +205,25 @@ function missedLabel(selector: Selector, podSet: PodSet, workload: Workload): Mi
   const same = own.find((one) => one.key === key);
   const near = same === undefined ? own.find((one) => one.value === value) : same;
   if (near === undefined || (same !== undefined && !resembles(same.value, value))) return undefined;
-  return { key, value, label: `${near.key}=${near.value}`, span: near.span };
+  return { value, selected: inWords(key, value), label: inWords(near.key, near.value), span: near.span };
 }
+
+/** A label of up to 38 characters. A long key is cut first: the values differ. */
+function inWords(key: string, value: string): string {
+  const shown = shorten(value, 20);
+  return `${shorten(key, 37 - shown.length)}=${shown}`;
+}
+
+/** What follows the name of a workload in the name of another, which serves it or is served by it. */
+const otherPart =
+  /[-_](?:router|proxy|gateway|front-?end|ui|web|api|worker|redis|cache|db|canary|preview|ingress|nginx|lb|exporter)$/;
 
 function resembles(one: string, other: string): boolean {
   const [short = '', long = ''] = [one, other].sort((a, b) => a.length - b.length);
   if (isSlip(one, other) || isShuffled(one, other)) return true;
-  return short.length > 3 && long.startsWith(short) && /^[^\d]*$/.test(long.slice(short.length));
+  return (
+    short.length > 3 && long.startsWith(short) && /^[^\d]*$/.test(long.slice(short.length)) && !otherPart.test(long)
+  );
 }
 
 /** The label may be that of another object, which mostly has it as its name. */

@@ -48,7 +48,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token, for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`), and for pods without accelerators.
+ * For texts that do not have the form of a known token, for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
  *
  * ## Sources
  *
@@ -87,7 +87,6 @@ const forms: readonly TokenForm[] = [
   { prefix: 'ghp_', owner: 'GitHub', rest: /^[A-Za-z0-9]{36}$/ },
   { prefix: 'github_pat_', owner: 'GitHub', rest: /^\w{60,90}$/ },
   { prefix: 'glpat-', owner: 'GitLab', rest: /^[\w-]{20}$/ },
-  { prefix: 'AKIA', owner: 'AWS', rest: /^[A-Z0-9]{16}$/ },
 ];
 
 function tokenIn({ value }: Located<string>, name: string) {
@@ -107,6 +106,6 @@ function tokenIn({ value }: Located<string>, name: string) {
 
 /** Whether a text is not made of words. */
 function isRandom(text: string): boolean {
-  if (/x{4}|token|your|here|replace|example|secret|dummy|fake|insert|change/i.test(text)) return false;
+  if (/x{4}|abcd|1234|token|your|here|replace|example|secret|dummy|fake|insert|change/i.test(text)) return false;
   return new Set(text).size > 9 && (/[A-Z]/.test(text) ? /[a-z0-9]/.test(text) : /\d/.test(text));
 }

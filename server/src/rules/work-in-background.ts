@@ -2,6 +2,7 @@ import { saysSomething } from '../command/hidden-failure.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { baseName, readCommandLine, type Statement } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -52,7 +53,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If anything but a message follows, if another known program runs before it, for templates, and for scripts that cannot be read as a whole.
+ * If anything but a message follows, if another known program runs before it, for traps, for Ray's clusters, whose operator appends `ray start`,
+ * for templates, and for scripts that cannot be read as a whole.
  *
  * ## Sources
  *
@@ -62,8 +64,9 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
-  container(container, { podSet, document, report }) {
+  container(container, { workload, podSet, document, report }) {
     const lines = [...container.command, ...container.args];
+    if (groupOf(workload.apiVersion) === 'ray.io') return;
     if (container.type !== 'app' || !requestsAccelerators(podSet) || !isListedContainer(container.at)) return;
     if (!lines.some(({ value }) => /&\s*(?:$|[^&>\s])/.test(value))) return;
     if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
@@ -88,5 +91,7 @@ export default defineRule({
 /** Whether the work of the container may come before its end. */
 function worksBefore(statement: Statement): boolean {
   if (statement.kind !== 'command') return statement.kind === 'loop' || statement.body.some(worksBefore);
+  // A trap may wait.
+  if (statement.words[0]?.text === 'trap') return true;
   return !statement.background && recognizeProgram([statement])?.use != null;
 }

@@ -9,7 +9,7 @@ import {
   slotsOfWorkers,
   startsMore,
 } from '../evidence/mpi-workers.ts';
-import { loneFlag } from '../evidence/torchrun-nodes.ts';
+import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { topologyLabel } from '../model/placement.ts';
@@ -81,7 +81,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, for fewer nodes than the pods of kinds
- * whose pods may form several groups, and for fewer processes of `mpirun` if each may use several GPUs.
+ * whose pods may form several groups, for fewer processes of `mpirun` if each may use several GPUs, and for scripts that
+ * work alone by their rank.
  *
  * ## Sources
  *
@@ -147,6 +148,7 @@ export default defineRule({
       for (const launch of most === null ? [] : findNodeCounts(processInput(container))) {
         const { count } = launch;
         if (most === null || typeof count !== 'number' || (pods === null ? count <= most : count === pods)) continue;
+        if (count === 1 && differsByRank(processInput(container))) continue;
         const problem = `${shorten(launch.text)}, but the job has ${plural(most, 'pod')}`;
         reportMismatch(launch, `${problem}: ${effectOf(launch, most - count)}`, pods ?? undefined);
       }
@@ -155,10 +157,7 @@ export default defineRule({
       pods !== null && pods > 1 && isRank(container, workload) ? loneFlag(processInput(container)) : undefined;
     if (alone !== undefined) {
       const launch: LocalProcesses = { kind: 'launch', count: 1, text: '--standalone', words: [alone, alone] };
-      reportMismatch(
-        launch,
-        `--standalone makes each of the ${pods} pods a job of its own: none of them joins the others`,
-      );
+      reportMismatch(launch, `--standalone makes each of the ${pods} pods its own job: they do not train together`);
     }
     const slots = slotsOfWorkers(workload);
     const launches = slots === null ? [] : findMpiProcesses(processInput(container));
@@ -258,6 +257,8 @@ function podsOfSlice({ pods, pod }: PodSet, { kind, manifest, podSets }: Workloa
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
   const { gang, sameScript } = kindOf(workload);
+  // Each replica of a service is its own group.
+  if (sameScript === true && workload.role === 'serving') return null;
   if (sameScript === true) return podSet.pods.min === podSet.pods.max ? podSet.pods.min : null;
   if (gang === 'object') return totalPods(workload);
   return gang === 'podSet' && podSet.pods.min !== null && podSet.pods.min > 1 ? podSet.pods.min : null;
@@ -265,7 +266,10 @@ function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
 
 /** Whether the pods are the ranks of one group for certain: those of a Job can divide work among them. */
 function isRank({ env }: Container, workload: Workload): boolean {
-  return kindOf(workload).gang === 'object' || env.some(({ name }) => name === 'MASTER_ADDR');
+  return (
+    kindOf(workload).gang === 'object' ||
+    env.some(({ name, value }) => name === 'MASTER_ADDR' && !/^(?:localhost|127\.)/.test(value?.value ?? ''))
+  );
 }
 
 /** Whether a command names the first pod of its own StatefulSet or the like: the pods meet there, and no others do. */

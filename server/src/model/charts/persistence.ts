@@ -19,8 +19,10 @@ export interface Persistence {
  */
 export function persistenceOf(values: Cursor, controller?: string, claims?: Cursor): Persistence {
   const all = getIn(values, 'persistence');
-  const listed = entries(all).filter((one) => isMap(one) && asBoolean(getIn(one, 'enabled')) !== false);
+  const enabled = entries(all).filter((one) => isMap(one) && asBoolean(getIn(one, 'enabled')) !== false);
+  const listed = enabled.slice(0, maxVolumes);
   const open = [all, claims, ...listed, ...listed.map((one) => getIn(one, 'enabled'))].filter(isUnseen);
+  if (enabled.length > maxVolumes) open.push(all);
   const templates = items(claims).map((at) => ({ name: asText(getIn(at, 'name')) ?? '', at }));
   const named = [...listed.map((at) => ({ name: keyOf(at), at })), ...templates];
   return {
@@ -33,6 +35,9 @@ export function persistenceOf(values: Cursor, controller?: string, claims?: Curs
     ],
   };
 }
+
+/** Each of them is mounted by each container of each controller. */
+const maxVolumes = 50;
 
 function volumeOf(item: Cursor): Volume {
   const type = getIn(item, 'type');

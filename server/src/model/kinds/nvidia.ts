@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asBoolean, asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isIncomplete, items, keyOf } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { countOf, imageOfParts, lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
@@ -70,10 +70,23 @@ function lowerNimService(spec: Cursor | undefined, name: string): Pick<KindLower
     replicas,
     pods: times(pods, nodesOf(getIn(spec, 'multiNode'))),
     containers: [nimContainer(spec, name)],
+    ...cachedProfile(spec),
     claimed: items(getIn(spec, 'draResources')).flatMap(createdClaims),
     claims: items(getIn(spec, 'draResources')),
   };
   return { podSets: [podSet], scaling };
+}
+
+/** The operator requests as many GPUs as a profile of a cache needs, unless the service requests some or claims them. */
+function cachedProfile(spec: Cursor): Pick<PodSetSource, 'implicitDevices'> {
+  const profile = getIn(spec, 'storage', 'nimCache', 'profile');
+  const own = [getIn(spec, 'resources', 'limits'), getIn(spec, 'resources', 'requests')];
+  const isOwn = own.some(
+    (amounts) => isIncomplete(amounts) || entries(amounts).some((one) => keyOf(one).startsWith('nvidia.com/')),
+  );
+  if (!asText(profile) || isOwn || getIn(spec, 'draResources') !== undefined) return {};
+  const requested = { kind: 'field', system: 'field', name: 'profile' } as const;
+  return { implicitDevices: [{ requested, at: profile, form: 'whole', vendor: 'nvidia', perPod: null, each: 1 }] };
 }
 
 /** The container with its image, which is a mapping, as one reference located at the tag. */

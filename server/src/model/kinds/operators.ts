@@ -130,7 +130,7 @@ function lowerEndpoint(spec: Cursor | undefined): KindLowering {
     pod: worker,
     metadata: undefined,
     replicas,
-    pods: written(replicas),
+    pods: endpointPods(spec),
     containers: [lowerContainer(worker, 'app', 'worker')],
     ...(type === undefined || isTemplated(type.at) ? {} : { instanceType: type }),
   };
@@ -148,10 +148,23 @@ function lowerJumpStart(spec: Cursor | undefined): KindLowering {
     pod: server,
     metadata: undefined,
     replicas,
-    pods: written(replicas),
+    pods: endpointPods(spec),
     containers: [lowerContainer(server, 'app', 'server')],
-    implicitDevices: [devicesOfInstance({ kind: 'field', system: 'field', name: 'instanceType' }, type)],
+    ...(withoutGpus.test(type?.value ?? '')
+      ? {}
+      : { implicitDevices: [devicesOfInstance({ kind: 'field', system: 'field', name: 'instanceType' }, type)] }),
     ...(type === undefined || isTemplated(type.at) ? {} : { instanceType: type }),
   };
   return { ...rest, retries: unlimitedRetries, podSets: [podSet] };
+}
+
+/** Families of SageMaker's instances with only CPUs. */
+const withoutGpus = /^ml\.[cmrt]\d/;
+
+/** https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-autoscaling.html */
+function endpointPods(spec: Cursor): PodCount {
+  const scaler = getIn(spec, 'autoScalingSpec');
+  if (scaler === undefined) return written(getIn(spec, 'replicas'));
+  const max = getIn(scaler, 'maxReplicaCount');
+  return between(lowerCount(getIn(scaler, 'minReplicaCount'), 0), max === undefined ? null : lowerCount(max, 1));
 }
