@@ -235,3 +235,10 @@ spec:
   const few = ranks('trn2.48xlarge', 8, 'Qwen/Qwen3-32B, --tensor-parallel-size=8');
   expect(memoryRecords(few)[0]).toMatchObject({ devices: 2 });
 });
+
+test('a task that requests a card by name trains on a known number of them', () => {
+  const workload = workloadOf(`resources: {infra: aws/us-east-1, accelerators: "L4:2"}
+run: torchrun --nproc-per-node=2 train.py --model_name_or_path Qwen/Qwen2.5-7B --bf16 true
+`);
+  expect(trainingRecords(workload)[0]).toMatchObject({ devices: 2, haveGiB: 22, fits: false });
+});

@@ -74,6 +74,9 @@ function isOrdinary(core: string): boolean {
   return /^(?:a2|p4|l2|t400|t600|t1000|k20|k40|m40|gaudi|inferentia|trainium)$/.test(core);
 }
 
+/** Cores that are mostly other things: they name a card only next to NVIDIA's names. */
+const needsBrand: ReadonlySet<string> = new Set(['k1', 'k2', 'k10', 'm4', 'm6', 'p6', 't10']);
+
 const mark = '-';
 
 /** Lowercase words, with those separated that are often written together. */
@@ -176,6 +179,7 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
     if (/\d$/.test(core) && /^\d/.test(word)) break;
     core += word;
     if (!beginnings().has(core)) break;
+    if (needsBrand.has(core) && !/^(?:nvidia|tesla|grid)$/.test(words[start - 1] ?? '')) continue;
     if (cores().has(core) || (bareNumbers && numbers().has(core))) found = { core, end: end + 1 };
   }
   if (found === undefined) return undefined;
@@ -287,6 +291,9 @@ const aliases = table<readonly string[]>({
   gaudi3: ['gaudi', 'hl325'],
   ascend910: ['ascend910a'],
   ascend910b: ['ascend910b1', 'ascend910b2', 'ascend910b3', 'ascend910b4'],
+  k20: ['k20c', 'k20m'],
+  k20x: ['k20xm'],
+  k40: ['k40c', 'k40m'],
   qualcommai100: ['ai100', 'aic100'],
 });
 

@@ -10,7 +10,7 @@ interface Alternative {
 export function alternativesOf(podSet: PodSet, accelerator: PodAccelerator): readonly Alternative[] {
   const { choices, either, ...placement } = podSet.placement;
   if (either !== undefined) {
-    const { providers: _providers, regions: _regions, ...common } = placement;
+    const { providers: _providers, tool: _tool, regions: _regions, ...common } = placement;
     return either.map(({ models, devices, where }) => ({
       podSet: { ...podSet, placement: { ...common, ...where } },
       accelerator: { ...withModels(accelerator, models), perPod: devices, devices },

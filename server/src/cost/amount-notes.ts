@@ -26,7 +26,7 @@ function caveat(assumption: Assumption, { podSets }: Workload): string | undefin
 function withoutWords(models: readonly string[]): string {
   const [first = '', second, ...others] = models.map(modelName);
   if (second === undefined) return first;
-  return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} other models`;
+  return others.length === 0 ? `${first} and ${second}` : `${models.length} models that have no price`;
 }
 
 /** If the pods take a part of one machine: the node costs that much, whoever uses the rest. */

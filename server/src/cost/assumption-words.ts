@@ -65,8 +65,12 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
         return `The selector matches ${names.length} models, such as ${names[0]}: the range covers all of them`;
       return `The selector matches ${names.join(' and ')}: the range covers ${all}`;
     }
-    case 'unpriced':
-      return `No price known for ${assumption.models.map(modelName).join(' and ')}${assumption.provider == null ? ': price for the other models' : ` at ${providerName(assumption.provider)}: price for the other choices`}`;
+    case 'unpriced': {
+      const { models, provider } = assumption;
+      const names = models.map(modelName);
+      const which = names.length > 4 ? `${names.length} models, such as ${names[0]}` : names.join(' and ');
+      return `No price known for ${which}${provider == null ? ': price for the other models' : ` at ${providerName(provider)}: price for the other choices`}`;
+    }
     case 'provider':
       return `Provider ${providerName(assumption.provider)} from ${source('provider')}`;
     case 'sign': {
@@ -74,7 +78,9 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `Provider ${[providerName(provider), region].filter(Boolean).join(' ')} inferred from ${text}`;
     }
     case 'providers':
-      return "Provider unknown: range over each provider's cheapest offer";
+      return assumption.tool === undefined
+        ? "Provider unknown: range over each provider's cheapest offer"
+        : `Provider unknown: cheapest offer of each cloud that ${assumption.tool} supports`;
     case 'region':
       return assumption.from === 'config'
         ? `Region ${assumption.region} from ${source('region')}`

@@ -32,8 +32,8 @@ export type Assumption =
   | { readonly kind: 'provider'; readonly provider: string; readonly from: 'config' }
   /** Signs in the object suggest the provider. */
   | { readonly kind: 'sign'; readonly sign: CloudSign }
-  /** The provider is unknown; the range covers each. */
-  | { readonly kind: 'providers' }
+  /** The provider is unknown; the range covers each, or each that a tool supports. */
+  | { readonly kind: 'providers'; readonly tool?: string }
   | { readonly kind: 'region'; readonly region: string; readonly from: 'default' | 'config' }
   /** No price for the region of the pods; another region's price applies. */
   | {

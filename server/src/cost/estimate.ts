@@ -18,7 +18,7 @@ import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
-import { isExcluded, onWholeMachines, soldInRegion, unsold } from './sold-in-region.ts';
+import { isExcluded, onWholeMachines, sellersWithoutNodes, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
 import { billedPods, billedSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
@@ -234,7 +234,8 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       (model) => quote(model, pricedDevices(model, accelerator), anySize, 'on-demand', own).prices.length > 0,
     );
     if (isTooLarge) return { kind: 'podTooLarge', needs };
-    return { kind: 'priceUnknown', models, devices, instanceType, provider: provider ?? otherCloud ?? null };
+    const sellers = sellersWithoutNodes(models, placement, own.sheet);
+    return { kind: 'priceUnknown', models, devices, instanceType, provider: provider ?? otherCloud ?? null, sellers };
   }
   const hourly = rangeOfQuotes(selected) ?? nothing;
   return {

@@ -63,6 +63,9 @@ export function noEstimateWords(reason: NoEstimate): string {
         return `Price unknown: ${instanceType} has ${cards} devices, and a pod requests ${devices}`;
       const on = instanceType ?? (provider === null ? null : providerName(provider));
       const requested = `${devices} × ${models.map(modelName).join(' or ')}`;
+      const [seller, ...others] = reason.sellers ?? [];
+      if (on === null && seller !== undefined && others.length === 0)
+        return `The catalog has no price for ${requested}: only ${providerName(seller)} sells it, which has no Kubernetes nodes`;
       return `The catalog has no price for ${requested}${on === null ? '' : ` on ${on}`}`;
     }
   }

@@ -40,6 +40,8 @@ export type NoEstimate =
       readonly devices: number;
       readonly instanceType: string | null;
       readonly provider: string | null;
+      /** The only ones with a price, which have no nodes. */
+      readonly sellers?: readonly string[];
     };
 
 /** What sets a number that is not in the file: a template with the text, each matching node, the rest of a partial object, or what creates the object. */

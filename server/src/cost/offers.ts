@@ -65,7 +65,7 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   if (known !== null) return quoteAt(model, devices, placement, known, pricing, prices);
   // The machine of a cloud that the catalog does not have costs what that cloud asks, not what the cheapest other one does.
   if (placement.ownMachine !== undefined || placement.otherCloud !== undefined) return noQuote;
-  const { providers, sign } = placement;
+  const { providers, tool, sign } = placement;
   const where = signedPlace(placement, prices.sheet);
   const there = where && quoteAt(model, devices, where, where.provider as Provider, pricing, prices);
   if (sign !== undefined && there !== undefined && there.prices.length > 0)
@@ -79,7 +79,11 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   // The region may be that of a provider whose prices have no date.
   const all = joined(certain.length === 0 && inRegion.length < sellers.length ? found : certain);
   const terms = all.assumptions.filter(({ kind }) => kind === 'discount' || kind === 'commitment');
-  return { ...all, assumptions: [...(all.prices.length > 1 ? [{ kind: 'providers' } as const] : []), ...terms] };
+  const isChoice = all.prices.length > 1 || (tool !== undefined && all.prices.length > 0);
+  return {
+    ...all,
+    assumptions: [...(isChoice ? [{ kind: 'providers', ...(tool && { tool }) } as const] : []), ...terms],
+  };
 }
 
 const noQuote: Quote = { prices: [], spot: [], cheaperSpot: undefined, assumptions: [] };
@@ -101,13 +105,15 @@ function joined(quotes: readonly Quote[]): Quote {
 
 /** The providers that have the regions of the pods; all if none has them. */
 function providersIn(placement: Placement, all: readonly Provider[], sheet: PriceSheet): readonly Provider[] {
-  const { providers, region, regions } = placement;
+  const { providers, tool, region, regions } = placement;
   const wanted = regions ?? (region === null ? [] : [region]);
   if (wanted.length === 0) return all;
   const found = all.filter((provider) => {
     const own = regionsOf(provider, sheet);
     // Of the providers that a manifest names, some have no regions.
-    return wanted.some((one) => own.includes(one)) || (providers !== undefined && own.length === 0);
+    return (
+      wanted.some((one) => own.includes(one)) || (providers !== undefined && tool === undefined && own.length === 0)
+    );
   });
   return found.length === 0 ? all : found;
 }

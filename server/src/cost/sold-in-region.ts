@@ -1,4 +1,4 @@
-import { gpus } from '../catalog/index.ts';
+import { gpus, hasNodes, offers, type PriceSheet } from '../catalog/index.ts';
 import { isOneCard } from '../model/named-models.ts';
 import type { Placement, PodAccelerator } from '../model/workload.ts';
 import type { Quote } from './offers.ts';
@@ -40,4 +40,15 @@ export function unsold(models: readonly string[], isSold: (model: string) => boo
 /** Whether the other labels or the size of the pod exclude a model without a price: its machines are sold to others, or no label names it. */
 export function isExcluded({ modelFrom }: PodAccelerator, isSoldToOthers: () => boolean): boolean {
   return modelFrom === 'instance-type' || modelFrom === 'node-pool' || isSoldToOthers();
+}
+
+/** The only providers with a price of some models, if none of them has nodes for the pods; empty if the placement says where they run. */
+export function sellersWithoutNodes(
+  models: readonly string[],
+  { provider, providers, otherCloud, ownMachine }: Placement,
+  sheet: PriceSheet,
+): readonly string[] {
+  if ((provider ?? providers ?? otherCloud ?? ownMachine) !== undefined) return [];
+  const sellers = new Set(models.flatMap((gpu) => offers({ gpu }, sheet).map((offer) => offer.provider)));
+  return [...sellers].some(hasNodes) ? [] : [...sellers];
 }

@@ -1,9 +1,10 @@
+import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { isOn } from '../command/setting-values.ts';
 import { lastSetting, type TrainerSettings } from '../command/training-flags.ts';
 import { requestsAccelerators } from './accelerators.ts';
 import type { Engine, Offload, Sharded } from './training-settings.ts';
-import type { Workload } from './workload.ts';
+import type { PodAccelerator, Workload } from './workload.ts';
 
 // Where the states of training are: on how many devices, sharded by what, on the device or the host.
 
@@ -15,11 +16,18 @@ export function devicesOf({ podSets }: Workload): number | null {
     const [first, ...others] = podSet.accelerators;
     if (first === undefined || others.length > 0 || first.devices === null || first.form !== 'whole') return null;
     // The constants of the estimate are those of CUDA and ROCm.
-    if (!/^(?:nvidia|amd)\.com\//.test(first.requested.name)) return null;
+    if (!isKnownMaker(first)) return null;
     if (min === null || min !== max) return null;
     devices += first.devices * min;
   }
   return devices > 0 ? devices : null;
+}
+
+/** Whether the devices are NVIDIA's or AMD's, by their resource or, if a field or a claim requests them, by their models. */
+function isKnownMaker({ requested, candidates }: PodAccelerator): boolean {
+  if (requested.kind === 'resource') return /^(?:nvidia|amd)\.com\//.test(requested.name);
+  const makers = candidates.map((id) => gpus.get(id)?.vendor);
+  return makers.length > 0 && makers.every((maker) => maker === 'nvidia' || maker === 'amd');
 }
 
 /** DeepSpeed's ZeRO stage: a setting, else a name: `zero3`, `ds_z3_config.json`, `deepspeed_stage_2`. */

@@ -3,6 +3,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { cardChoices } from './card-choices.ts';
+import { machineAt } from './kinds/rented-machines.ts';
 import { chipsInName } from './tpu-slice-name.ts';
 
 // Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
@@ -36,12 +37,14 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
   return apiVersion !== undefined && hasWholePods(root) ? { apiVersion, kind } : undefined;
 }
 
-/** Whether the document is a task of SkyPilot: commands, and the accelerators of each node by the name of the card. */
+/** Whether the document is a task of SkyPilot: commands, and the accelerators of each node by the name of the card or of a machine that has them. */
 function isTask(root: Cursor): boolean {
   const isScript = ['run', 'setup'].some((key) => asString(getIn(root, key)) !== undefined);
   const resources = getIn(root, 'resources');
   const blocks = [resources, ...items(getIn(resources, 'any_of')), ...items(getIn(resources, 'ordered'))];
-  const cards = isScript ? blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators'))) : [];
+  if (!isScript) return false;
+  if (blocks.some((block) => machineAt(getIn(block, 'instance_type')) !== undefined)) return true;
+  const cards = blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators')));
   return cards.some(({ name }) => gpusNamed(name).length > 0 || chipsInName(name) !== null);
 }
 
@@ -58,7 +61,8 @@ function isExperiment(root: Cursor): boolean {
 function isConfiguration(root: Cursor, type: string): boolean {
   // A GPU next to the resources is a mistake.
   const isBeside = getIn(root, 'gpu') !== undefined && getIn(root, 'resources') !== undefined;
-  if (getIn(root, 'resources', 'gpu') === undefined && !isBeside) return false;
+  const hasGpu = getIn(root, 'resources', 'gpu') !== undefined || isBeside;
+  if (!hasGpu && !items(getIn(root, 'instance_types')).some((one) => machineAt(one) !== undefined)) return false;
   if (type === 'dev-environment') return getIn(root, 'ide') !== undefined;
   if (type !== 'task' && type !== 'service') return false;
   return items(getIn(root, 'commands')).length > 0 || asString(getIn(root, 'image')) !== undefined;

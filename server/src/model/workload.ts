@@ -164,6 +164,8 @@ export type ModelFrom =
   | 'affinity'
   | 'instance-type'
   | 'resource-name'
+  /** A field with the name of the card. */
+  | 'field'
   | 'annotation'
   | 'device-class'
   | 'node-pool'
@@ -232,6 +234,8 @@ export interface Placement {
   readonly provider: string | null;
   /** The providers, if the pods may run at several; `provider` is null then. */
   readonly providers?: readonly string[];
+  /** The tool that rents at one of `providers`, if the object names none. */
+  readonly tool?: string;
   readonly region: string | null;
   /** The regions, if the pods may run in several; `region` is null then. */
   readonly regions?: readonly string[];

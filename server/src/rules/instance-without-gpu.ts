@@ -74,8 +74,7 @@ export default defineRule({
     const rents = kindOf(context.workload).keepsFiles !== undefined;
     const provider = rents ? podSet.placement.provider : null;
     for (const { at, candidates, modelFrom, requested } of podSet.accelerators) {
-      if (provider === null || at === undefined || requested.kind !== 'field' || modelFrom !== 'instance-type')
-        continue;
+      if (provider === null || at === undefined || requested.kind !== 'field' || modelFrom !== 'field') continue;
       const models = candidates.flatMap((id) => gpus.get(id) ?? []);
       const [first] = models;
       if (first === undefined || models.length < candidates.length || !hasNone(provider, models)) continue;

@@ -72,8 +72,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If any part of the command line waits, serves, loops without an end, runs in the background, or is unknown; for patches and values,
- * except those of app-template; for infrastructure, and for Pods that neither train nor serve. It is information for a server in a Deployment that
- * `timeout` restarts.
+ * except those of app-template; and for infrastructure. It is information for a server in a Deployment that `timeout` restarts, for Pods that
+ * neither train nor serve, and for those without a command.
  *
  * ## Sources
  *
@@ -94,11 +94,11 @@ export default defineRule({
     if (kind === undefined) return;
     // A Pod of another use, or with an image alone, is often only a test.
     const isTest = !works.has(workload.role) || container.command.length + container.args.length === 0;
-    const end = kind === 'Pod' && isTest ? undefined : endOf(container, context);
+    const end = endOf(container, context);
     if (end === undefined) return;
     const what = shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40);
     if (kind === 'Pod' || end.limit !== undefined) {
-      reportRestart(kind, what, end, container, context);
+      reportRestart(kind, what, { ...end, isTest }, container, context);
       return;
     }
     context.report({
@@ -121,7 +121,7 @@ function isRestartedPod({ workload: { kind, apiVersion }, podSet: { pod, restart
 function reportRestart(
   kind: string,
   what: string,
-  { span, limit }: End,
+  { span, limit, isTest }: End & { readonly isTest: boolean },
   container: Container,
   { document, podSet: { pod, restartPolicy }, report }: PodSetContext,
 ): void {
@@ -129,8 +129,8 @@ function reportRestart(
   const ends = limit === undefined ? `${what} exits` : `timeout ends ${what} after ${formatDuration(limit)}`;
   const policy = restartPolicy === undefined ? 'restartPolicy defaults to Always' : 'restartPolicy is Always';
   report({
-    // Some servers are restarted at times on purpose.
-    severity: kind === 'Pod' ? 'warning' : 'info',
+    // Some servers are restarted at times on purpose, and somebody watches a test.
+    severity: kind === 'Pod' && !isTest ? 'warning' : 'info',
     message: `${ends}, but ${kind === 'Pod' ? policy : `a ${kind} restarts it`}: it starts again and keeps ${held}`,
     span,
     fixes: () => {

@@ -1,5 +1,6 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { missedRayService } from '../evidence/ray-services.ts';
 import { placesAt } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
@@ -17,7 +18,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A Service without pods is accepted, and every request to it is refused. The server waits for requests that cannot arrive and holds its
- * GPUs.
+ * GPUs. KubeRay labels its pods `ray.io/cluster` and `ray.io/node-type`, not `component: ray-head` as Ray's older examples did.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -79,10 +80,21 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: Service](https://kubernetes.io/docs/concepts/services-networking/service/)
+ * - [KubeRay: labels of pods](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/constant.go)
  */
 export default defineRule({
   topic: 'network',
   severity: 'warning',
+  workload(workload, { crossReferences, manifest, report }) {
+    const missed = requestsAccelerators(workload) ? missedRayService(workload, crossReferences) : undefined;
+    const name = getIn(manifest.root, 'metadata', 'name');
+    if (missed === undefined || name === undefined) return;
+    const { service, key, value, instead } = missed;
+    report({
+      message: `Service ${shorten(service, 30)} selects ${shorten(`${key}=${value}`, 40)}, which no pod of this cluster has: no request reaches it; KubeRay's label is ${instead}`,
+      span: spanOf(name),
+    });
+  },
   podSet(podSet, context) {
     const { workload, crossReferences, report } = context;
     const { name, namespace, role } = workload;

@@ -164,12 +164,13 @@ function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['p
   };
 }
 
-/** Version 1 of the report has fewer sources than the model: names of nodes and queues are those of their pool. */
+/** Version 1 of the report has fewer sources than the model: names of nodes and queues are those of their pool, and fields request by name. */
 function reportedSource(
   from: ModelFrom | null,
   hint: ModelHint | undefined,
 ): ReportWorkload['podSets'][number]['accelerators'][number]['modelFrom'] {
   if (from === 'queue') return 'node-pool';
+  if (from === 'field') return 'resource-name';
   if (from !== 'hint') return from;
   if (hint?.basis === 'preference') return 'affinity';
   return hint?.basis === 'node' || hint?.basis === 'pool' || hint?.basis === 'queue' ? 'node-pool' : 'annotation';

@@ -1,4 +1,4 @@
-import { type GpuModel, gpus, gpusNamed } from '../../catalog/index.ts';
+import { type GpuModel, gpus, gpusNamed, hasArmHost } from '../../catalog/index.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { countIn, product } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
@@ -7,6 +7,7 @@ import { chipsInName } from '../tpu-slice-name.ts';
 import type { Container, Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, times } from './pod-sets.ts';
+import { anyCloudOf, machineAt, type NamedMachine, onMachine } from './rented-machines.ts';
 import { cloudsNamed, namesAccess } from './skypilot.ts';
 
 /** dstack's configurations, which have no apiVersion. https://dstack.ai/docs/reference/dstack.yml */
@@ -14,7 +15,7 @@ export const dstackKinds: readonly KindEntry[] = [
   {
     group: 'dstack',
     kinds: ['task', 'service', 'dev-environment'],
-    words: [],
+    words: ['instance_types'],
     mountsShm: true,
     spansPodsIf: (root) => lowerCount(getIn(root, 'nodes'), 1) !== 1,
     sameScript: true,
@@ -29,8 +30,10 @@ export const dstackKinds: readonly KindEntry[] = [
 function lowerConfiguration(root: Cursor, kind: string): KindLowering {
   const nodes = getIn(root, 'nodes');
   const replicas = getIn(root, 'replicas');
-  const devices = devicesOf(getIn(root, 'resources', 'gpu'), getIn(root, 'image') === undefined);
   const [machine, ...machines] = items(getIn(root, 'instance_types'));
+  const gpu = getIn(root, 'resources', 'gpu');
+  const named = gpu === undefined ? machinesIn(root) : [];
+  const devices = devicesOfMachines(named) ?? devicesOf(gpu, getIn(root, 'image') === undefined, wantsArm(root));
   const instanceType = machines.length > 0 || machine === undefined || isTemplated(machine) ? undefined : text(machine);
   return {
     ...(kind === 'service' && { role: 'serving' as const }),
@@ -42,7 +45,7 @@ function lowerConfiguration(root: Cursor, kind: string): KindLowering {
         containers: kind === 'dev-environment' ? [] : [containerOf(root)],
         ...(devices && { implicitDevices: [devices] }),
         ...(instanceType && { instanceType }),
-        placement: placementOf(root),
+        placement: { ...placementOf(root), ...eitherOf(named, root) },
       },
     ],
     retries: null,
@@ -85,15 +88,59 @@ function envOf(env: Cursor | undefined): Container['env'] {
 function placementOf(root: Cursor): Partial<Placement> {
   const spot = getIn(root, 'spot_policy');
   const policy = spot === undefined || isTemplated(spot) ? undefined : asText(spot);
-  const backends = items(getIn(root, 'backends')).map((one) => (isTemplated(one) ? '' : (asText(one) ?? '')));
+  const named = getIn(root, 'backends');
+  const backends = items(named).map((one) => (isTemplated(one) ? '' : (asText(one) ?? '')));
   const [region, ...regions] = items(getIn(root, 'regions'));
-  const place = cloudsNamed(backends);
+  const place = named === undefined ? anyCloudOf('dstack') : cloudsNamed(backends);
   const known = policy === 'spot' || policy === 'on-demand' ? policy : undefined;
   return {
     ...(known && { capacity: known, capacityAt: spot }),
     ...place,
     ...(place.provider != null && { region: regions.length > 0 ? null : (asText(region) ?? null) }),
   };
+}
+
+/** The machines in `instance_types`, if all of them have accelerators. */
+function machinesIn(root: Cursor): readonly NamedMachine[] {
+  const all = items(getIn(root, 'instance_types')).map(machineAt);
+  const known = all.flatMap((one) => one ?? []);
+  return known.length === all.length ? known : [];
+}
+
+/** All devices of one of several machines. */
+function devicesOfMachines(machines: readonly NamedMachine[]): ImplicitDevices | undefined {
+  const [first, ...others] = machines;
+  if (first === undefined) return undefined;
+  const isSame = others.every(({ count }) => count === first.count);
+  const [vendor = null, ...vendors] = new Set(machines.map(({ gpu }) => gpu.vendor));
+  const counts = machines.flatMap(({ count }) => count ?? []);
+  const ranges = !isSame && counts.length === machines.length;
+  return {
+    requested: { kind: 'field', system: 'field', name: 'instance_types' },
+    at: first.at,
+    form: 'whole',
+    vendor: vendors.length > 0 ? null : vendor,
+    perPod: isSame ? first.count : null,
+    each: 1,
+    ...(ranges && { between: { min: Math.min(...counts), max: Math.max(...counts) } }),
+    ...{ models: [...new Set(machines.map(({ gpu }) => gpu))], modelFrom: 'instance-type' },
+  };
+}
+
+/** Each machine at its cloud; one alone decides the placement. */
+function eitherOf(machines: readonly NamedMachine[], root: Cursor): Partial<Placement> {
+  const { region = null } = placementOf(root);
+  const either = machines.flatMap(({ name, provider, gpu, count }) => {
+    const where = { ...onMachine(name), provider, providerFrom: null, region };
+    return count === null ? [] : [{ models: [gpu.id], devices: count, where }];
+  });
+  return either.length > 1 && either.length === machines.length ? { either } : {};
+}
+
+/** `cpu: arm:8..` or `cpu: {arch: arm}`. */
+function wantsArm(root: Cursor): boolean {
+  const cpu = getIn(root, 'resources', 'cpu');
+  return /\barm\b/i.test(asText(getIn(cpu, 'arch') ?? cpu) ?? '');
 }
 
 /** What `gpu` requires, as a mapping or as `name:memory:count` with any of the parts. */
@@ -110,12 +157,12 @@ interface Range {
   readonly max: number;
 }
 
-function devicesOf(gpu: Cursor | undefined, ownImage: boolean): ImplicitDevices | undefined {
+function devicesOf(gpu: Cursor | undefined, ownImage: boolean, isArm: boolean): ImplicitDevices | undefined {
   if (gpu === undefined) return undefined;
   const required = isTemplated(gpu) ? undefined : requiredIn(gpu);
   const count = required?.count;
   if (count?.max === 0) return undefined;
-  const models = required === undefined ? [] : modelsFor(required, ownImage);
+  const models = required === undefined ? [] : modelsFor(required, ownImage, isArm);
   const [vendor = null, ...vendors] = new Set(models.map((model) => model.vendor));
   const [name = '', ...names] = required?.names ?? [];
   const isTpu = vendor === 'google' || required?.vendor === 'google' || required?.vendor === 'tpu';
@@ -129,7 +176,7 @@ function devicesOf(gpu: Cursor | undefined, ownImage: boolean): ImplicitDevices 
     perPod: count !== undefined && count.max === count.min ? product(count.min, chips) : null,
     each: 1,
     ...(ranges && { between: count }),
-    ...(models.length > 0 && { models, modelFrom: 'instance-type' as const }),
+    ...(models.length > 0 && { models, modelFrom: 'field' as const }),
   };
 }
 
@@ -173,10 +220,11 @@ function rangeIn(written: string): Range | undefined {
 }
 
 /**
- * The models of the names; without a name, the cards with that memory. dstack's own image is for NVIDIA's.
+ * The models of the names; without a name, the cards with that memory, but not those on machines with Arm processors unless these are requested.
+ * dstack's own image is for NVIDIA's.
  * https://dstack.ai/docs/reference/dstack.yml/task#resources-gpu
  */
-function modelsFor({ names, memory, vendor }: Required, ownImage: boolean): readonly GpuModel[] {
+function modelsFor({ names, memory, vendor }: Required, ownImage: boolean, isArm: boolean): readonly GpuModel[] {
   const fits = ({ memoryGiB }: GpuModel) =>
     memory === undefined || (memoryGiB !== null && memoryGiB >= memory.min && memoryGiB <= memory.max);
   const named = names.map((name) => gpusNamed(name));
@@ -185,5 +233,5 @@ function modelsFor({ names, memory, vendor }: Required, ownImage: boolean): read
   const maker = vendor ?? (ownImage ? 'nvidia' : undefined);
   return memory === undefined || maker === undefined
     ? []
-    : [...gpus.values()].filter((gpu) => gpu.vendor === maker && fits(gpu));
+    : [...gpus.values()].filter((gpu) => gpu.vendor === maker && (isArm || !hasArmHost(gpu)) && fits(gpu));
 }

@@ -58,7 +58,7 @@ export const rayKinds: readonly KindEntry[] = [
 ];
 
 /** The cluster of a job or a service. Each has another name for it; under the wrong one, which api-field reports, it is read as well. */
-function clusterIn(owner: Cursor | undefined): Cursor | undefined {
+export function clusterIn(owner: Cursor | undefined): Cursor | undefined {
   return getIn(owner, 'rayClusterSpec') ?? getIn(owner, 'rayClusterConfig');
 }
 

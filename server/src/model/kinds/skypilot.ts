@@ -11,13 +11,14 @@ import { chipsInName } from '../tpu-slice-name.ts';
 import type { Container, Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, times } from './pod-sets.ts';
+import { anyCloudOf, machineAt, onMachine } from './rented-machines.ts';
 
 /** SkyPilot's tasks and services, which have no apiVersion. https://docs.skypilot.co/en/latest/reference/yaml-spec.html */
 export const skypilotKinds: readonly KindEntry[] = [
   {
     group: 'skypilot',
     kinds: ['Task'],
-    words: [],
+    words: ['instance_type'],
     // Of its pods; machines have their own.
     mountsShm: true,
     spansPodsIf: (root) => lowerCount(getIn(root, 'num_nodes'), 1) !== 1,
@@ -53,7 +54,7 @@ function lowerTask(root: Cursor): KindLowering {
   const instanceType = text(getIn(resources, 'instance_type'));
   const alternatives = [...items(getIn(resources, 'any_of')), ...items(getIn(resources, 'ordered'))];
   const blocks = alternatives.length > 0 ? alternatives : [resources];
-  const devices = devicesOf([resources, ...alternatives]);
+  const devices = devicesOf(blocks, resources);
   const either = blocks.flatMap((block) => alternativesIn(block, resources));
   return {
     ...(service && { role: 'serving' as const }),
@@ -84,26 +85,40 @@ function replicasOf(service: Cursor | undefined): PodCount {
   return between(lowerCount(min, 1), max === undefined ? lowerCount(min, 1) : lowerCount(max, 1));
 }
 
-function devicesOf(blocks: readonly Cursor[]): ImplicitDevices | undefined {
-  const choices = blocks.flatMap((block) => cardChoices(getIn(block, 'accelerators')));
-  const [first] = choices;
+/** The cards that a block requests by name, or those of its machine. Its fields replace those of the resources around it. */
+function requestsIn(block: Cursor, resources: Cursor) {
+  const named = getIn(block, 'accelerators') ?? getIn(resources, 'accelerators');
+  const machine = machineAt(getIn(block, 'instance_type') ?? getIn(resources, 'instance_type'));
+  if (named === undefined && machine !== undefined)
+    return [{ at: machine.at, models: [machine.gpu], rented: [machine.gpu.id], isChip: false, devices: machine.count }];
+  return cardChoices(named).map(({ name, count, at }) => {
+    const chips = chipsOf(name);
+    const models = cardsNamed(name);
+    return { at, models, rented: cardsRented(name), isChip: chips !== 1, devices: product(count, chips) };
+  });
+}
+
+function devicesOf(blocks: readonly Cursor[], resources: Cursor): ImplicitDevices | undefined {
+  const requests = blocks.flatMap((block) => requestsIn(block, resources));
+  const [first] = requests;
   if (first === undefined) return undefined;
-  const named = choices.map(({ name }) => cardsNamed(name));
-  const models = named.some((one) => one.length === 0) ? [] : [...new Set(named.flat())];
+  const models = requests.some((one) => one.models.length === 0)
+    ? []
+    : [...new Set(requests.flatMap((one) => one.models))];
   const [vendor = null, ...vendors] = new Set(models.map((model) => model.vendor));
-  const counts = choices.map(({ name, count }) => product(count, chipsOf(name)));
+  const counts = requests.map(({ devices }) => devices);
   const known = counts.filter((count) => count !== null);
   const isSame = counts.every((one) => one === counts[0]);
+  const isMachine = keyOf(first.at) === 'instance_type';
   return {
-    requested: { kind: 'field', system: 'field', name: 'accelerators' },
+    requested: { kind: 'field', system: 'field', name: isMachine ? 'instance_type' : 'accelerators' },
     at: first.at,
     form: 'whole',
     vendor: vendors.length > 0 ? null : vendor,
     perPod: isSame ? (counts[0] ?? null) : null,
     ...(!isSame && known.length === counts.length && { between: { min: Math.min(...known), max: Math.max(...known) } }),
     each: 1,
-    // SkyPilot chooses the machine by its card.
-    ...(models.length > 0 && { models, modelFrom: 'instance-type' as const }),
+    ...(models.length > 0 && { models, modelFrom: isMachine ? ('instance-type' as const) : ('field' as const) }),
   };
 }
 
@@ -158,11 +173,9 @@ function alternativesIn(
   const machine = writtenIn(block, 'instance_type') ?? writtenIn(resources, 'instance_type');
   const where = { ...capacityIn(block, resources), ...placeOf(block, resources), ...(machine && onMachine(machine)) };
   const size = sizeOf(block, resources);
-  return cardChoices(getIn(block, 'accelerators') ?? getIn(resources, 'accelerators')).map(({ name, count }) => {
-    const devices = product(count, chipsOf(name));
-    const models = cardsRented(name);
+  return requestsIn(block, resources).map(({ rented: models, devices, isChip }) => {
     if (devices === null || models.length === 0) return null;
-    const isRented = !machine && chipsOf(name) === 1;
+    const isRented = !machine && !isChip;
     return { models, devices, where: { ...(isRented && { terms: [[withCards(devices), ...size]] }), ...where } };
   });
 }
@@ -187,19 +200,13 @@ function atLeast(key: string, amount: number): NodeRequirement {
   return { key, operator: 'Gt', values: [String(amount - 0.001)] };
 }
 
-function onMachine(instanceType: string): Partial<Placement> {
-  return {
-    instanceType,
-    terms: [[{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: [instanceType] }]],
-  };
-}
-
 function capacityIn(block: Cursor, resources: Cursor): Partial<Placement> {
   return capacityOf(getIn(block, 'use_spot') ?? getIn(resources, 'use_spot'));
 }
 
 function placeOf(block: Cursor, resources: Cursor): Partial<Placement> {
-  return cloudOf(cloudFields.some((key) => getIn(block, key)) ? block : resources);
+  const owner = machineAt(getIn(block, 'instance_type') ?? getIn(resources, 'instance_type'))?.provider;
+  return cloudOf(cloudFields.some((key) => getIn(block, key)) ? block : resources, owner);
 }
 
 /** What all alternatives agree on. Their fields replace those of the resources around them. */
@@ -229,12 +236,15 @@ function capacityOf(spot: Cursor | undefined): Partial<Placement> {
   return isSpot === undefined ? {} : { capacity: isSpot ? 'spot' : 'on-demand', capacityAt: spot };
 }
 
-const cloudFields = ['infra', 'cloud', 'region'];
+const cloudNames = ['infra', 'cloud'];
+const cloudFields = [...cloudNames, 'region'];
 
 /** `infra: aws/us-east-1`, or `cloud` and `region`. The user's own machines, such as a Kubernetes cluster, may be anywhere. */
-function cloudOf(resources: Cursor): Partial<Placement> {
+function cloudOf(resources: Cursor, owner: string | undefined): Partial<Placement> {
   const [infra, inRegion] = (writtenIn(resources, 'infra') ?? '').split('/');
-  const cloud = infra || writtenIn(resources, 'cloud');
+  const isUnnamed = cloudNames.every((key) => getIn(resources, key) === undefined);
+  const cloud = infra || writtenIn(resources, 'cloud') || (isUnnamed ? owner : undefined);
+  if (cloud === undefined && isUnnamed) return anyCloudOf('SkyPilot');
   const place = cloudsNamed(cloud === undefined ? [] : [cloud]);
   if (place.provider == null) return place;
   const region = inRegion || writtenIn(resources, 'region');
