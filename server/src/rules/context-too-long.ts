@@ -13,7 +13,7 @@ import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { once } from '../model/once.ts';
 import { lowerCount } from '../model/pod.ts';
 import { type ServedModel, servedModel } from '../model/served-model.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { setServerFlag } from '../rewrite/server-flag.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -90,7 +90,7 @@ export default defineRule({
       most === undefined ||
       served.context <= most ||
       mayStretch(container) ||
-      textStretches(document) ||
+      textStretches(workload.manifest) ||
       onlyWarns(served, container)
     )
       return;
@@ -104,7 +104,7 @@ export default defineRule({
       severity: workload.partial ? 'warning' : 'error',
       fixes: () => [
         fix(
-          `Set ${flag} to ${formatNumber(most)}`,
+          `Set ${flag} to ${most}`,
           'unsafe',
           setServerFlag(document, container, { means: 'context-length', flag, value: String(most) }),
         ),
@@ -113,7 +113,7 @@ export default defineRule({
   },
   workload({ manifest, partial }, { document, report }) {
     const { kind, root } = manifest;
-    if (kind !== 'RayService' || partial || document.template || /ALLOW_LONG_MAX/.test(document.text)) return;
+    if (kind !== 'RayService' || partial || document.template || /ALLOW_LONG_MAX/.test(textOf(manifest))) return;
     for (const config of llmConfigs(root, document)) {
       const engine = getIn(config, 'engine_kwargs');
       const [length, model] = [getIn(engine, 'max_model_len'), getIn(config, 'model_loading_config')];
@@ -145,8 +145,12 @@ function mayStretch(container: Container): boolean {
   );
 }
 
-/** The same of all that is written in a document, once for all its containers. */
-const textStretches = once(({ text }: PodSetContext['document']) => stretches.test(text));
+/** The same of all that is written in an object, once for all its containers. */
+const textStretches = once((manifest: Manifest) => stretches.test(textOf(manifest)));
+
+function textOf({ document, root }: Manifest): string {
+  return document.text.slice(root.node.span.start, root.node.span.end);
+}
 
 /** SGLang 0.4.4 to 0.5.1 writes a warning and goes on. https://github.com/sgl-project/sglang/pull/9388 */
 function onlyWarns({ engine }: ServedModel, { image }: Container): boolean {
