@@ -31,6 +31,8 @@ function unnamed(said: string, name: string): string {
     said
       .replaceAll('\\', '')
       .replaceAll(name, 'NAME')
+      // Messages shorten long names.
+      .replaceAll(new RegExp(`${name.slice(0, 6)}\\w*…`, 'g'), 'SHORT')
       // What a fix makes of it where capitals and underscores are not allowed.
       .replaceAll(name.replace(/^_+|_+$/g, ''), 'VALID')
       .replaceAll(name.toLowerCase().replace(/^_+|_+$/g, ''), 'VALID')

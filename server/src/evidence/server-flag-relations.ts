@@ -65,7 +65,9 @@ export function flagConflict(
   }
   for (const [name, other, relation] of found.orders) {
     const flag = byName.get(name);
-    const [low, high] = [flag, byName.get(other)].map((one) => (one?.value ? Number(one.value) : Number.NaN));
+    const [low, high] = [flag, byName.get(other)].map((one) =>
+      /^\d{1,12}$/.test(one?.value ?? '') ? Number(one?.value) : Number.NaN,
+    );
     if (flag === undefined || low === undefined || high === undefined || Number.isNaN(low + high)) continue;
     if (low < high || (low === high && relation === '<=')) continue;
     return { flag, problem: `${low} must ${relation === '<' ? 'be below' : 'not be above'} --${other} ${high}` };
