@@ -48,7 +48,7 @@ test.each([
   [container('nvidia.com/gpu: 0'), { kind: 'noAccelerator' }],
   [
     `  nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n${container('nvidia.com/gpu: 16')}`,
-    { kind: 'priceUnknown', models: ['h100-80gb-sxm'], devices: 16, instanceType: null, provider: null },
+    { kind: 'priceUnknown', models: ['h100-80gb-sxm'], devices: 16, instanceType: null, provider: null, sellers: [] },
   ],
 ])('a missing estimate has its reason: %#', (spec, unknown) => {
   expect(costOf(pod(spec))).toEqual({ cost: null, unknown, podSets: [] });

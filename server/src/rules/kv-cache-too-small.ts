@@ -103,5 +103,5 @@ function longest({ estimate, devices, served }: Misfit): number | undefined {
 
 function shorter(document: YamlDocument, container: Container, tokens: number): Fix | undefined {
   const flag = { means: 'context-length', flag: '--max-model-len', value: String(tokens) } as const;
-  return fix(`Set --max-model-len to ${formatNumber(tokens)}`, 'unsafe', setServerFlag(document, container, flag));
+  return fix(`Set --max-model-len to ${tokens}`, 'unsafe', setServerFlag(document, container, flag));
 }
