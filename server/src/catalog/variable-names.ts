@@ -1,6 +1,7 @@
 import { oncePerName } from '../yaml/lazy.ts';
 import { variablesJson } from './data.ts';
 import { isExchange, isSlip } from './spelling.ts';
+import { wordSet } from './word-patterns.ts';
 
 // Environment variables that GPU libraries and launchers read, long or peculiar enough to be recognized when misspelled.
 //
@@ -20,8 +21,12 @@ const known: readonly string[] = [
 const names: ReadonlySet<string> = new Set(known);
 
 /** Names that only one program reads: whatever is almost one of them is not the name of another setting. */
-const owned =
-  /^(?:(?:TORCH_)?NCCL|CUDA|NVIDIA|HIP|ROCR|NEURON_RT|PYTORCH_CUDA|FI_EFA|UCX|OMP|LIBTPU|TRANSFORMERS|TOKENIZERS|XLA_PYTHON_CLIENT|GLOO)_/;
+const owned = [
+  ...wordSet(
+    'NCCL_ TORCH_NCCL_ CUDA_ NVIDIA_ HIP_ ROCR_ NEURON_RT_ PYTORCH_CUDA_ FI_EFA_ UCX_ OMP_ LIBTPU_',
+    'TRANSFORMERS_ TOKENIZERS_ XLA_PYTHON_CLIENT_ GLOO_',
+  ),
+];
 
 /**
  * The variable that a misspelled name stands for: a slip of the fingers, a missing or surplus underscore, a singular for a plural, a vendor too
@@ -35,7 +40,7 @@ export const meantVariable: (name: string) => string | undefined = oncePerName((
 
 function isMisspelled(name: string, one: string): boolean {
   if (isExchange(name, one)) return true;
-  const isOwned = owned.test(one);
+  const isOwned = owned.some((family) => one.startsWith(family));
   // PyTorch's own variables begin with PYTORCH_, TORCH_ or neither.
   if (isOwned && (withoutTorch(name) === withoutTorch(one) || asSingular(name) === asSingular(one))) return true;
   if (isOwned && isOfOtherVendor(name, one)) return true;

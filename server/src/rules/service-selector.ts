@@ -1,4 +1,5 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { missedRayService } from '../evidence/ray-services.ts';
 import { placesAt } from '../evidence/written.ts';
@@ -215,15 +216,16 @@ function inWords(key: string, value: string): string {
 }
 
 /** What follows the name of a workload in the name of another, which serves it or is served by it. */
-const otherPart =
-  /[-_](?:router|proxy|gateway|front-?end|ui|web|api|worker|redis|cache|db|canary|preview|ingress|nginx|lb|exporter)$/;
+const otherParts = wordSet(
+  'router proxy gateway frontend end ui web api worker redis cache db canary preview ingress nginx lb exporter',
+);
 
 function resembles(one: string, other: string): boolean {
   const [short = '', long = ''] = [one, other].sort((a, b) => a.length - b.length);
   if (isSlip(one, other) || isShuffled(one, other)) return true;
-  return (
-    short.length > 3 && long.startsWith(short) && /^[^\d]*$/.test(long.slice(short.length)) && !otherPart.test(long)
-  );
+  if (short.length < 4 || !long.startsWith(short) || /\d/.test(long.slice(short.length))) return false;
+  const [, ...parts] = long.split(/[-_]/);
+  return !otherParts.has(parts.at(-1) ?? '');
 }
 
 /** The label may be that of another object, which mostly has it as its name. */
