@@ -91,3 +91,82 @@ test('a change shows what its amounts leave out, and the node of which they are 
   const markdown = await runCli(['cost', folder, '--base', 'HEAD', '--format', 'markdown']);
   expect(markdown.stdout).toContain('without L4 at Vast.ai');
 });
+
+test('GKE counts nodes per zone: a limit is known only with the zones', async () => {
+  const pool = (name: string, place: string) =>
+    `resource "google_container_node_pool" "${name}" {\n  name = "${name}"\n${place}  autoscaling {\n    max_node_count = 3\n  }\n` +
+    '  node_config {\n    machine_type = "g2-standard-4"\n  }\n}\n';
+  const cluster = (location: string) => `resource "google_container_cluster" "c" {\n  location = ${location}\n}\n`;
+  const { folder } = repository({
+    'a/main.tf': pool('unknown-place', '  location = var.place\n'),
+    'b/main.tf': cluster('var.region') + pool('unknown-cluster', ''),
+    'c/main.tf': cluster('"us-central1"') + pool('regional-cluster', ''),
+    'd/main.tf': cluster('"us-central1-c"') + pool('zonal-cluster', ''),
+    'e/main.tf': `${cluster('var.zone')}variable "zone" {\n  default = "us-central1-c"\n}\n${pool('zonal-by-default', '')}`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  const each = 'g2-standard-4 · $0.71/h on demand per node';
+  // 3 × 0.706832.
+  expect(stdout).toContain(
+    `  a/main.tf:1  unknown-place · ${each} · limit unknown\n` +
+      `  b/main.tf:1  unknown-cluster · ${each} · limit unknown\n` +
+      `  c/main.tf:1  regional-cluster · ${each} · limit unknown\n` +
+      `  d/main.tf:1  zonal-cluster · ${each} · at most $2.12/h for 3 nodes\n` +
+      `  e/main.tf:1  zonal-by-default · ${each} · at most $2.12/h for 3 nodes\n`,
+  );
+});
+
+test('pools within a cluster, of a launch template and of a mapping have their sizes', async () => {
+  const { folder } = repository({
+    'main.tf': `resource "google_container_cluster" "c" {
+  location           = "us-central1-a"
+  initial_node_count = 2
+  node_config {
+    machine_type = "g2-standard-4"
+  }
+  node_pool {
+    name       = "three"
+    node_count = 3
+    node_config {
+      machine_type = "g2-standard-8"
+    }
+  }
+}
+resource "aws_launch_template" "t" {
+  instance_type = "g6.2xlarge"
+}
+resource "aws_eks_node_group" "by-template" {
+  scaling_config {
+    max_size = 2
+  }
+  launch_template {
+    id = aws_launch_template.t.id
+  }
+}
+variable "groups" {
+  default = {
+    web = { types = ["m5.large"], most = 9 }
+    art = { types = ["g6.xlarge"], most = 4 }
+  }
+}
+resource "aws_eks_node_group" "each" {
+  for_each        = var.groups
+  node_group_name = "each-\${each.key}"
+  instance_types  = each.value.types
+  scaling_config {
+    max_size = each.value.most
+  }
+}
+`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // 3 × 0.853624, 2 × 0.706832, 2 × 0.9776, 4 × 0.8048.
+  expect(stdout).toBe(
+    'Node pools, not in the totals:\n' +
+      '  main.tf:1  three · g2-standard-8 · $0.85/h on demand per node · at most $2.56/h for 3 nodes\n' +
+      '  main.tf:1  default-pool · g2-standard-4 · $0.71/h on demand per node · at most $1.41/h for 2 nodes\n' +
+      '  main.tf:1  by-template · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n' +
+      '  main.tf:1  each-art · g6.xlarge · $0.80/h on demand per node · at most $3.22/h for 4 nodes\n\n' +
+      '0 workloads, 4 node pools\n',
+  );
+});

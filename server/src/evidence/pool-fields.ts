@@ -179,13 +179,14 @@ function sizeOf(
     const field = of(...keys);
     return field === undefined ? undefined : countIn(textOf(field) ?? undefined);
   };
-  // GKE counts per zone. A regional cluster has several, and a pool of any cluster can name more.
-  const isPerZone = provider === 'gcp' && region !== null && region === textOf(of('region', 'location'));
+  // GKE counts per zone. A regional cluster has several, and a pool of any cluster can name more. An unknown place may be either.
+  const place = of('region', 'location');
+  const isPerZone = provider === 'gcp' && place !== undefined && region === (textOf(place) ?? null);
   const zones = provider === 'gcp' ? of('nodelocations') : undefined;
   const isListed = Array.isArray(zones) && zones.every((zone) => textOf(zone));
   const each = isListed ? zones.length : isPerZone || zones !== undefined ? null : 1;
   const inAll = (count: number | null | undefined) => (count === undefined ? undefined : product(count, each));
-  const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity')) ?? null;
+  const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity', 'initialnodecount')) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {
     const total = number(whole);
     return total === undefined ? inAll(number(...keys)) : total;
