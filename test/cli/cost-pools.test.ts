@@ -170,3 +170,48 @@ resource "aws_eks_node_group" "each" {
       '0 workloads, 4 node pools\n',
   );
 });
+
+test('a change of what an amount leaves out is a change', async () => {
+  const task = (clouds: string) => `resources: {accelerators: "L4:1", any_of: [${clouds}]}\nrun: python main.py\n`;
+  const { folder } = repository({ 'task.yaml': task('{cloud: aws}') });
+  write(folder, { 'task.yaml': task('{cloud: aws}, {cloud: vast}') });
+  const { stdout } = await runCli(['cost', folder, '--base', 'HEAD', '--no-color']);
+  expect(stdout).toContain('$0.80/h → $0.80/h, without L4 at Vast.ai');
+  expect(stdout).not.toContain('unchanged');
+});
+
+test('a part of a device is a fraction, and an unknown maximum has words', async () => {
+  const { folder } = repository({
+    'slice.yaml': `apiVersion: v1
+kind: Pod
+metadata: {name: slice}
+spec:
+  nodeSelector: {node.kubernetes.io/instance-type: p5.4xlarge}
+  containers:
+    - name: main
+      image: registry.example.com/app:1
+      resources: {limits: {nvidia.com/mig-1g.10gb: 1}}
+`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // 6.88 / 7.
+  expect(stdout).toContain('Pod/slice  1/7 GPU  $0.98/h (node p5.4xlarge $6.88/h)\n');
+  expect(stdout).toContain('1 workload, 1/7 GPU: $0.98/h');
+  write(folder, {
+    'slice.yaml': `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: open}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 0
+    nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}
+    containers:
+      - name: kserve-container
+        image: registry.example.com/app:1
+        resources: {limits: {nvidia.com/gpu: 1}}
+`,
+  });
+  const open = await runCli(['cost', '--no-color'], { cwd: folder });
+  expect(open.stdout).toContain('1–? GPUs  from $0.80/h, maximum number of pods unknown');
+});
