@@ -10,6 +10,7 @@ import type { NodePool, NodeTaint, Tolerated } from '../model/node-pool.ts';
 import { providerOfTerms } from '../model/placement.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
+import { isInNodesFolder } from './nodes-folder.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
 import { terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
@@ -19,7 +20,7 @@ export const poolKinds = [...kindsFor('pool'), ...kindsFor('nodes'), ...terrafor
 
 /**
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
- * those are defined in its folder or above.
+ * those are defined in its folder or above, or in the one folder of the project that has its nodes.
  */
 export function landingOf(
   scope: Scope,
@@ -32,8 +33,11 @@ export function landingOf(
   const linked = pools.linked(wanted);
   if (linked.places.all.length > 0) return landing(scope, openTo(tolerated, linked));
   const { places } = pools.unselected;
-  const isAll = isFree && places.countAbove(scope) === places.all.length;
-  return isAll ? landing(scope, openTo(tolerated, pools.unselected)) : undefined;
+  if (!isFree || places.all.length === 0) return undefined;
+  const isAll = places.countAbove(scope) === places.all.length;
+  if (!isAll && !isInNodesFolder(places.all, scope)) return undefined;
+  const found = landing(scope, openTo(tolerated, pools.unselected));
+  return found && (isAll ? found : { ...found, isElsewhere: true });
 }
 
 /** The cloud of all pools: one repository is mostly about one cloud, whatever its folders. */
