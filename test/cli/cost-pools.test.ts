@@ -215,3 +215,32 @@ spec:
   const open = await runCli(['cost', '--no-color'], { cwd: folder });
   expect(open.stdout).toContain('1–? GPUs  from $0.80/h, maximum number of pods unknown');
 });
+
+test('pools of a module: zones in one text, machines that the price list has only with more cards, and files of variables', async () => {
+  const pools = (name: string, machine: string, card: string, zones: string) => `[{
+  name              = "${name}"
+  machine_type      = "${machine}"
+  node_locations    = "${zones}"
+  max_count         = 2
+  accelerator_count = 1
+  accelerator_type  = "${card}"
+}]
+`;
+  const l4 = pools('two-zones', 'g2-standard-4', 'nvidia-l4', 'us-central1-a, us-central1-b');
+  const t4 = pools('one-of-two', 'n1-standard-16', 'nvidia-tesla-t4', 'us-central1-a');
+  const { folder } = repository({
+    'main.tf': `module "gke" {\n  node_pools = ${l4}}\nmodule "other" {\n  node_pools = ${t4}}\n`,
+    'vars/prod.tfvars': `gpu_pools = ${l4.replace('two-zones', 'of-module')}`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // 2 in each of two zones: 4 × 0.706832. The price list has n1-standard-16 only with two T4.
+  expect(stdout).toBe(
+    'Node pools, not in the totals:\n' +
+      '  main.tf:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n\n' +
+      '0 workloads, 1 node pool\n',
+  );
+  const { folder: alone } = repository({ 'prod.tfvars': `gpu_pools = ${l4}` });
+  expect((await runCli(['cost', '--no-color'], { cwd: alone })).stdout).toContain(
+    '  prod.tfvars:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n',
+  );
+});

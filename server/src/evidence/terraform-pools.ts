@@ -19,11 +19,14 @@ export interface TerraformBlock {
 /** More pools in one file are generated. */
 const maxPools = 200;
 
-/** The blocks of a file of Terraform that may describe pools: resources of pools, and maps of pools that a module gets. */
-export function terraformBlocks(text: string): readonly TerraformBlock[] {
+/**
+ * The blocks of a file of Terraform that may describe pools: resources of pools, and maps of pools that a module gets.
+ * @param isVariables the file sets variables, which may be such maps
+ */
+export function terraformBlocks(text: string, isVariables = false): readonly TerraformBlock[] {
   if (!namesMachines(text)) return [];
   const found: TerraformBlock[] = [];
-  const blocks = readHcl(text);
+  const blocks = readHcl(isVariables ? `locals {\n${text}\n}` : text);
   const groups = blocks.filter(({ labels: [kind = ''] }) => isPool.test(kind));
   const templates = new Set(groups.map(({ body }) => templateOf(body)));
   for (const { type, labels, body } of blocks) {
@@ -161,8 +164,8 @@ export interface TerraformRegion {
   readonly cloud: Provider;
   /** The cluster takes precedence over the provider. */
   readonly by: 'cluster' | 'provider';
-  /** As written, with variables; null: unknown. */
-  readonly place: string | Template | null;
+  /** As written, with variables; null: unknown; undefined: the cluster states none. */
+  readonly place: string | Template | null | undefined;
 }
 
 const cloudOfWord = table<Provider>({ aws: 'aws', google: 'gcp', azurerm: 'azure' });
@@ -171,6 +174,10 @@ const cloudOfWord = table<Provider>({ aws: 'aws', google: 'gcp', azurerm: 'azure
 export function terraformRegions(text: string): readonly TerraformRegion[] {
   if (!statesRegions(text)) return [];
   return readHcl(text).flatMap(({ type, labels: [label = ''], body }): TerraformRegion | readonly TerraformRegion[] => {
+    const source = body.get('source');
+    const [, owner] = (type === 'module' && typeof source === 'string' && clusterModule.exec(source)) || [];
+    const ofModule = cloudOfWord[owner ?? ''];
+    if (ofModule !== undefined) return { cloud: ofModule, by: 'cluster', place: undefined };
     const cloud = cloudOfWord[label.split(/[-_]/, 1)[0] ?? ''];
     const isProvider = type === 'provider' && !body.has('alias');
     if (cloud === undefined || !(isProvider || (type === 'resource' && isCluster.test(label)))) return [];
@@ -178,7 +185,7 @@ export function terraformRegions(text: string): readonly TerraformRegion[] {
       const field = body.get(key);
       return field === undefined ? [] : [field];
     });
-    if (stated === undefined) return [];
+    if (stated === undefined) return isProvider ? [] : { cloud, by: 'cluster', place: undefined };
     const place = typeof stated === 'string' || isTemplateText(stated) ? stated : null;
     return { cloud, by: isProvider ? 'provider' : 'cluster', place };
   });
@@ -186,9 +193,12 @@ export function terraformRegions(text: string): readonly TerraformRegion[] {
 
 const isCluster = /_(?:kubernetes|container|eks)_cluster$/;
 
+/** `terraform-aws-modules/eks/aws`. */
+const clusterModule = /^[\w.-]+\/(?:eks|kubernetes-engine|aks)\/(aws|google|azurerm)\b/;
+
 /** Whether a text can state regions. */
 export function statesRegions(text: string): boolean {
-  return /\bprovider\s{1,9}"|_cluster"/.test(text);
+  return /\bprovider\s{1,9}"|_cluster"|\/(?:eks|kubernetes-engine|aks)\//.test(text);
 }
 
 /** The zone or region of a cloud by all statements of a folder and its values; null if it is unknown, or if there are several regions. */
@@ -197,10 +207,10 @@ export function placeBy(
   cloud: Provider,
   values: TerraformValues = noValues,
 ): string | null {
-  const about = statements.filter((one) => one.cloud === cloud);
+  const about = statements.filter((one) => one.cloud === cloud && one.place !== undefined);
   const clusters = about.filter(({ by }) => by === 'cluster');
   const places = (clusters.length > 0 ? clusters : about).map(({ place }) => {
-    const text = filledWith(place, values);
+    const text = filledWith(place ?? null, values);
     // Azure's regions are also written as `West Europe`.
     return typeof text === 'string' ? text.toLowerCase().replaceAll(' ', '') : null;
   });

@@ -1,6 +1,7 @@
 import { isGpuLabel } from '../catalog/index.ts';
 import { either, wordSet } from '../catalog/word-patterns.ts';
 import { onMachines } from '../evidence/machine-templates.ts';
+import { isVariables } from '../evidence/terraform-values.ts';
 import { tolerates } from '../fleet/tolerations.ts';
 import type { CloudSign } from '../model/cloud-sign.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
@@ -12,7 +13,8 @@ import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
 import { isInNodesFolder } from './nodes-folder.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
-import { terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
+import { isTerraform } from './terraform.ts';
+import { cloudOfClusters, terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
 /** The kinds on which the pools of a landing depend. */
@@ -40,10 +42,11 @@ export function landingOf(
   return found && (isAll ? found : { ...found, isElsewhere: true });
 }
 
-/** The cloud of all pools: one repository is mostly about one cloud, whatever its folders. */
+/** The cloud of all pools, or without any, of all clusters in Terraform: one repository is mostly about one cloud, whatever its folders. */
 export function cloudOfPools(workspace: Workspace): CloudSign | undefined {
   workspace.dependOn(poolKinds);
-  return poolsIn(workspace).cloud();
+  const pools = poolsIn(workspace);
+  return pools.all.length > 0 ? pools.cloud() : cloudOfClusters(workspace);
 }
 
 /** The pools with accelerators that one file describes. */
@@ -117,16 +120,17 @@ function poolsIn(workspace: Workspace): Pools {
   const before = known.get(workspace);
   if (before?.stamp === stamp) return before.pools;
   const folders = terraformFolders(workspace);
-  const all = poolKinds.flatMap((kind) =>
-    workspace.objects(kind, anyObject, '').all.flatMap((found) =>
-      (factsAs(found.object, 'pools') ?? terraformPools(found, folders)).flatMap(
-        (described): Pool | readonly Pool[] => {
-          const pool = withMachines(described, found.object.namespace, { ...found, workspace });
-          return pool === undefined ? [] : { ...found, pool: withDisk(pool, { ...found, workspace }) };
-        },
-      ),
+  const found = poolKinds.flatMap((kind) =>
+    workspace.objects(kind, anyObject, '').all.flatMap((one) =>
+      (factsAs(one.object, 'pools') ?? terraformPools(one, folders)).flatMap((described): Pool | readonly Pool[] => {
+        const pool = withMachines(described, one.object.namespace, { ...one, workspace });
+        return pool === undefined ? [] : { ...one, pool: withDisk(pool, { ...one, workspace }) };
+      }),
     ),
   );
+  // What a file of variables sets becomes pools by other files, if these are here.
+  const stated = found.filter(({ fileName }) => !isVariables(fileName));
+  const all = stated.some(({ fileName }) => isTerraform(fileName)) ? stated : found;
   const byLabel = new Map<string, Pool[]>();
   for (const one of all) {
     for (const [key, value] of Object.entries(one.pool.labels)) {

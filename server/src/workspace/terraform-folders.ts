@@ -11,6 +11,7 @@ import {
   type TerraformValues,
   valuesOfFolder,
 } from '../evidence/terraform-values.ts';
+import type { CloudSign } from '../model/cloud-sign.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { factsAs } from './named.ts';
 import { terraformKind, terraformRegionKind, terraformValuesKind } from './terraform.ts';
@@ -34,6 +35,16 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
   const folder = folderOf(key);
   const placeOf = (cloud: Provider) => folders.placeOf(folder, cloud);
   return block ? terraformPoolsOf(block, folders.valuesOf(folder), placeOf) : [];
+}
+
+/** The cloud of all clusters. Their files state no GPU pools, and their regions may be those of other clusters. */
+export function cloudOfClusters(workspace: Workspace): CloudSign | undefined {
+  const stated = workspace
+    .objects(terraformRegionKind, anyObject, '')
+    .all.flatMap(({ object }) => factsAs(object, 'regions') ?? []);
+  const [provider, ...others] = new Set(stated.flatMap(({ cloud, by }) => (by === 'cluster' ? [cloud] : [])));
+  if (provider === undefined || others.length > 0) return undefined;
+  return { provider, region: null, text: 'cluster in Terraform' };
 }
 
 /** Modules that use modules, and so on: more levels are a circle. */
