@@ -236,9 +236,12 @@ test('pools of a module: zones in one text, machines that the price list has onl
   // 2 in each of two zones: 4 × 0.706832. The price list has n1-standard-16 only with two T4.
   expect(stdout).toBe(
     'Node pools, not in the totals:\n' +
-      '  main.tf:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n\n' +
-      '0 workloads, 1 node pool\n',
+      '  main.tf:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n' +
+      '  main.tf:1  one-of-two · n1-standard-16 · price unknown\n\n' +
+      '0 workloads, 2 node pools\n',
   );
+  const json = await runCli(['cost', '--no-color', '--format', 'json'], { cwd: folder });
+  expect(JSON.parse(json.stdout).nodePools).toMatchObject([{ name: 'two-zones' }]);
   const { folder: alone } = repository({ 'prod.tfvars': `gpu_pools = ${l4}` });
   expect((await runCli(['cost', '--no-color'], { cwd: alone })).stdout).toContain(
     '  prod.tfvars:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n',

@@ -31,6 +31,7 @@ const savingFields = ['workload', 'message', 'hourly', 'fix', 'path', 'line'] as
 const poolFields = ['path', 'line', 'name', 'nodeHourly', 'nodes', 'limitHourly'] as const;
 
 export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCosts): CostReportJson {
+  const priced = pools.filter(({ nodeHourly }) => nodeHourly !== null);
   return {
     version: 1,
     currency: 'USD',
@@ -44,6 +45,6 @@ export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCos
     increase: null,
     savings: savings.map((saving) => pick(saving, savingFields)),
     priceBasis: basis ?? null,
-    ...(pools.length === 0 ? {} : { nodePools: pools.map((pool) => pick(pool, poolFields)) }),
+    ...(priced.length === 0 ? {} : { nodePools: priced.map((pool) => pick(pool, poolFields)) }),
   };
 }
