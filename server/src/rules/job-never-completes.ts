@@ -1,23 +1,28 @@
 import { imageOf, imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { recognizeProgram } from '../command/programs.ts';
-import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from '../command/shell.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { programWords } from '../command/wrappers.ts';
-import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
+import { once } from '../model/once.ts';
 import { processInput } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
-import { getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A server beside the work of a Job keeps its pod, and the GPUs, when the work has ended.
+ * A container that never exits keeps the pod of a Job, and the GPUs, when the work has ended.
  *
  * ## Why
  *
- * A pod completes when all its containers have ended. A server never ends: the client, benchmark or training next to it finishes, but the pod
- * stays Running, the Job never completes, and the scheduler counts the pod's GPUs as taken. Init containers with `restartPolicy: Always`
+ * A pod completes when all its containers have ended. A server, an exporter of metrics or a container that sleeps never ends: the client,
+ * benchmark or training next to it finishes, but the pod stays Running, the Job never completes, and the pod's GPUs stay taken. Init containers with `restartPolicy: Always`
  * (native sidecars, Kubernetes 1.29) start before the work and are stopped after it.
  *
  * ```yaml invalid
@@ -87,38 +92,72 @@ export default defineRule({
     const { workload, podSet, report } = context;
     const { kind, apiVersion, partial } = workload;
     if ((kind !== 'Job' && kind !== 'CronJob') || groupOf(apiVersion) !== 'batch' || partial) return;
-    if (container.type !== 'app' || podSet.containers.length < 2) return;
-    const held = podSet.containers.flatMap((one) => (one.type === 'init' ? [] : knownRequests(one)));
-    if (held.length === 0 || !staysUp(container) || isEnded(context)) return;
-    const others = podSet.containers.filter((one) => one !== container && one.type === 'app');
-    const work = others.find((one) => !staysUp(one));
-    if (work === undefined || others.some(mayEndOthers)) return;
-    const [name, ended] = [shorten(container.name, 20), shorten(work.name, 20)];
+    if (container.type !== 'app' || podSet.containers.length < 2 || podSet.pods.max === 0 || isExempt(workload)) return;
+    const held = heldOf(podSet);
+    if (held.length === 0 || isEnded(context) || hasHiddenWords(container)) return;
+    const staying = stayingOf(container, context);
+    const work = staying && workBeside(container, context);
+    if (staying === undefined || work === undefined) return;
+    const [name, other] = [shorten(nameOf(container) ?? 'A container', 30), shorten(nameOf(work) ?? 'the work', 20)];
     report({
-      message: `${name} never exits: after ${ended}, the Job keeps ${shorten(requestWords(held), 30)}; make ${name} an init container with restartPolicy: Always`,
-      span: spanOf(getIn(container.at, 'name') ?? container.at),
+      message: `${name} never exits: after ${other}, the Job keeps ${shorten(requestWords(held), 30)}; make it an init container with restartPolicy: Always`,
+      span: staying,
     });
   },
 });
+
+/** What the pod keeps while any of its containers runs. */
+const heldOf = once((podSet: PodSet) =>
+  podSet.containers.flatMap((one) => (one.type === 'init' ? [] : knownRequests(one))),
+);
 
 /** Whether something ends the pod although a container runs on, or may. */
 function isEnded({ workload: { manifest }, podSet: { pod } }: PodSetContext): boolean {
   if (['containers', 'initContainers'].some((key) => isUnseen(getIn(pod, key))) || isIncomplete(pod)) return true;
   const spec = getIn(manifest.root, 'spec');
   const owners = [pod, spec, getIn(spec, 'jobTemplate', 'spec')];
+  // With one process namespace, the main program can stop its helpers.
   return owners.some((owner) =>
     ['activeDeadlineSeconds', 'shareProcessNamespace', 'managedBy'].some((key) => getIn(owner, key) !== undefined),
   );
 }
 
-/** Whether a container certainly runs a server in the foreground until somebody stops it. */
-function staysUp(container: Container): boolean {
-  const { command, args, image, at } = container;
-  if ([...command, ...args].some((word) => isTemplated(word.at) || isIncomplete(word.at.parent))) return false;
-  if (['command', 'args'].some((key) => isUnseen(getIn(at, key)))) return false;
+function hasHiddenWords({ command, args, at }: Container): boolean {
+  const isHidden = [...command, ...args].some((word) => isTemplated(word.at) || isIncomplete(word.at.parent));
+  return isHidden || ['command', 'args'].some((key) => isUnseen(getIn(at, key)));
+}
+
+/** Another container that ends, if none may end the others. */
+const worksOf = once((podSet: PodSet): readonly Container[] => {
+  const apps = podSet.containers.filter(({ type }) => type === 'app');
+  return apps.some(mayEndOthers) ? [] : apps.filter((one) => !staysUp(one));
+});
+
+function workBeside(container: Container, { podSet }: PodSetContext): Container | undefined {
+  return worksOf(podSet).find((one) => one !== container);
+}
+
+/** Where a container says that it runs until somebody stops it. */
+function stayingOf(container: Container, { document }: PodSetContext): Span | undefined {
+  const { command, args, at } = container;
+  const waiting = isEndless(container) ? findWaiting(processInput(container)) : undefined;
+  // One that waits with a GPU of its own is reported as such.
+  if (waiting !== undefined && knownRequests(container).length > 0) return undefined;
+  const words = waiting?.words ?? follower(container);
+  if (words !== undefined) return spanOfWords(document, [...command, ...args], words);
+  if (!staysUp(container)) return undefined;
+  return spanOf(getIn(at, 'name') ?? at);
+}
+
+/** Whether a container certainly runs until somebody stops it: a server in the foreground, an exporter, a wait without an end. */
+const staysUp = once((container: Container): boolean => {
+  const { command, args, image } = container;
   const [first] = args;
-  if (command.length === 0 && (first === undefined || first.value.startsWith('-') || isDaemon(container)))
-    return image !== undefined && !isTemplated(image.at) && (isDaemon(container) || isServerImage(image.value));
+  if (command.length === 0 && image !== undefined && !isTemplated(image.at)) {
+    if (isDaemon(image.value)) return true;
+    if (first === undefined || first.value.startsWith('-')) return isServerImage(image.value);
+  }
+  if (isEndless(container) || follower(container) !== undefined) return true;
   const input = processInput(container);
   const { statements } = readCommandLine(input.command, input.args, input.env);
   const last = statements.at(-1);
@@ -126,11 +165,40 @@ function staysUp(container: Container): boolean {
   const commands = allCommands(statements);
   const isSimple = commands.every(({ background, words }) => !background && baseName(words[0]?.text ?? '') !== 'trap');
   return isSimple && isServer(last);
+});
+
+function isEndless(container: Container): boolean {
+  const waiting = findWaiting(processInput(container));
+  return waiting?.kind === 'only-waits' && waiting.seconds === Number.POSITIVE_INFINITY;
 }
 
-function isDaemon({ image }: Container): boolean {
-  return daemons.has(baseName(imageParts(image?.value ?? '').repository));
+/** The end of a command that prints a file as it grows: `tail -F /logs/train.log`. */
+function follower(container: Container): readonly [Word, Word] | undefined {
+  const { command, args, env } = processInput(container);
+  const last = readCommandLine(command, args, env).statements.at(-1);
+  const words = last?.kind === 'command' ? last.words : [];
+  const [first, end] = [words[0], words.at(-1)];
+  const isTail =
+    words.some(({ text }) => /^(?:-[a-z0-9]*f|--follow.*)$/i.test(text)) && baseName(first?.text ?? '') === 'tail';
+  // With --pid it ends with the work.
+  return isTail && first && end && !words.some(({ text }) => text.startsWith('--pid')) ? [first, end] : undefined;
 }
+
+/** Whether an image is that of a daemon, or serves metrics: `node-exporter`. An exporter of models ends. */
+function isDaemon(image: string): boolean {
+  const name = baseName(imageParts(image).repository);
+  if (daemons.has(name)) return true;
+  const words = wordsOf(name);
+  return words.at(-1) === 'exporter' && words.some((word) => measured.has(word));
+}
+
+const measured = wordSet('node dcgm gpu nvidia rocm amd process statsd metrics prometheus cgroup');
+
+/** Programs, and images of the same name, that serve the work beside them. */
+const daemons = wordSet(
+  'cloud-sql-proxy cloud_sql_proxy gce-proxy envoy fluent-bit fluentd memcached minio mongo mongod nginx postgres promtail qdrant redis',
+  'redis-server tensorboard weaviate',
+);
 
 /** An image that is known by its name, not only by a word in it. */
 function isServerImage(image: string): boolean {
@@ -142,20 +210,15 @@ function isServer(command: SimpleCommand): boolean {
   // `timeout` ends the server.
   if (command.words.some(({ text }) => baseName(text) === 'timeout')) return false;
   const found = recognizeProgram([command]);
-  return found === undefined ? daemons.has(baseName(programWords(command)[0] ?? '')) : isStaying(found);
+  if (found === undefined) return daemons.has(baseName(programWords(command)[0] ?? ''));
+  return found.confidence === 'certain' && (found.use === 'serving' || found.use === 'interactive');
 }
-
-function isStaying({ use, confidence }: { readonly use: string | null; readonly confidence: string | null }): boolean {
-  return confidence === 'certain' && (use === 'serving' || use === 'interactive');
-}
-
-/** Programs, and images of the same name, that serve the work beside them. */
-const daemons = wordSet(
-  'cloud-sql-proxy cloud_sql_proxy gce-proxy dcgm-exporter envoy fluent-bit fluentd memcached minio mongo mongod nginx node-exporter postgres',
-  'promtail qdrant redis redis-server tensorboard weaviate',
-);
 
 /** What ends another container: a signal, its deletion, or a request that it quits. */
 function mayEndOthers({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /kill|kubectl|quit|shutdown|exit_on|terminate/i.test(value));
+}
+
+function nameOf({ at }: Container): string | undefined {
+  return asText(getIn(at, 'name'));
 }
