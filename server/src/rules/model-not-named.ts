@@ -94,6 +94,10 @@ export default defineRule({
 
 const effects: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM has no --model: it serves its small default model instead of yours'],
+  [
+    'text-generation-launcher',
+    'text-generation-inference has no --model-id: it serves its small default model instead of yours',
+  ],
   ['sglang', 'SGLang requires --model-path: without it, the server exits'],
 ]);
 
@@ -148,5 +152,6 @@ function mayName({ at, env, scripts }: Container): boolean {
 /** Whether the entrypoint of an image is only the server. */
 function isOfficial(image: string): boolean {
   const { repository } = imageParts(image);
-  return /^(?:docker\.io\/)?vllm\/vllm-openai$|^registry\.redhat\.io\/rh(?:oai|aiis)\/vllm/.test(repository);
+  const official = /^(?:docker\.io\/)?vllm\/vllm-openai$|^registry\.redhat\.io\/rh(?:oai|aiis)\/vllm/;
+  return official.test(repository) || repository === 'ghcr.io/huggingface/text-generation-inference';
 }
