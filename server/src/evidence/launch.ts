@@ -108,7 +108,8 @@ function devicesOfPod(container: Container, { containers, accelerators }: PodSet
   const [devices, ...more] = accelerators.filter(isRequested);
   if (only?.at !== container.at || others.length > 0 || more.length > 0) return undefined;
   const { kind } = devices?.requested ?? {};
-  return devices?.at !== undefined && (kind === 'resource' || kind === 'field') ? devices : undefined;
+  const isGiven = kind === 'resource' || kind === 'field' || kind === 'annotation';
+  return devices?.at !== undefined && isGiven ? devices : undefined;
 }
 
 /** GPUs are used by one process per device; TPUs and Neuron devices hold several cores. */

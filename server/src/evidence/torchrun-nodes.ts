@@ -17,6 +17,11 @@ export function isNodeCount(flag: Flag): boolean {
   return !flag.dynamic && /^(?:nnodes|n nodes|num nodes|num machines)$/.test(words);
 }
 
+/** Whether a flag says where the nodes of a launch meet. */
+export function meetsNodes({ name }: Flag): boolean {
+  return /^(?:rdzv|master|standalone)/.test(name);
+}
+
 /** The words of a torchrun that starts a group of one node, in a script that reads nothing about other nodes. */
 export function launchAlone({ command, args, env }: ProcessInput): readonly [Word, Word] | undefined {
   const text = [...command, ...args].join('\n');
@@ -26,9 +31,7 @@ export function launchAlone({ command, args, env }: ProcessInput): readonly [Wor
     const own = ownWords(launch);
     const [first] = own;
     const last = own.at(-1);
-    const joins = readFlags(own).some(
-      (flag) => isNodeCount(flag) || /^(?:rdzv|master|node|standalone)/.test(flag.name),
-    );
+    const joins = readFlags(own).some((flag) => isNodeCount(flag) || meetsNodes(flag) || flag.name.startsWith('node'));
     // A variable that is not the value of a flag may hold further flags.
     const isOpen = own.some((word, index) => word.text.startsWith('$') && !own[index - 1]?.text.startsWith('--'));
     if (first !== undefined && last !== undefined && !joins && !isOpen) return [first, last];

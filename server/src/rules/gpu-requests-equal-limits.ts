@@ -1,6 +1,9 @@
+import { isListedContainer } from '../model/pod.ts';
+import { lowerQuantity } from '../model/quantity.ts';
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isKnown, isWhole, replaceQuantities } from '../rewrite/quantities.ts';
-import { keySpanOf } from '../yaml/cursor.ts';
+import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -9,7 +12,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Accelerators cannot be overcommitted, so the request must equal the limit. The API server rejects the pod otherwise ("must be equal to
- * nvidia.com/gpu limit").
+ * nvidia.com/gpu limit"). The same is true of every resource with the name of a vendor, such as network devices.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,7 +59,7 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
   container(container, { document, report }) {
-    for (const { limit, request, resource } of container.accelerators) {
+    for (const { limit, request, resource } of [...container.accelerators, ...otherRequests(container)]) {
       if (limit === undefined || request === undefined || !isKnown(limit) || !isKnown(request)) continue;
       // gpu-quantity-whole reports counts that are not whole.
       if (!isWhole(limit) || !isWhole(request) || limit.value === request.value) continue;
@@ -79,3 +82,24 @@ export default defineRule({
     }
   },
 });
+
+/** What a container requests of the other extended resources: networks, and accelerators by names that no device plugin offers. */
+function otherRequests({
+  at,
+  resources,
+  accelerators,
+}: Container): readonly Pick<AcceleratorRequest, 'limit' | 'request' | 'resource'>[] {
+  if (!isListedContainer(at)) return [];
+  const known = new Set(accelerators.map(({ resource }) => resource));
+  return entries(getIn(resources, 'limits')).flatMap((limit) => {
+    const resource = keyOf(limit);
+    const request = isExtended(resource) && !known.has(resource) ? getIn(resources, 'requests', resource) : undefined;
+    return request === undefined ? [] : [{ resource, limit: lowerQuantity(limit), request: lowerQuantity(request) }];
+  });
+}
+
+/** https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources */
+function isExtended(name: string): boolean {
+  const domain = name.slice(0, Math.max(name.indexOf('/'), 0));
+  return domain !== '' && domain !== 'kubernetes.io' && !domain.endsWith('.kubernetes.io');
+}

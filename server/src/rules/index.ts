@@ -155,6 +155,7 @@ import sharedRequestMany from './shared-request-many.ts';
 import sharingConfig from './sharing-config.ts';
 import shellArgumentsIgnored from './shell-arguments-ignored.ts';
 import shmMissing from './shm-missing.ts';
+import sparkInvalid from './spark-invalid.ts';
 import spotCandidate from './spot-candidate.ts';
 import spotGracePeriod from './spot-grace-period.ts';
 import spotNoRetry from './spot-no-retry.ts';
@@ -339,6 +340,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['sharing-config', sharingConfig],
   ['shell-arguments-ignored', shellArgumentsIgnored],
   ['shm-missing', shmMissing],
+  ['spark-invalid', sparkInvalid],
   ['spot-candidate', spotCandidate],
   ['spot-grace-period', spotGracePeriod],
   ['spot-no-retry', spotNoRetry],

@@ -80,20 +80,27 @@ export default defineRule({
       !isAlone(container, podSet, workload)
     )
       return;
-    if (mayName(container)) return;
     const server = soleServer(container);
+    // The entrypoint of its image reads no variable.
+    const isVllm = server?.program === 'vllm' && server.byImage && isOfficial(image.value) && command.length === 0;
+    if (mayName(container, isVllm)) return;
     const effect = effects.get(server?.program ?? '');
     if (server === undefined || effect === undefined || (server.byImage && !isOfficial(image.value))) return;
     if (readFlags(server.command?.words ?? []).some(({ name, dynamic }) => dynamic || name === 'config')) return;
     if (server.command?.words.some(({ dynamic }) => dynamic) === true) return;
     const { unknown } = servedModel(container, workload);
-    if (unknown?.kind !== 'unnamed' || unknown.detail !== null) return;
+    const isBare = isVllm && args.length === 0;
+    if (!isBare && (unknown?.kind !== 'unnamed' || unknown.detail !== null)) return;
     report({ message: effect, span: spanOf((args[0] ?? command[0] ?? image).at) });
   },
 });
 
 const effects: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM has no --model: it serves its small default model instead of yours'],
+  [
+    'text-generation-launcher',
+    'text-generation-inference has no --model-id: it serves its small default model instead of yours',
+  ],
   ['sglang', 'SGLang requires --model-path: without it, the server exits'],
 ]);
 
@@ -135,18 +142,19 @@ function namesSource(word: string): boolean {
   return /model|repo|store|config/i.test(name) && name.replace('-', '_') !== 'model_name';
 }
 
-function mayName({ at, env, scripts }: Container): boolean {
+function mayName({ at, env, scripts }: Container, readsNothing: boolean): boolean {
   return (
-    getIn(at, 'envFrom') !== undefined ||
+    (!readsNothing && getIn(at, 'envFrom') !== undefined) ||
     scripts.length > 0 ||
     // A word in the place of a list stands for what a program inserts.
     ['command', 'args'].some((key) => (getIn(at, key)?.node.kind ?? 'seq') !== 'seq') ||
-    env.some(({ name }) => /model|config|args|^$/i.test(name))
+    (!readsNothing && env.some(({ name }) => /model|config|args|^$/i.test(name)))
   );
 }
 
 /** Whether the entrypoint of an image is only the server. */
 function isOfficial(image: string): boolean {
   const { repository } = imageParts(image);
-  return /^(?:docker\.io\/)?vllm\/vllm-openai$|^registry\.redhat\.io\/rh(?:oai|aiis)\/vllm/.test(repository);
+  const official = /^(?:docker\.io\/)?vllm\/vllm-openai$|^registry\.redhat\.io\/rh(?:oai|aiis)\/vllm/;
+  return official.test(repository) || repository === 'ghcr.io/huggingface/text-generation-inference';
 }

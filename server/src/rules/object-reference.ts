@@ -1,5 +1,6 @@
 import { nearestOfFew } from '../catalog/spelling.ts';
 import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { disksWithoutVolume } from '../evidence/machine-disks.ts';
 import { lostNames } from '../evidence/own-names.ts';
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
@@ -91,6 +92,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * - [JobSet: its webhook](https://github.com/kubernetes-sigs/jobset/blob/main/pkg/webhooks/jobset_webhook.go)
  * - [Argo Workflows: DAG](https://argo-workflows.readthedocs.io/en/latest/walk-through/dag/)
  * - [Tekton: runAfter](https://tekton.dev/docs/pipelines/pipelines/#using-the-runafter-field)
+ * - [KubeVirt: disks and volumes](https://kubevirt.io/user-guide/storage/disks_and_volumes/)
  * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
  * - [Kubernetes: selector of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#selector)
  * - [app-template: volume mounts](https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/container/fields/_volumeMounts.tpl)
@@ -106,6 +108,14 @@ export default defineRule({
     checkNames(workload, context);
     if (hasAllContainers(workload)) checkChartMounts(manifest.root, context);
     if (group === 'apps') checkSelector(workload, context);
+    for (const { pod } of group === 'kubevirt.io' ? workload.podSets : []) {
+      for (const name of disksWithoutVolume(manifest.root, pod)) {
+        context.report({
+          message: `Disk ${shorten(asText(name) ?? '', 60)} has no volume of its name: KubeVirt rejects the virtual machine`,
+          span: spanOf(name),
+        });
+      }
+    }
     if (group === 'batch' && kind === 'CronJob') {
       checkJobSelector(getIn(manifest.root, 'spec', 'jobTemplate', 'spec'), context);
     }

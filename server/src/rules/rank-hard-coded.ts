@@ -5,13 +5,15 @@ import { plural } from '../cost/money.ts';
 import { processInput } from '../evidence/launch.ts';
 import { fixedLocalRank } from '../evidence/local-rank.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
+import { repeatedRank, startsTogether } from '../evidence/task-ranks.ts';
 import { isNodeCount, launchAlone, ownFlags } from '../evidence/torchrun-nodes.ts';
+import { unmetMessage, unmetNodes } from '../evidence/unmet-nodes.ts';
 import { groupsOf } from '../model/kinds/groups.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -29,7 +31,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * On machines of SkyPilot and dstack, torchrun without `--nnodes` trains the same model once on each machine.
  *
  * torchrun takes rank 0 and meets at its own localhost if a command has neither a rank nor a rendezvous. It reads `PET_NODE_RANK` and
- * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`.
+ * `PET_MASTER_ADDR`, but not `RANK` and `MASTER_ADDR`. Volcano's `VC_TASK_INDEX` starts at 0 in each task of a job.
  *
  * `LOCAL_RANK` is the GPU of one process: fixed in a container with several GPUs, it leaves all but one of them idle.
  *
@@ -82,7 +84,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group. A missing rank
- * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets and StatefulSets.
+ * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets, StatefulSets and Volcano's Jobs.
  * The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
  * gets an empty rank.
  *
@@ -104,11 +106,13 @@ export default defineRule({
         span: spanOf(local.value.at),
       });
     }
+    if (checkTasks(container, context)) return;
     const groups = groupsOf(workload);
     const pods = podSet.pods.min === null || groups === null ? null : podSet.pods.min / Math.max(groups, 1);
     if (pods === null || pods < 2 || container.type !== 'app' || isExempt(workload)) return;
-    if (kindOf(workload).sameScript === true) checkAlone(container, pods, context);
+    if (kindOf(workload).sameScript === true) checkAlone(container, pods, 'nodes', context);
     if (workload.partial) return;
+    if (startsTogether(workload)) checkAlone(container, pods, 'pods', context);
     if (container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
     const index = missingIndex(container, context);
     if (index !== undefined) {
@@ -139,24 +143,46 @@ export default defineRule({
       });
       return;
     }
-    const nodes = missingRank(container, context);
+    const nodes = unmetNodes(container, context.document, workload);
     if (nodes === undefined) return;
-    context.report({
-      severity: 'error',
-      message: `torchrun ${shorten(nodes.text, 30)} has no node rank and no rendezvous: each of the ${pods} pods waits for the others at its own localhost`,
-      span: nodes.span,
-    });
+    context.report({ severity: 'error', message: unmetMessage(nodes, pods), span: nodes.span });
   },
 });
 
+/** Reports tasks that form one group, in which each pod has only the index in its own task; whether it reported any. */
+function checkTasks(container: Container, context: PodSetContext): boolean {
+  const { document, podSet, workload, report } = context;
+  if (kindOf(workload).tasks !== true || container.type !== 'app' || container.accelerators.length === 0) return false;
+  const repeated = repeatedRank(container, podSet, workload);
+  const span = repeated && spanOfWords(document, [...container.command, ...container.args], repeated.words);
+  if (repeated !== undefined && span !== undefined) {
+    report({
+      severity: 'error',
+      message: `${shorten(repeated.text, 40)} starts at 0 in each task: ${shorten(repeated.tasks, 40)} both have rank ${repeated.rank}, so the job never starts`,
+      span,
+    });
+    return true;
+  }
+  const total = workload.podSets.reduce((sum, { pods }) => sum + (pods.min ?? 0), 0);
+  const nodes = workload.podSets.length > 1 && total > 1 ? unmetNodes(container, document, workload) : undefined;
+  if (nodes === undefined) return false;
+  report({ severity: 'error', message: unmetMessage(nodes, total), span: nodes.span });
+  return true;
+}
+
 /** Reports torchrun on machines that all run the same script, if nothing tells it of the other machines. */
-function checkAlone(container: Container, nodes: number, { document, podSet, report }: PodSetContext): void {
+function checkAlone(
+  container: Container,
+  nodes: number,
+  what: 'nodes' | 'pods',
+  { document, podSet, report }: PodSetContext,
+): void {
   if (podSet.accelerators.length === 0) return;
   const words = launchAlone(processInput(container));
   const span = words && spanOfWords(document, [...container.command, ...container.args], words);
   if (span === undefined) return;
   report({
-    message: `torchrun without --nnodes trains alone on each of the ${nodes} nodes: all of them do the same work`,
+    message: `torchrun without --nnodes trains alone on each of the ${nodes} ${what}: all of them do the same work`,
     span,
   });
 }
@@ -217,27 +243,6 @@ function localMaster(container: Container, { document }: PodSetContext): Rank | 
 }
 
 const isLocal = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
-
-/** The number of nodes of a launch by torchrun whose pods are all node 0. */
-function missingRank(container: Container, { document, workload }: PodSetContext): Rank | undefined {
-  if (!/^(?:batch|apps|jobset\.x-k8s\.io)\//.test(workload.apiVersion)) return undefined;
-  const { command, args, env } = processInput(container);
-  const lines = [...container.command, ...container.args];
-  const hasOthers =
-    env.some(({ name }) => name.startsWith('PET_')) || lines.some(({ value }) => value.includes('PET_'));
-  if (hasOthers || items(getIn(container.at, 'envFrom')).length > 0) return undefined;
-  for (const launch of allCommands(readCommandLine(command, args, env).statements)) {
-    const flags = ownFlags(launch);
-    const nodes = flags.find(isNodeCount);
-    if (nodes === undefined || !/^\d{1,5}$/.test(nodes.value ?? '') || Number(nodes.value) < 2) continue;
-    const meets = (flag: Flag) =>
-      meaningOf(flag, 'node-rank') !== undefined || /^(?:rdzv|master|standalone)/.test(flag.name);
-    const last = nodes.valueWord ?? nodes.word;
-    const span = flags.some(meets) ? undefined : spanOfWords(document, lines, [nodes.word, last]);
-    if (span !== undefined) return { text: `--${nodes.name}=${nodes.value}`, span };
-  }
-  return undefined;
-}
 
 function isRankName(name: string): boolean {
   return /^(?:PET_)?(?:NODE_RANK|MACHINE_RANK|GROUP_RANK|RANK)$/.test(name);

@@ -5,13 +5,13 @@ import { wordsOf } from '../command/name-words.ts';
 import { formatDuration } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
-import { likeKind } from '../model/kinds/index.ts';
+import { kindOf, likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -26,7 +26,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * nvidia-smi restarts endlessly, with growing pauses, and its GPU is never released. A Job runs it once. An image such as `nvidia/cuda` or
  * `pytorch/pytorch` without a command starts a shell, which ends at once. Daemons such as `ray start` and `sshd` go to the background:
  * their container ends unless `--block` or `-D` keeps them in the foreground. A Pod without a restartPolicy is restarted in the same way: training
- * starts over, and a server that `timeout` ends comes back.
+ * starts over, and a server that `timeout` ends comes back. So are the pods of a Volcano Job, which never ends then.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -84,6 +84,7 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   wasteful: true,
+  podSet: reportTask,
   container(container, context) {
     const { workload, podSet } = context;
     // A count that the API server rejects is reported by itself.
@@ -110,6 +111,24 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a task of a job that ends with its pods, if the kubelet starts their containers again whenever they end. */
+function reportTask(podSet: PodSetContext['podSet'], { document, workload, report }: PodSetContext): void {
+  const { pod, accelerators, restartPolicy, pods, name } = podSet;
+  if (kindOf(workload).tasks !== true || !ending.has(workload.role) || isExempt(workload)) return;
+  const isOpen = [pod, getIn(pod, 'containers'), pod.parent, pod.parent?.parent].some(isIncomplete);
+  if (restartPolicy !== undefined || accelerators.length === 0 || pods.max === 0 || isOpen) return;
+  const held = podSet.containers.filter((one) => one.accelerators.length > 0);
+  const isTest = workload.role !== 'training' || held.every(({ command, args }) => command.length + args.length === 0);
+  report({
+    severity: isTest ? 'info' : 'warning',
+    message: `restartPolicy defaults to Always: pods of task ${shorten(name, 30)} that end start again, so the job never ends and keeps their accelerators`,
+    span: keySpanOf(getIn(pod, 'containers') ?? pod),
+    fixes: () => [fix('Set restartPolicy to OnFailure', 'unsafe', setKey(document, pod, 'restartPolicy', 'OnFailure'))],
+  });
+}
+
+const ending: ReadonlySet<string> = new Set(['training', 'batch']);
 
 /** Whether the kubelet starts the containers of a Pod again whenever they end. */
 function isRestartedPod({ workload: { kind, apiVersion }, podSet: { pod, restartPolicy } }: PodSetContext): boolean {

@@ -15,7 +15,18 @@ import { groupOf } from '../model/manifest.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
 import type { Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isTemplated, items, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
@@ -88,6 +99,10 @@ export default defineRule({
       for (const place of placesAt(root, `${path}.required.nodeSelectorTerms.*.matchExpressions.*.key`)) {
         checkKey(asText(place) ?? '', place, false, 'No node can mount the volume', context);
       }
+    }
+    for (const at of (labelPaths[kind] ?? []).flatMap((labels) => placesAt(root, labels))) {
+      const isOpen = !isGpuLabel(keyOf(at)) || isIncomplete(at.parent);
+      if (!isOpen) checkValue(keyOf(at), { value: asText(at) ?? '', at }, 'selects', context);
     }
     const pool = groupOf(apiVersion) === 'karpenter.sh' ? poolPaths[kind] : undefined;
     if (pool === undefined) return;
@@ -166,6 +181,12 @@ function checkOffer(key: string, { value, at }: Located<string>, context: RuleCo
     span: spanOf(at),
   });
 }
+
+/** The labels of nodes in objects from which pods get their selectors. */
+const labelPaths = table<readonly string[]>({
+  ResourceFlavor: ['spec.nodeLabels.*'],
+  HardwareProfile: ['spec.nodeSelector.*', 'spec.scheduling.node.nodeSelector.*'],
+});
 
 const consequences = {
   selects: 'The pod stays Pending',

@@ -41,6 +41,8 @@ export interface KindEntry {
   readonly spansPodsIf?: (root: Cursor) => boolean;
   /** All machines run the same script, and nothing but its variables says which of them it runs on. */
   readonly sameScript?: true;
+  /** Each pod knows only its index in its own pod set, and no variable of torchrun. The object ends when its pods have ended. */
+  readonly tasks?: true;
   /** Names of pod sets: one that only waits, and what for, and one whose processes another pod starts. */
   readonly launcher?: Launcher;
   /** The bounds within which an elastic job runs. */

@@ -1,0 +1,63 @@
+import { meaningOf } from '../command/flag-meaning.ts';
+import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asNumber, getIn } from '../yaml/cursor.ts';
+import { isNodeCount, ownFlags } from './torchrun-nodes.ts';
+
+/** A rank that a pod takes from its index in its task, although a pod of another task has it. */
+export interface RepeatedRank {
+  readonly text: string;
+  readonly words: readonly [Word, Word];
+  readonly rank: number;
+  readonly tasks: string;
+}
+
+/** https://volcano.sh/en/docs/env_plugin/ */
+const taskIndex: ReadonlySet<string> = new Set(
+  ['VK_TASK_INDEX', 'VC_TASK_INDEX'].flatMap((name) => [`$${name}`, `\${${name}}`, `$(${name})`]),
+);
+
+/** The rank of a launch by torchrun that is the index in its task alone, if the group has further tasks whose ranks are numbers. */
+export function repeatedRank(container: Container, podSet: PodSet, workload: Workload): RepeatedRank | undefined {
+  const pods = podSet.pods.max;
+  if (pods === null || pods < 1 || workload.podSets.length < 2) return undefined;
+  const own = ranksOf(container).find(({ value, nodes }) => taskIndex.has(value) && nodes > pods);
+  if (own === undefined) return undefined;
+  for (const other of workload.podSets) {
+    const taken = other === podSet ? [] : other.containers.flatMap(ranksOf).map(({ value }) => value);
+    const rank = Number(taken.find((value) => /^\d{1,5}$/.test(value) && Number(value) < pods) ?? -1);
+    if (rank < 0 || other.pods.max === 0) continue;
+    return { ...own, rank, tasks: `${podSet.name} and ${other.name}` };
+  }
+  return undefined;
+}
+
+interface WrittenRank {
+  readonly text: string;
+  readonly value: string;
+  readonly words: readonly [Word, Word];
+  readonly nodes: number;
+}
+
+function ranksOf(container: Container): readonly WrittenRank[] {
+  const { command, args, env } = processInput(container);
+  return allCommands(readCommandLine(command, args, env).statements).flatMap((launch) => {
+    const flags = ownFlags(launch);
+    const nodes = Number(flags.find(isNodeCount)?.value);
+    return flags.flatMap((flag) => {
+      const last = flag.valueWord ?? flag.word;
+      if (!Number.isInteger(nodes) || meaningOf(flag, 'node-rank') === undefined) return [];
+      const text = last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`;
+      return [{ text, value: flag.value ?? '', words: [flag.word, last] as const, nodes }];
+    });
+  });
+}
+
+/** Whether the scheduler starts all pods of a task together or none, so that they are meant to work together. */
+export function startsTogether(workload: Workload): boolean {
+  if (kindOf(workload).tasks !== true) return false;
+  const pods = workload.podSets.reduce((sum, set) => sum + (set.pods.min ?? 0), 0);
+  return pods > 1 && asNumber(getIn(workload.manifest.root, 'spec', 'minAvailable')) === pods;
+}
