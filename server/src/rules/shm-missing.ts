@@ -173,11 +173,15 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
   }
   const { processesPerPod, launcher: role } = kindOf(workload);
   if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
-  if (role === undefined)
-    return inputs
-      .flatMap(findMpiProcesses)
-      .map(launchInPod)
-      .find((text) => text !== undefined);
+  if (role?.driven === undefined) {
+    const hasHosts = container.env.some(({ name }) => /host_?file/i.test(name));
+    return hasHosts
+      ? undefined
+      : inputs
+          .flatMap(findMpiProcesses)
+          .map(launchInPod)
+          .find((text) => text !== undefined);
+  }
   if (role.driven !== podSet.name) return undefined;
   // The first versions of MPIJob had one template, whose command runs in the launcher.
   const { containers } = workload.podSets.find(({ name }) => name === role.waits) ?? podSet;
