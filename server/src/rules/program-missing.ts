@@ -1,6 +1,7 @@
-import { lackingPrograms } from '../catalog/image-programs.ts';
+import { isBareImage, lackingPrograms } from '../catalog/image-programs.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, readCommandLine, type Statement, type Word } from '../command/shell.ts';
+import { missingScript } from '../evidence/missing-script.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
@@ -17,7 +18,7 @@ import { defineRule } from './rule.ts';
  *
  * Small images have few programs: Alpine and BusyBox have no bash, Ollama's image has no curl, and CUDA's images have no Python. A container whose
  * command is such a program never starts, a probe always fails, and a loop that waits for `kubectl` in an init container never ends, while its
- * pod holds its GPUs.
+ * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` needs a volume, or a command that fetches it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -75,7 +76,16 @@ export default defineRule({
     // Launchers with files of their own add programs to the image, and other parts of an object may add volumes.
     if (workload.manifest.apiVersion === '' || workload.partial) return;
     const lacks = lackingPrograms(image.value);
-    if (lacks === undefined || isIncomplete(at) || mayHaveMore(container)) return;
+    const isBare = isBareImage(image.value) && container.type === 'app' && podSet.accelerators.length > 0;
+    if ((lacks === undefined && !isBare) || isIncomplete(at) || mayHaveMore(container)) return;
+    const script = isBare ? missingScript(container, podSet, workload) : undefined;
+    const written = [...container.command, ...container.args];
+    if (script !== undefined && !written.some((line) => isTemplated(line.at))) {
+      const span = spanOfWords(document, written, [script, script]) ?? spanOf(image.at);
+      say(script.text, 'no volume or command brings it, and the container exits', span, 'warning');
+      return;
+    }
+    if (lacks === undefined) return;
     check(container, 'the container never starts', 'the command fails', 'the wait never ends');
     for (const hook of mayBringMore(container) ? [] : hooks) {
       const exec = getIn(at, ...hook, 'exec');
@@ -125,7 +135,7 @@ export default defineRule({
     ) {
       report({
         severity,
-        message: `${shorten(image?.value ?? '', 60)} has no ${baseName(program)}: ${effect}`,
+        message: `${shorten(image?.value ?? '', 60)} has no ${shorten(program.includes('.') ? program : baseName(program), 40)}: ${effect}`,
         span,
       });
     }
