@@ -78,15 +78,9 @@ export default defineRule({
     const lacks = lackingPrograms(image.value);
     const isBare = isBareImage(image.value) && container.type === 'app' && podSet.accelerators.length > 0;
     if ((lacks === undefined && !isBare) || isIncomplete(at) || mayHaveMore(container)) return;
-    const script = isBare ? missingScript(container, podSet, workload) : undefined;
-    const written = [...container.command, ...container.args];
-    if (script !== undefined && !written.some((line) => isTemplated(line.at))) {
-      const span = spanOfWords(document, written, [script, script]) ?? spanOf(image.at);
-      say(script.text, 'no volume or command brings it, and the container exits', span, 'warning');
-      return;
-    }
+    const isFound = check(container, 'the container never starts', 'the command fails', 'the wait never ends');
+    if (isBare && !isFound) checkScript();
     if (lacks === undefined) return;
-    check(container, 'the container never starts', 'the command fails', 'the wait never ends');
     for (const hook of mayBringMore(container) ? [] : hooks) {
       const exec = getIn(at, ...hook, 'exec');
       const isProbe = hook.length === 1;
@@ -95,20 +89,29 @@ export default defineRule({
         check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
     }
 
-    function check(one: Container, starts: string, runs: string, waits: string, exec?: Cursor): void {
+    function check(one: Container, starts: string, runs: string, waits: string, exec?: Cursor): boolean {
       const lines = [...one.command, ...one.args];
       const [first] = one.command;
-      if (lines.some((line) => isTemplated(line.at))) return;
+      if (lines.some((line) => isTemplated(line.at))) return true;
       if (first !== undefined && isIn(first.value)) {
         say(first.value, starts, spanOf(first.at), 'error');
-        return;
+        return true;
       }
       const { command, args, env } = processInput(one);
       const found = firstMissing(readCommandLine(command, args, env).statements, isIn);
-      if (found === undefined) return;
+      if (found === undefined) return false;
       const span = spanOfWords(document, lines, [found.word, found.word]) ?? spanOf(first?.at ?? one.at);
       const isProbe = exec !== undefined && exec.parent?.step !== 'postStart';
       say(found.program, found.waits ? waits : runs, span, found.waits || isProbe ? 'error' : 'warning');
+      return true;
+    }
+
+    /** In images without scripts of their users. */
+    function checkScript(): void {
+      const script = missingScript(container, podSet, workload);
+      if (script === undefined) return;
+      const span = spanOfWords(document, [...container.command, ...container.args], [script, script]) ?? spanOf(at);
+      say(script.text, 'no volume or command brings it, and the container exits', span, 'warning');
     }
 
     /** What the container runs first may install what its probes need. */
