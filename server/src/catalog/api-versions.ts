@@ -52,6 +52,7 @@ const removed = table<readonly [release: number, use: string, changed?: '*']>({
 type Operator = readonly [by: string, use: string, form?: '*' | 'recent'];
 
 const training: Operator = ['the Training Operator', 'kubeflow.org/v1'];
+const firstTraining: Operator = ['the Training Operator', 'kubeflow.org/v1', '*'];
 const mpi: Operator = ['the MPI Operator', 'kubeflow.org/v2beta1', '*'];
 const trainer: Operator = ['Kubeflow Trainer', 'trainer.kubeflow.org/v1alpha1', 'recent'];
 const kueue: Operator = ['Kueue', 'kueue.x-k8s.io/v1beta1', '*'];
@@ -63,6 +64,9 @@ const kserve: Operator = ['KServe', 'serving.kserve.io/v1beta1', '*'];
  * https://github.com/kubeflow/mpi-operator/releases/tag/v0.4.0, https://keda.sh/docs/2.0/migration/, https://karpenter.sh/docs/upgrading/upgrade-guide/.
  */
 const removedByOperators = table<Operator>({
+  'tensorflow.org/v1alpha1/TfJob': ['the Training Operator', 'TFJob of kubeflow.org/v1', '*'],
+  'kubeflow.org/v1alpha1/TFJob': firstTraining,
+  'kubeflow.org/v1alpha1/PyTorchJob': firstTraining,
   'kubeflow.org/v1alpha2/TFJob': training,
   'kubeflow.org/v1beta1/TFJob': training,
   'kubeflow.org/v1beta2/TFJob': training,

@@ -39,12 +39,28 @@ const lacking: readonly { readonly image: string; readonly tag: RegExp; readonly
   { image: 'pytorch/pytorch', tag: /^(?:1\.[5-9]|1\.1|2\.).*-runtime$/, programs: wordSet(clients, 'git wget apk') },
 ];
 
+/** Images that certainly have no scripts of one's own: systems, CUDA, Python and frameworks. */
+const bare = wordSet(
+  'ubuntu debian python nvidia/cuda pytorch/pytorch tensorflow/tensorflow continuumio/miniconda3 continuumio/anaconda3',
+);
+
 /** Names of registries and of the collection of official images, which may be written before the name. */
 const prefixes = /^(?:(?:docker\.io|index\.docker\.io|mirror\.gcr\.io|public\.ecr\.aws\/docker)\/)?(?:library\/)?/;
 
 /** The programs that an image certainly lacks; undefined for all others. */
 export function lackingPrograms(image: string): ReadonlySet<string> | undefined {
-  const { repository, tag = image.includes('@') ? '' : 'latest' } = imageParts(image);
-  const name = repository.replace(prefixes, '').replace(/^nvcr\.io\/(?=nvidia\/cuda$)/, '');
+  const { tag = image.includes('@') ? '' : 'latest' } = imageParts(image);
+  const name = nameOf(image);
   return lacking.find((one) => one.image === name && one.tag.test(tag))?.programs;
+}
+
+/** Whether an image certainly has no scripts of one's own. */
+export function isBareImage(image: string): boolean {
+  return bare.has(nameOf(image));
+}
+
+function nameOf(image: string): string {
+  return imageParts(image)
+    .repository.replace(prefixes, '')
+    .replace(/^nvcr\.io\/(?=nvidia\/cuda$)/, '');
 }

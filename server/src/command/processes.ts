@@ -49,7 +49,9 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
 export interface MpiProcesses extends LocalProcesses {
   /** Whether it may start several per slot. */
   readonly oversubscribes: boolean;
-  /** mpirun with its options and the program that it starts. */
+  /** mpirun, or another program that starts ranks. */
+  readonly program: string;
+  /** The launcher with its options and the program that it starts. */
   readonly line: string;
 }
 
@@ -68,7 +70,9 @@ export function findMpiProcesses(input: ProcessInput): readonly MpiProcesses[] {
       .slice(at)
       .map(({ text }) => text)
       .join(' ');
-    return flag === undefined ? [] : [{ ...processesOf('launch', flag, command), oversubscribes, line }];
+    return flag === undefined
+      ? []
+      : [{ ...processesOf('launch', flag, command), oversubscribes, program: launcher, line }];
   });
 }
 

@@ -1,5 +1,6 @@
 import { commandNamed, type ProgramRecord } from '../catalog/program-records.ts';
 import { either } from '../catalog/word-patterns.ts';
+import { hostSlots } from '../command/host-slots.ts';
 import { findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
 import { baseName } from '../command/shell.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
@@ -36,6 +37,12 @@ export function slotsOfWorkers(workload: Workload): number | null {
   const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? null;
   const launches = getIn(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
   return slots === null || workers === null || launches ? null : slots * workers;
+}
+
+/** The slots in which a launch starts its processes: those of the hosts in its command line, else of the job's workers. */
+export function slotsFor(launch: MpiProcesses, workload: Workload) {
+  const hosts = hostSlots(launch)?.slots;
+  return hosts === undefined ? { slots: slotsOfWorkers(workload), owner: 'workers' } : { slots: hosts, owner: 'hosts' };
 }
 
 /** Whether mpirun starts more processes than the new slots allow: then no single number is the fix. */

@@ -182,7 +182,11 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
       const key = keyOf(entry);
       if (entry.node.kind !== 'map') found.push(...fieldHint(entry, key));
       else if (holdsDevices(key) || key === 'model' || key === 'resources')
-        for (const field of entries(entry).slice(0, 64)) found.push(...fieldHint(field, `${key}.${keyOf(field)}`));
+        for (const field of entries(entry).slice(0, 64)) {
+          const isBlock = key === 'resources' && field.node.kind === 'map' && holdsDevices(keyOf(field));
+          for (const one of isBlock ? entries(field).slice(0, 64) : [field])
+            found.push(...fieldHint(one, `${isBlock ? keyOf(field) : key}.${keyOf(one)}`));
+        }
     }
   }
   return found;

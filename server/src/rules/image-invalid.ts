@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { rejectionOf } from '../evidence/rejection.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -15,6 +16,7 @@ import { defineRule } from './rule.ts';
  *
  * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or
  * with uppercase letters in the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
+ * A tag that does not exist has the same effect: NVIDIA removed `latest` of its CUDA images.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -50,6 +52,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Sources
  *
+ * - [NVIDIA: tags of the CUDA images](https://gitlab.com/nvidia/container-images/cuda/-/blob/master/doc/supported-tags.md)
  * - [Distribution: references](https://github.com/distribution/reference)
  * - [Kubernetes: images](https://kubernetes.io/docs/concepts/containers/images/#image-names)
  */
@@ -72,6 +75,11 @@ export default defineRule({
       });
       return;
     }
+    if (isMissingTag(image.value)) {
+      const message = `Image ${shorten(image.value, 50)} does not exist: tags of CUDA name a patch version and a system, as in 12.6.3-base-ubuntu24.04`;
+      context.report({ message, span: spanOf(image.at) });
+      return;
+    }
     const problem = problemOf(image.value, context.document);
     if (problem === undefined) return;
     context.report({
@@ -80,6 +88,13 @@ export default defineRule({
     });
   },
 });
+
+/** Whether NVIDIA has no such image of CUDA: it removed `latest`, and has no tags without a system since CUDA 12. */
+function isMissingTag(image: string): boolean {
+  const { repository, tag = image.includes('@') ? '' : 'latest' } = imageParts(image);
+  if (!/^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/.test(repository)) return false;
+  return tag === 'latest' || /^1[2-9]\.\d+(?:\.\d+)?(?:-(?:base|runtime|devel|cudnn\d*))*$/.test(tag);
+}
 
 /** What makes an image name invalid; undefined if it may be valid or is a placeholder for a name. */
 function problemOf(image: string, { root }: YamlDocument): string | undefined {

@@ -101,6 +101,7 @@ import nodePoolShortLived from './node-pool-short-lived.ts';
 import nodePoolUnconsolidated from './node-pool-unconsolidated.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
+import notebookWithoutVolume from './notebook-without-volume.ts';
 import nprocPerNode from './nproc-per-node.ts';
 import numberOutOfRange from './number-out-of-range.ts';
 import objectReference from './object-reference.ts';
@@ -287,6 +288,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['node-pool-unconsolidated', nodePoolUnconsolidated],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
+  ['notebook-without-volume', notebookWithoutVolume],
   ['nproc-per-node', nprocPerNode],
   ['number-out-of-range', numberOutOfRange],
   ['object-reference', objectReference],

@@ -1,6 +1,7 @@
-import { lackingPrograms } from '../catalog/image-programs.ts';
+import { isBareImage, lackingPrograms } from '../catalog/image-programs.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, readCommandLine, type Statement, type Word } from '../command/shell.ts';
+import { missingScript } from '../evidence/missing-script.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { processInput } from '../model/process-input.ts';
@@ -17,7 +18,7 @@ import { defineRule } from './rule.ts';
  *
  * Small images have few programs: Alpine and BusyBox have no bash, Ollama's image has no curl, and CUDA's images have no Python. A container whose
  * command is such a program never starts, a probe always fails, and a loop that waits for `kubectl` in an init container never ends, while its
- * pod holds its GPUs.
+ * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` needs a volume, or a command that fetches it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -75,8 +76,11 @@ export default defineRule({
     // Launchers with files of their own add programs to the image, and other parts of an object may add volumes.
     if (workload.manifest.apiVersion === '' || workload.partial) return;
     const lacks = lackingPrograms(image.value);
-    if (lacks === undefined || isIncomplete(at) || mayHaveMore(container)) return;
-    check(container, 'the container never starts', 'the command fails', 'the wait never ends');
+    const isBare = isBareImage(image.value) && container.type === 'app' && podSet.accelerators.length > 0;
+    if ((lacks === undefined && !isBare) || isIncomplete(at) || mayHaveMore(container)) return;
+    const isFound = check(container, 'the container never starts', 'the command fails', 'the wait never ends');
+    if (isBare && !isFound) checkScript();
+    if (lacks === undefined) return;
     for (const hook of mayBringMore(container) ? [] : hooks) {
       const exec = getIn(at, ...hook, 'exec');
       const isProbe = hook.length === 1;
@@ -85,20 +89,29 @@ export default defineRule({
         check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
     }
 
-    function check(one: Container, starts: string, runs: string, waits: string, exec?: Cursor): void {
+    function check(one: Container, starts: string, runs: string, waits: string, exec?: Cursor): boolean {
       const lines = [...one.command, ...one.args];
       const [first] = one.command;
-      if (lines.some((line) => isTemplated(line.at))) return;
+      if (lines.some((line) => isTemplated(line.at))) return true;
       if (first !== undefined && isIn(first.value)) {
         say(first.value, starts, spanOf(first.at), 'error');
-        return;
+        return true;
       }
       const { command, args, env } = processInput(one);
       const found = firstMissing(readCommandLine(command, args, env).statements, isIn);
-      if (found === undefined) return;
+      if (found === undefined) return false;
       const span = spanOfWords(document, lines, [found.word, found.word]) ?? spanOf(first?.at ?? one.at);
       const isProbe = exec !== undefined && exec.parent?.step !== 'postStart';
       say(found.program, found.waits ? waits : runs, span, found.waits || isProbe ? 'error' : 'warning');
+      return true;
+    }
+
+    /** In images without scripts of their users. */
+    function checkScript(): void {
+      const script = missingScript(container, podSet, workload);
+      if (script === undefined) return;
+      const span = spanOfWords(document, [...container.command, ...container.args], [script, script]) ?? spanOf(at);
+      say(script.text, 'no volume or command brings it, and the container exits', span, 'warning');
     }
 
     /** What the container runs first may install what its probes need. */
@@ -125,7 +138,7 @@ export default defineRule({
     ) {
       report({
         severity,
-        message: `${shorten(image?.value ?? '', 60)} has no ${baseName(program)}: ${effect}`,
+        message: `${shorten(image?.value ?? '', 60)} has no ${shorten(program.includes('.') ? program : baseName(program), 40)}: ${effect}`,
         span,
       });
     }

@@ -1,5 +1,6 @@
 import { imageParts, isDistributedImage } from '../catalog/images.ts';
-import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
+import { hostSlots } from '../command/host-slots.ts';
+import { findLocalProcesses, findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
 import { findWaiting } from '../command/waiting.ts';
 import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
@@ -172,7 +173,16 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
   }
   const { processesPerPod, launcher: role } = kindOf(workload);
   if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
-  if (role?.driven !== podSet.name) return undefined;
+  if (role?.driven === undefined) {
+    const hasHosts = container.env.some(({ name }) => /host_?file/i.test(name));
+    return hasHosts
+      ? undefined
+      : inputs
+          .flatMap(findMpiProcesses)
+          .map(launchInPod)
+          .find((text) => text !== undefined);
+  }
+  if (role.driven !== podSet.name) return undefined;
   // The first versions of MPIJob had one template, whose command runs in the launcher.
   const { containers } = workload.podSets.find(({ name }) => name === role.waits) ?? podSet;
   if (containers.some((one) => isNcclBenchmark(one))) return undefined;
@@ -183,6 +193,14 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
   return started.length === 0 && slots !== undefined && containers.some(fillsSlots)
     ? `mpirun with ${slots}`
     : undefined;
+}
+
+/** Several processes that mpirun or horovodrun starts in its own pod, of a program that uses NCCL: Python, not a simulation with MPI. */
+function launchInPod(launch: MpiProcesses): string | undefined {
+  const { count, line, text, program } = launch;
+  const isOne = hostSlots(launch)?.local ?? !/\s-{1,2}(?:H|host(?:s|file)?|machinefile|f)[ =]/.test(line);
+  const several = typeof count === 'number' && count >= 2;
+  return several && isOne && /\bpython|\.py\b/.test(line) ? `${program} ${shorten(text)}` : undefined;
 }
 
 /** The processes per worker of an mpirun without a number, if there are several; the first versions counted a slot for each GPU. */

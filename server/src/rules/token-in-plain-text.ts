@@ -48,7 +48,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token, for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
+ * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
  *
  * ## Sources
  *
@@ -63,7 +63,11 @@ export default defineRule({
   container({ env, command, args }, { podSet, document, report }) {
     if (!namesAccelerators(podSet)) return;
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
-    for (const { name, text } of [...written, ...[...command, ...args].map((one) => ({ name: '', text: one }))]) {
+    const words = [...command, ...args].map((text, at, all) => {
+      const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
+      return { name: before.join(' '), text };
+    });
+    for (const { name, text } of [...written, ...words]) {
       const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
       if (found === undefined) continue;
       // The message must not repeat the token: reports are published.
@@ -91,15 +95,21 @@ const forms: readonly TokenForm[] = [
 
 function tokenIn({ value }: Located<string>, name: string) {
   if (value.length < 20 || value.length > 100_000) return undefined;
-  let known = name;
+  if (name === 'AWS_SECRET_ACCESS_KEY' && /^[A-Za-z0-9/+]{40}$/.test(value) && isRandom(value))
+    return { owner: 'an S3 store', start: 0, end: value.length };
+  // The words of a command so far, in which a name or a login says what follows.
+  let before = name;
+  let end = 0;
   for (const { 0: word, index } of value.matchAll(/[\w-]+/g)) {
+    if (/[;&|\n]/.test(value.slice(end, index))) before = name;
+    end = index + word.length;
     const form = forms.find(({ prefix }) => word.startsWith(prefix));
     const rest = word.slice(form?.prefix.length ?? 0);
     // Keys of Weights & Biases have no prefix.
-    const hasForm = form?.rest.test(rest) ?? (known === 'WANDB_API_KEY' && /^[0-9a-f]{40}$/.test(word));
-    if (hasForm && isRandom(rest))
-      return { owner: form?.owner ?? 'Weights & Biases', start: index, end: index + word.length };
-    known = name === '' ? word : name;
+    const hasForm =
+      form?.rest.test(rest) ?? (/^[0-9a-f]{40}$/.test(word) && /wandb\W*(?:login|\w*(?:key|token)$)/i.test(before));
+    if (hasForm && isRandom(rest)) return { owner: form?.owner ?? 'Weights & Biases', start: index, end };
+    before = `${before.slice(-60)} ${word}`;
   }
   return undefined;
 }

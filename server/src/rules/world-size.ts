@@ -2,13 +2,7 @@ import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../comman
 import { plural } from '../cost/money.ts';
 import { tpuSlice } from '../cost/tpu-slices.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
-import {
-  controlsPlacement,
-  gpusOfWorker,
-  leavesGpusIdle,
-  slotsOfWorkers,
-  startsMore,
-} from '../evidence/mpi-workers.ts';
+import { controlsPlacement, gpusOfWorker, leavesGpusIdle, slotsFor, startsMore } from '../evidence/mpi-workers.ts';
 import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
@@ -159,15 +153,16 @@ export default defineRule({
       const launch: LocalProcesses = { kind: 'launch', count: 1, text: '--standalone', words: [alone, alone] };
       reportMismatch(launch, `--standalone makes each of the ${pods} pods its own job: they do not train together`);
     }
-    const slots = slotsOfWorkers(workload);
-    const launches = slots === null ? [] : findMpiProcesses(processInput(container));
+    const launches = findMpiProcesses(processInput(container));
     for (const launch of launches) {
-      if (slots === null || typeof launch.count !== 'number') continue;
-      const problem = `mpirun ${shorten(launch.text)}, but the workers have ${plural(slots, 'slot')}`;
-      if (launch.count > slots && !launch.oversubscribes) {
-        reportMismatch(launch, `${problem}: mpirun does not start`, slots);
-      } else if (launches.length === 1 && leavesGpusIdle(launch, launch.count, slots, workload)) {
-        const idle = slots - launch.count;
+      const { count, text, program, oversubscribes } = launch;
+      const { slots, owner } = slotsFor(launch, workload);
+      if (slots === null || typeof count !== 'number') continue;
+      const problem = `${program} ${shorten(text)}, but the ${owner} have ${plural(slots, 'slot')}`;
+      if (count > slots && !oversubscribes) {
+        reportMismatch(launch, `${problem}: ${program} does not start`, owner === 'hosts' ? undefined : slots);
+      } else if (owner !== 'hosts' && launches.length === 1 && leavesGpusIdle(launch, count, slots, workload)) {
+        const idle = slots - count;
         reportMismatch(launch, `${problem}: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`, slots);
       }
     }

@@ -176,6 +176,8 @@ function appliesTo(
 ): boolean {
   const own = noun === 'process' ? singularsOf(keyOf(at)) : roles;
   if (own.length === 0 || own.some((role) => below.includes(role))) return true;
+  // The only pods of an object are its workers: `workerReplicas: 4`.
+  if (noun === 'group' && rivals.length === 0 && own.every((role) => role === 'worker')) return true;
   if (noun !== 'process') return false;
   return !rivals.some((rival) => own.some((role) => rival.wordsBelow(mapping).includes(role)));
 }

@@ -117,7 +117,10 @@ export function plainCount(block: Cursor): ImplicitDevices | undefined {
   return undefined;
 }
 
-const amountWords = wordSet('num number of n count request limit', 'nvidia portion fraction device');
+const amountWords = wordSet(
+  'num number of n count request limit required requested needed',
+  'nvidia portion fraction device',
+);
 
 /** The scalar with the number of GPUs of one pod; undefined if the field is about something else. */
 function countedGpus(entry: Cursor): Cursor | undefined {

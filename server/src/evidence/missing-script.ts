@@ -1,0 +1,61 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { baseName, readCommandLine, type Statement, type Word } from '../command/shell.ts';
+import { isShell, programWords } from '../command/wrappers.ts';
+import { groupOf } from '../model/manifest.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, getIn } from '../yaml/cursor.ts';
+import { volumeNamed } from './volume-lifetime.ts';
+
+/** Groups whose controllers start a container as it is written. Others put files into it: artifacts, workspaces, code. */
+const plainGroups = wordSet('apps batch kubeflow.org jobset.x-k8s.io batch.volcano.sh');
+
+/**
+ * The script of one's own that a container starts although neither its image, which has none, nor a volume or an earlier command brings one:
+ * `python train.py` in an image that only has a framework.
+ */
+export function missingScript(container: Container, podSet: PodSet, { apiVersion }: Workload): Word | undefined {
+  const group = groupOf(apiVersion);
+  if (group !== '' && !plainGroups.has(group)) return undefined;
+  const { command, args, env } = processInput(container);
+  for (const statement of readCommandLine(command, args, env).statements) {
+    const script = scriptOf(statement);
+    if (script !== undefined) return isBrought(script.text, container, podSet) ? undefined : script;
+    if (!bringsNoFiles(statement)) return undefined;
+  }
+  return undefined;
+}
+
+/** The script that an interpreter is given in a plain command. */
+function scriptOf(statement: Statement): Word | undefined {
+  if (statement.kind !== 'command') return undefined;
+  const [program = '', operand = ''] = programWords(statement);
+  const runs = isShell(baseName(program)) || /^(?:python[\d.]*|torchrun)$/.test(baseName(program));
+  const word = statement.words.find(({ text }) => text === operand);
+  return runs && /^[\w./-]+\.(?:py|sh)$/.test(operand) && !operand.startsWith('-') && word?.dynamic === false
+    ? word
+    : undefined;
+}
+
+const quiet = wordSet('cd date echo export hostname ls mkdir nvidia-smi printf pwd set sleep');
+
+function bringsNoFiles(statement: Statement): boolean {
+  if (statement.kind !== 'command') return false;
+  const [program = '', ...operands] = programWords(statement);
+  const installs = /^pip3?$/.test(program) && operands.every((text) => !/^(?:-t|--target|--src|-e)|:\/\//.test(text));
+  return quiet.has(program) || installs || (program === '' && statement.words.length === 0);
+}
+
+/** Whether a volume may have the script: one that is mounted at its folder or, for a relative path, anywhere. */
+function isBrought(path: string, { at, volumeMounts }: Container, podSet: PodSet): boolean {
+  if (/^\/(?:usr|opt|etc|bin|sbin|lib|root|home)\//.test(path)) return true;
+  const filled = volumeMounts.filter(({ name, mountPath }) => {
+    const volume = volumeNamed(podSet, name);
+    return mountPath.replace(/\/$/, '') !== '/dev/shm' && asText(getIn(volume?.at, 'emptyDir', 'medium')) !== 'Memory';
+  });
+  if (!path.startsWith('/')) return filled.length > 0 || getIn(at, 'volumeDevices') !== undefined;
+  return filled.some(({ mountPath }) => {
+    const mount = mountPath.replace(/\/+$/, '');
+    return mount === '' || path.startsWith(`${mount}/`) || path === mount;
+  });
+}
