@@ -1,6 +1,7 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
 import { tpuSlice } from '../cost/tpu-slices.ts';
+import { missedBound } from '../evidence/elastic-bounds.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import {
   controlsPlacement,
@@ -98,6 +99,8 @@ export default defineRule({
     if (workload.partial) return;
     checkCompletions(workload, context);
     const { document, report } = context;
+    const bound = missedBound(workload);
+    if (bound !== undefined) report({ message: bound.message, span: spanOf(bound.at) });
     const written = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
     const slots = written && lowerCount(written, 1);
     const gpus = gpusOfWorker(workload);
