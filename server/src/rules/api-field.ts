@@ -4,6 +4,7 @@ import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
 import { meantQuantity, meantValue, unquoted } from '../evidence/meant-values.ts';
+import { missingType } from '../evidence/missing-type.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
 import { isValues } from '../model/values.ts';
@@ -81,6 +82,10 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   yields: true,
+  document(document, { report }) {
+    const missing = missingType(document);
+    if (missing !== undefined) report({ message: missing.message, span: spanOf(missing.at) });
+  },
   manifest(manifest, { document, report }) {
     const problems = apiProblems(manifest);
     const meant = new Map(

@@ -80,7 +80,7 @@ export default defineRule({
     for (const hook of mayBringMore(container) ? [] : hooks) {
       const exec = getIn(at, ...hook, 'exec');
       const isProbe = hook.length === 1;
-      const fails = isProbe ? 'the probe always fails' : 'the hook fails, and the container restarts';
+      const fails = isProbe ? probeFails : 'the hook fails, and the container restarts';
       if (exec !== undefined && !isUnseen(exec) && !isUnseen(getIn(exec, 'command')))
         check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
     }
@@ -123,14 +123,24 @@ export default defineRule({
       span: Parameters<typeof report>[0]['span'],
       severity: 'error' | 'warning',
     ) {
+      const name = baseName(program);
+      // The kubelet itself sends the requests of probes.
+      const remedy =
+        effect === probeFails && asksServers.has(name)
+          ? 'use httpGet or tcpSocket'
+          : `install ${name} or use an image with it`;
       report({
         severity,
-        message: `${shorten(image?.value ?? '', 60)} has no ${baseName(program)}: ${effect}`,
+        message: `${shorten(image?.value ?? '', 50)} has no ${name}: ${effect}; ${remedy}`,
         span,
       });
     }
   },
 });
+
+const probeFails = 'the probe always fails';
+
+const asksServers = wordSet('curl wget nc ncat netcat');
 
 const hooks = [['livenessProbe'], ['readinessProbe'], ['startupProbe'], ['lifecycle', 'postStart']];
 
