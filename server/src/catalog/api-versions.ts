@@ -70,7 +70,7 @@ const removedByOperators = table<Operator>({
   'kubeflow.org/v1beta1/PyTorchJob': training,
   'kubeflow.org/v1beta2/PyTorchJob': training,
   'kubeflow.org/v1alpha1/MPIJob': mpi,
-  'kubeflow.org/v1alpha2/MPIJob': mpi,
+  'kubeflow.org/v1alpha2/MPIJob': ['the MPI Operator', 'kubeflow.org/v2beta1', 'recent'],
   'kubeflow.org/v2alpha1/ClusterTrainingRuntime': trainer,
   'kubeflow.org/v2alpha1/TrainJob': trainer,
   'kubeflow.org/v2alpha1/TrainingRuntime': trainer,

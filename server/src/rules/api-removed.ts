@@ -43,8 +43,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For objects unrelated to accelerators, for custom resources whose history is unknown, for resource.k8s.io (dra-shape), and
- * if `kubernetesVersion` in the config is older than the removal. A version that an operator removed in the last two years is a warning: the cluster
- * may run an older operator.
+ * if `kubernetesVersion` in the config is older than the removal. A version that an operator removed in the last two years, or that many manifests still have, is a
+ * warning: the cluster may run an older operator.
  *
  * ## Sources
  *
