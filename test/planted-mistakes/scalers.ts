@@ -147,7 +147,7 @@ function launcherGpu(analysis: DocumentAnalysis): readonly Mistake[] {
     const { resource, resources, requested } = first;
     const alone = podSet.containers.length === 1 && !requested && !workload.partial && first.listed;
     if (!alone || getIn(root, ...pod, 'initContainers') !== undefined) return [];
-    const command = ['sh', '-c', 'mkdir -p /models && wget -O /models/a https://models.example/a'];
+    const command = ['sh', '-c', 'mkdir -p /tmp/models && wget -O /tmp/models/a https://models.example/a'];
     const init = {
       name: 'fetch',
       image: 'registry.example/tools:1',

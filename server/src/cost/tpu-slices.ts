@@ -21,9 +21,9 @@ export function billedSlice(podSet: PodSet): TpuSlice | undefined {
 }
 
 function sliceOf({ accelerators }: PodSet, topology: string | undefined): TpuSlice | undefined {
+  if (topology === undefined || !/^\d{1,3}x\d{1,3}(?:x\d{1,3})?$/.test(topology)) return undefined;
   if (!accelerators.some(({ requested }) => requested.kind === 'resource' && requested.name === 'google.com/tpu'))
     return undefined;
-  if (topology === undefined || !/^\d{1,3}x\d{1,3}(?:x\d{1,3})?$/.test(topology)) return undefined;
   const chips = topology.split('x').reduce((product, side) => product * Number(side), 1);
   return chips > 0 ? { topology, chips } : undefined;
 }

@@ -1,20 +1,33 @@
+import { once } from '../model/once.ts';
 import type { Container, PodAccelerator, PodSet } from '../model/workload.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
 
 /** The accelerators of the claims that a container uses. Other containers of its pod can use the same ones. */
-export function claimedDevices({ resources }: Container, { pod, accelerators }: PodSet): readonly PodAccelerator[] {
+export function claimedDevices({ resources }: Container, podSet: PodSet): readonly PodAccelerator[] {
   const names = claimNames(resources);
-  if (names.length === 0) return [];
-  const references = items(getIn(pod, 'resourceClaims')).filter((one) => names.includes(asText(getIn(one, 'name'))));
-  return accelerators.filter(({ at }) => references.some(({ node }) => node === at?.node));
+  return names.length === 0 ? [] : names.flatMap((name) => devicesByClaim(podSet).get(name) ?? []);
 }
+
+/** A pod may have thousands of claims. */
+const devicesByClaim = once(({ pod, accelerators }: PodSet) => {
+  const byNode = new Map<unknown, PodAccelerator[]>();
+  for (const one of accelerators) {
+    if (one.at === undefined) continue;
+    const { node } = one.at;
+    const same = byNode.get(node);
+    if (same === undefined) byNode.set(node, [one]);
+    else same.push(one);
+  }
+  return new Map(
+    items(getIn(pod, 'resourceClaims')).map((claim) => [asText(getIn(claim, 'name')), byNode.get(claim.node) ?? []]),
+  );
+});
 
 /** The number of whole GPUs in the claims that only this container uses; null if it is unknown. */
 export function claimedGpus(container: Container, podSet: PodSet): number | null {
   const names = claimNames(container.resources);
-  const shared = podSet.containers.some(
-    (other) => other !== container && claimNames(other.resources).some((name) => names.includes(name)),
-  );
+  const users = usersOfClaims(podSet);
+  const shared = names.some((name) => (users.get(name) ?? 0) > 1);
   // A container may use one request of its claim.
   const isPart = items(getIn(container.resources, 'claims')).some((claim) => getIn(claim, 'request') !== undefined);
   const devices = claimedDevices(container, podSet);
@@ -26,6 +39,15 @@ export function claimedGpus(container: Container, podSet: PodSet): number | null
   }, 0);
 }
 
+/** The number of containers that use each claim. */
+const usersOfClaims = once(({ containers }: PodSet) => {
+  const users = new Map<string | undefined, number>();
+  for (const { resources } of containers)
+    for (const name of claimNames(resources)) users.set(name, (users.get(name) ?? 0) + 1);
+  return users;
+});
+
+/** The names of a container's claims, each once. */
 function claimNames(resources: Container['resources']): readonly (string | undefined)[] {
-  return items(getIn(resources, 'claims')).map((claim) => asText(getIn(claim, 'name')));
+  return [...new Set(items(getIn(resources, 'claims')).map((claim) => asText(getIn(claim, 'name'))))];
 }

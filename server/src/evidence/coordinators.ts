@@ -2,6 +2,7 @@ import { readFlags } from '../command/flags.ts';
 import { findMpiProcesses } from '../command/processes.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { once } from '../model/once.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 
@@ -10,28 +11,42 @@ export type Helper = readonly [name: string, task: string];
 
 /** What the pods of a set do if their command lines show that all computing is in the other pods of the object. */
 export function coordinatorOf(podSet: PodSet, workload: Workload): Helper | undefined {
-  const others = workload.podSets.filter((other) => other !== podSet && requestsAccelerators(other));
-  if (startsOnlyElsewhere(podSet, others)) return ['The launcher', 'starts processes in the other pods'];
+  if (startsOnlyElsewhere(podSet, workload)) return ['The launcher', 'starts processes in the other pods'];
   return podSet.containers.some(isEmptyRayHead) ? ['The Ray head', 'coordinates (--num-gpus 0)'] : undefined;
 }
 
 /** mpirun with one process for each device of pods that only run an SSH server: none is left for its own pod. */
-function startsOnlyElsewhere({ containers, pods }: PodSet, others: readonly PodSet[]): boolean {
-  if (pods.max !== 1 || others.length === 0 || !others.every((other) => other.containers.every(runsSshServer)))
+function startsOnlyElsewhere(podSet: PodSet, workload: Workload): boolean {
+  const { containers, pods } = podSet;
+  if (pods.max !== 1 || !workload.podSets.some((other) => other !== podSet && requestsAccelerators(other)))
     return false;
   if (containers.some((container) => commandsOf(container).some(computes))) return false;
-  const devices = others.reduce<number | null>((sum, other) => add(sum, devicesOf(other)), 0);
   const started = containers.flatMap((container) => findMpiProcesses(processInput(container)));
-  return started.length === 1 && devices !== null && devices > 0 && started[0]?.count === devices;
+  if (started.length !== 1) return false;
+  const { known, others } = serversOf(workload);
+  if (others.some((other) => other !== podSet)) return false;
+  return (
+    known > 0 &&
+    started[0]?.count === known - (others.length === 0 && requestsAccelerators(podSet) ? (devicesOf(podSet) ?? 0) : 0)
+  );
 }
+
+/** The devices of all pods that run only an SSH server, and the other pods with devices. A job may have thousands of roles. */
+const serversOf = once(({ podSets }: Workload) => {
+  let known = 0;
+  const others: PodSet[] = [];
+  for (const podSet of podSets) {
+    if (!requestsAccelerators(podSet)) continue;
+    const devices = devicesOf(podSet);
+    if (devices !== null && podSet.containers.every(runsSshServer)) known += devices;
+    else others.push(podSet);
+  }
+  return { known, others };
+});
 
 /** Whether a command computes in its own pod. */
 function computes({ words }: SimpleCommand): boolean {
   return /^(?:python[\d.]*|torchrun|accelerate|deepspeed)$/.test(baseName(words[0]?.text ?? ''));
-}
-
-function add(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }
 
 function devicesOf({ accelerators, pods }: PodSet): number | null {

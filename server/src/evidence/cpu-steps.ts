@@ -68,6 +68,16 @@ export function onlyFetches(container: Container): boolean {
   return step !== undefined && step.task === downloads;
 }
 
+/** The commands of a container that only fetches files. */
+export function fetchCommands(container: Container): readonly SimpleCommand[] {
+  return onlyFetches(container) ? (commandsOf(container) ?? []) : [];
+}
+
+/** Whether the image has the program, so that the first word is not of the text. */
+export function startsEntrypoint(container: Container): boolean {
+  return container.command.length === 0 && entrypointOf(container, processInput(container).args).length > 0;
+}
+
 const downloads = 'downloads files';
 
 /** Words on a command line that mention devices, formats of devices, or libraries that prepare data on them. */

@@ -20,7 +20,7 @@ import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { manifestsInTexts } from './manifests-in-texts.ts';
 import { misspellsResource } from './misspelled-resource.ts';
 import { modelHints } from './model-hints.ts';
-import { modelsInMarks } from './named-models.ts';
+import { modelsInMarks, type NamedModels } from './named-models.ts';
 import { onDisk, withStorage } from './node-disk.ts';
 import { choicesOn, nodePoolsOf, nodesOfPools, optionsInPool, poolsOfFlavors } from './node-pools.ts';
 import { inBoth, lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
@@ -258,6 +258,8 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       { terms: on, needs, storage, ...source.placement },
     );
   const parts = { root: manifest.root, pod, namespace, labels, marks, tolerations, containers, volumes };
+  // Thousands of claims share the hints of their pod.
+  let hints: readonly NamedModels[] | undefined;
   const signed = (placement: Placement) =>
     requestsDevices ? withCloudSign(placement, parts, crossReferences) : placement;
   return {
@@ -286,13 +288,14 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
             ...others.models,
             { candidates: modelsOfMachines(terms), from: 'instance-type' },
           ],
-          hints: () => [
-            ...modelHints({
-              ...{ manifest, name: source.name, pod, selectors: nodes, tolerations, containers },
-              header: () => crossReferences.fileHeader(),
-            }),
-            ...others.hints,
-          ],
+          hints: () =>
+            (hints ??= [
+              ...modelHints({
+                ...{ manifest, name: source.name, pod, selectors: nodes, tolerations, containers },
+                header: () => crossReferences.fileHeader(),
+              }),
+              ...others.hints,
+            ]),
         },
       ),
     ),

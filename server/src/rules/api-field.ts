@@ -4,6 +4,8 @@ import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
 import { meantQuantity, meantValue, unquoted } from '../evidence/meant-values.ts';
+import { missingType } from '../evidence/missing-type.ts';
+import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
 import { isValues } from '../model/values.ts';
 import { selectTemplate, wrap } from '../rewrite/api-values.ts';
@@ -64,7 +66,7 @@ import { defineRule, type Report } from './rule.ts';
  *
  * ## When it is silent
  *
- * For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for a Service or ConfigMap
+ * For amounts in values that mean no quantity. For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for a Service or ConfigMap
  * without such pods in its file; for kinds and versions whose
  * types are not known; for fields of custom resources that another version may have; for templated keys and values, and for words such as
  * `GPU_COUNT` where no text can be; for fields that a patch
@@ -80,6 +82,10 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   yields: true,
+  document(document, { report }) {
+    const missing = missingType(document);
+    if (missing !== undefined) report({ message: missing.message, span: spanOf(missing.at) });
+  },
   manifest(manifest, { document, report }) {
     const problems = apiProblems(manifest);
     const meant = new Map(
@@ -104,6 +110,17 @@ export default defineRule({
   },
   podSet({ pod }, { workload, document, report }) {
     if (!isValues(workload)) return;
+    // Several sets of pods may share a block.
+    const isFirst = workload.podSets.find((one) => one.pod.node === pod.node)?.pod === pod;
+    for (const problem of isFirst ? valuesQuantities(pod) : []) {
+      const found = notQuantity(problem, document);
+      report({
+        ...found,
+        severity: 'warning',
+        message: `${found.message}, unless the chart rewrites it`,
+        fixes: () => [],
+      });
+    }
     for (const problem of passedOnProblems(pod, document)) {
       const meant = meantField(problem);
       // A chart may have keys of its own.

@@ -1,19 +1,9 @@
-import { type NotServed, notServed, servedVersions } from '../catalog/index.ts';
+import { type NotServed, notServed } from '../catalog/index.ts';
 import { concernsAccelerators } from '../evidence/api-problems.ts';
 import { minorOf } from '../model/options.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import {
-  asString,
-  asText,
-  type Cursor,
-  getIn,
-  isIncomplete,
-  isTemplated,
-  items,
-  rootCursor,
-  spanOf,
-} from '../yaml/cursor.ts';
+import { getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -53,8 +43,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For objects unrelated to accelerators, for custom resources whose history is unknown, for resource.k8s.io (dra-shape), and
- * if `kubernetesVersion` in the config is older than the removal. A version that an operator removed in the last two years is a warning: the cluster
- * may run an older operator.
+ * if `kubernetesVersion` in the config is older than the removal. A version that an operator removed in the last two years, or that many manifests still have, is a
+ * warning: the cluster may run an older operator.
  *
  * ## Sources
  *
@@ -64,22 +54,6 @@ export default defineRule({
   topic: 'other',
   severity: 'error',
   judgesWords: true,
-  document(document, context) {
-    if (document.root === null || document.template || document.problems.length > 0) return;
-    const root = rootCursor(document.root);
-    const [kind, version] = [getIn(root, 'kind'), getIn(root, 'apiVersion')];
-    if ((kind === undefined) === (version === undefined) || !isWholeWorkload(root)) return;
-    const [use, ...others] = servedVersions(asString(kind) ?? '');
-    if (kind !== undefined && use !== undefined && others.length === 0) {
-      const message = `The ${asText(kind)} has no apiVersion (${use}): kubectl rejects the object`;
-      context.report({ message, span: spanOf(kind) });
-    } else if (version !== undefined && /^(?:v1|apps\/v1|batch\/v1)$/.test(asText(version) ?? '')) {
-      context.report({
-        message: `The ${asText(version)} object has no kind: kubectl rejects it`,
-        span: spanOf(version),
-      });
-    }
-  },
   manifest(manifest, context) {
     const { root, apiVersion, kind, document } = manifest;
     const written = getIn(root, 'apiVersion');
@@ -106,17 +80,6 @@ export default defineRule({
     });
   },
 });
-
-/** Whether a named object has containers that use accelerators, with their images. */
-function isWholeWorkload(root: Cursor): boolean {
-  const spec = getIn(root, 'spec');
-  const pod = getIn(spec, 'template', 'spec') ?? spec;
-  if (getIn(root, 'metadata', 'name') === undefined || isIncomplete(root)) return false;
-  return (
-    items(getIn(pod, 'containers')).some((one) => getIn(one, 'image') !== undefined) &&
-    concernsAccelerators(root.node, 'Pod')
-  );
-}
 
 function messageOf(problem: NotServed, { apiVersion, kind }: Manifest): string {
   const [version, name] = [shorten(apiVersion), shorten(kind)];

@@ -1,3 +1,4 @@
+import { serviceUrls } from '../evidence/service-urls.ts';
 import { isUnknown, placesAt } from '../evidence/written.ts';
 import type { Referenced, ServiceFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -11,7 +12,7 @@ import { tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An Ingress, a route or a ServiceMonitor uses a port that its Service does not have.
+ * An Ingress, a route, a ServiceMonitor or an address in a variable uses a port that its Service does not have.
  *
  * ## Why
  *
@@ -57,7 +58,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For Services in other files, without a selector, or with unknown ports; for an Ingress with a target port of its Service, which ingress-nginx accepts,
- * unless its class names another controller; for a ServiceMonitor with another port that one of its Services has; and for templates.
+ * unless its class names another controller; for headless Services in variables; for a ServiceMonitor with another port that one of its Services has; and for templates.
  *
  * ## Sources
  *
@@ -88,6 +89,24 @@ export default defineRule({
         message: `Service ${shorten(found.name, 40)} has no port ${port === 'name' ? 'named ' : ''}${shorten(asText(at) ?? '', 20)}, only ${shorten(own.join(', '), 40)}: every request to this backend fails`,
         span: spanOf(at),
         fixes: () => [rename(at, ports, port, context)],
+      });
+    }
+  },
+  container(container, { workload, crossReferences, document, report }) {
+    for (const { at, variable, service, namespace, port } of serviceUrls(container)) {
+      const found = crossReferences.service(namespace ?? workload.namespace, service);
+      const ports = portsOf(found);
+      if (found?.facts.hasAddress !== true || ports === undefined || ports.some((one) => one.port === port)) continue;
+      const [only, ...others] = ports;
+      report({
+        message: `${shorten(variable, 30)} uses port ${port} of Service ${shorten(service, 30)}, which has only ${shorten(ports.map((one) => one.port).join(', '), 30)}: no request reaches it`,
+        span: spanOf(at),
+        fixes: () => {
+          const text = asText(at) ?? '';
+          if (only === undefined || others.length > 0) return [];
+          const value = text.replace(`:${port}`, `:${only.port}`);
+          return [fix(`Use port ${only.port}`, 'unsafe', replaceScalar(document, at, value))];
+        },
       });
     }
   },

@@ -10,6 +10,7 @@ import { downloadOf } from '../evidence/server-start.ts';
 import { firstServer, soleServer } from '../evidence/sole-server.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { once } from '../model/once.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
@@ -89,7 +90,7 @@ export default defineRule({
       return;
     const program = soleServer(container)?.program ?? (isOpen ? undefined : firstServer(container));
     if (program === undefined || isIncomplete(podSet.pod)) return;
-    if (podSet.containers.some(({ type }) => type === 'init') || mountsSecret(container, podSet)) return;
+    if (hasInitContainer(podSet) || mountsSecret(container, podSet)) return;
     const { model } = servedModel(container, workload);
     // A mirror of that name may hold the model.
     const isBare = ownImage.test(imageParts(image?.value ?? '').repository);
@@ -146,6 +147,8 @@ export default defineRule({
 });
 
 const rayImage = /(?:^|\/)(?:rayproject|anyscale)\/ray(?:-llm|-ml)?$/;
+
+const hasInitContainer = once(({ containers }: PodSet) => containers.some(({ type }) => type === 'init'));
 
 /** Whether every repository of that name has required a license since it exists. Gemma 4 is open. */
 function isGated(name: string): boolean {

@@ -2,8 +2,10 @@ import { isSlip } from '../catalog/spelling.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
+import { lostDownload } from '../evidence/lost-download.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -14,14 +16,15 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A model server or a command reads a path next to the mounted volume, or the model is in a volume that nothing fills.
+ * A model server or a command reads a path next to the mounted volume, the model is in a volume that nothing fills, or a download is lost.
  *
  * ## Why
  *
  * The path is not below any mount, but almost the same as one: the volume with the model is mounted elsewhere. The server finds no model,
  * or takes the path for the name of a model on Hugging Face, and keeps failing at startup while it holds its GPUs. The same happens if the
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
- * is mounted at `/scritps` is not found at `/scripts`.
+ * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
+ * container mounts, is gone when it ends.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -85,10 +88,13 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { podSet, workload, document } = context;
-    if (!usesAccelerators(container, context.podSet)) return;
+    const isUser = usesAccelerators(container, podSet);
+    if (!isUser && container.type !== 'init') return;
     // What uses a definition or a patch may mount something else there.
     const mayChange = mayBeRendered(workload) || mayBeCompleted(workload) || mayMountMore(container);
     const isOpen = mayChange || workload.role === 'definition';
+    if (container.type === 'init' && !isOpen && requestsAccelerators(podSet)) checkDownload(container, context);
+    if (!isUser) return;
     const empty = isOpen ? undefined : emptyModelVolume(container, podSet);
     if (empty !== undefined) {
       const { path, volume } = empty;
@@ -137,6 +143,24 @@ function checkCommand(container: Container, { document, report }: PodSetContext)
     message: `The command reads ${shorten(word.text, 48)}, but the volume is mounted at ${shorten(near.mount.mountPath, 24)}: the file is not found`,
     span: spanOf(at),
     fixes: () => [fix(`Mount the volume at ${folder}`, 'unsafe', replaceScalar(document, at, folder))],
+  });
+}
+
+/** Reports what an init container downloads for nobody. */
+function checkDownload(container: Container, { document, podSet, report }: PodSetContext): void {
+  const { at, args, command } = container;
+  if (isIncomplete(at) || isIncomplete(podSet.pod) || [...command, ...args].some((one) => isTemplated(one.at))) return;
+  const lost = lostDownload(container, podSet);
+  if (lost === undefined) return;
+  const { path, word, shift, mount } = lost;
+  const lines = [...command, ...args];
+  const moved = word && { ...word, item: word.item - shift };
+  const span = moved && spanOfWords(document, lines, [moved, moved]);
+  const lists = getIn(at, 'command') ?? getIn(at, 'args') ?? at;
+  const where = mount === undefined ? 'not on a volume' : `in a volume that no other container mounts`;
+  report({
+    message: `The init container downloads to ${shorten(path, 48)}, which is ${where}: the download is lost when it ends`,
+    span: span ?? keySpanOf(lists),
   });
 }
 

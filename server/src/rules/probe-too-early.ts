@@ -1,17 +1,18 @@
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { probesOf } from '../evidence/probes.ts';
+import { progressDeadline } from '../evidence/progress-deadline.ts';
 import { leastStartSeconds, type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
-import type { Workload } from '../model/workload.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { plainValue } from '../rewrite/plain-value.ts';
 import { asBoolean, asText, type Cursor, getIn, isIncomplete, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A liveness or startup probe kills a model server before its model is loaded.
@@ -21,7 +22,7 @@ import { defineRule } from './rule.ts';
  * A model server answers its probes only after it has loaded the weights and prepared the GPU, which takes a minute for a small model and many
  * minutes for a large one. Until then the liveness probe fails, and after `initialDelaySeconds` + `periodSeconds` × `failureThreshold` the
  * kubelet restarts the container. It never becomes ready and holds its GPU. A startup probe suspends the liveness probe until the server
- * has answered once. SkyServe gives up a replica that is not ready after the `initial_delay_seconds` of its readiness probe, and rents another one.
+ * has answered once. A shorter progress deadline makes the rollout fail. SkyServe gives up a replica that is not ready after the `initial_delay_seconds` of its readiness probe, and rents another one.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -95,7 +96,8 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   wasteful: true,
-  container(container, { workload, podSet, options, document, report }) {
+  container(container, context) {
+    const { workload, podSet, options, document, report } = context;
     const delay = replicaDelay(workload);
     if (delay !== undefined) {
       const seconds = lowerCount(delay, 0);
@@ -109,6 +111,7 @@ export default defineRule({
       });
       return;
     }
+    checkDeadline(container, context);
     const isChart = hasAllContainers(workload);
     const { startup, liveness, readiness } = probesOf(container, workload);
     // A startup probe suspends the other probes until it succeeds.
@@ -163,6 +166,22 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a deadline of a rollout that ends before the server can be ready. */
+function checkDeadline(container: Container, { workload, podSet, options, report }: PodSetContext): void {
+  if (workload.partial || isIncomplete(container.at) || !usesAccelerators(container, podSet)) return;
+  const deadline = progressDeadline(workload, podSet);
+  const loader = deadline && modelLoader(container, podSet, workload, options);
+  const found = deadline && loader && slowStart(loader, deadline.seconds);
+  if (deadline === undefined || found === undefined) return;
+  const isKnative = deadline.by === 'Knative';
+  const effect = isKnative ? 'Knative gives up the revision and removes its pods' : 'the rollout counts as failed';
+  report({
+    severity: isKnative && found.downloads !== 'first' ? 'warning' : 'info',
+    message: `${isKnative ? 'progress-deadline' : keyOf(deadline.at)} is ${deadline.seconds} s, but ${found.what}: ${effect}`,
+    span: keySpanOf(deadline.at),
+  });
+}
 
 /** The time that a replica of SkyServe has to become ready, if a text sets it and nothing downloads its model before. */
 function replicaDelay({ manifest: { root }, kind }: Workload): Cursor | undefined {

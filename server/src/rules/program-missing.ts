@@ -84,7 +84,7 @@ export default defineRule({
     for (const hook of mayBringMore(container) ? [] : hooks) {
       const exec = getIn(at, ...hook, 'exec');
       const isProbe = hook.length === 1;
-      const fails = isProbe ? 'the probe always fails' : 'the hook fails, and the container restarts';
+      const fails = isProbe ? probeFails : 'the hook fails, and the container restarts';
       if (exec !== undefined && !isUnseen(exec) && !isUnseen(getIn(exec, 'command')))
         check({ ...lowerContainer(exec, 'app'), env: container.env }, fails, fails, fails, exec);
     }
@@ -111,7 +111,7 @@ export default defineRule({
       const script = missingScript(container, podSet, workload);
       if (script === undefined) return;
       const span = spanOfWords(document, [...container.command, ...container.args], [script, script]) ?? spanOf(at);
-      say(script.text, 'no volume or command brings it, and the container exits', span, 'warning');
+      say(script.text, 'no volume brings it, and the container exits', span, 'warning');
     }
 
     /** What the container runs first may install what its probes need. */
@@ -136,14 +136,25 @@ export default defineRule({
       span: Parameters<typeof report>[0]['span'],
       severity: 'error' | 'warning',
     ) {
+      const isScript = program.includes('.');
+      const name = isScript ? program : baseName(program);
+      // The kubelet itself sends the requests of probes.
+      const remedy =
+        effect === probeFails && asksServers.has(name)
+          ? 'use httpGet or tcpSocket'
+          : `${isScript ? 'mount it' : `install ${shorten(name, 20)}`} or use an image with it`;
       report({
         severity,
-        message: `${shorten(image?.value ?? '', 60)} has no ${shorten(program.includes('.') ? program : baseName(program), 40)}: ${effect}`,
+        message: `${shorten(image?.value ?? '', 50)} has no ${shorten(name, 40)}: ${effect}; ${remedy}`,
         span,
       });
     }
   },
 });
+
+const probeFails = 'the probe always fails';
+
+const asksServers = wordSet('curl wget nc ncat netcat');
 
 const hooks = [['livenessProbe'], ['readinessProbe'], ['startupProbe'], ['lifecycle', 'postStart']];
 

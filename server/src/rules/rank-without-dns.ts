@@ -6,6 +6,7 @@ import { processInput } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { PodHosts } from '../model/kinds/pod-addresses.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -93,14 +94,13 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet, document, crossReferences } = context;
-    const { name, namespace, manifest, podSets } = workload;
-    if (workload.partial || name === null || name.length > 63 || !podSets.some(requestsAccelerators)) return;
-    const all = kindOf(workload).addresses?.(manifest.root, name) ?? [];
-    // A template may write a part of a name.
-    if (all.length === 0 || isIncomplete(podSet.pod) || all.some(({ stem }) => stem.includes('{{'))) return;
+    const { name, namespace } = workload;
+    if (workload.partial || name === null || name.length > 63 || !hasDevices(workload)) return;
+    const hosts = hostsOf(workload);
+    if (hosts === undefined || isIncomplete(podSet.pod)) return;
     const alone = isAlone(workload);
     for (const { host, labels, span } of addressesOf(container, name, document)) {
-      const own = alone ? wrongOwnName(host, labels, all) : problemOf(host, labels, all);
+      const own = alone ? wrongOwnName(host, labels, hosts) : problemOf(host, labels, hosts);
       const asks = alone || own !== undefined || labels.length === 0 ? undefined : nodeDns(podSet);
       const problem = own ?? asks;
       // A name without a domain may be that of a node.
@@ -114,6 +114,29 @@ export default defineRule({
       return;
     }
   },
+});
+
+const hasDevices = once(({ podSets }: Workload) => podSets.some(requestsAccelerators));
+
+/** The pods of one object. It may have thousands of roles. */
+interface Hosts {
+  readonly all: readonly PodHosts[];
+  readonly byStem: ReadonlyMap<string, readonly PodHosts[]>;
+  readonly subdomains: ReadonlySet<string>;
+}
+
+const hostsOf = once((workload: Workload): Hosts | undefined => {
+  const all = kindOf(workload).addresses?.(workload.manifest.root, workload.name ?? '') ?? [];
+  // A template may write a part of a name.
+  if (all.length === 0 || all.some(({ stem }) => stem.includes('{{'))) return undefined;
+  const subdomains = all.flatMap(({ records }) => (records.by === 'subdomain' ? (records.name ?? []) : []));
+  const byStem = new Map<string, PodHosts[]>();
+  for (const hosts of all) {
+    const same = byStem.get(hosts.stem);
+    if (same === undefined) byStem.set(hosts.stem, [hosts]);
+    else same.push(hosts);
+  }
+  return { all, byStem, subdomains: new Set(subdomains) };
 });
 
 /** A pod knows its own name without DNS. */
@@ -139,7 +162,7 @@ function setPolicy({ document, podSet }: PodSetContext): Fix | undefined {
 }
 
 /** Why an address in the domain of an object's only pod does not resolve. */
-function wrongOwnName(host: string, [label]: readonly string[], all: readonly PodHosts[]): string | undefined {
+function wrongOwnName(host: string, [label]: readonly string[], { all }: Hosts): string | undefined {
   const [only, ...others] = all;
   const isOwn = only?.records.by === 'subdomain' && only.records.name !== null && only.records.name === label;
   if (only === undefined || others.length > 0 || !isOwn || indexesIn(host, only) !== undefined) return undefined;
@@ -147,8 +170,10 @@ function wrongOwnName(host: string, [label]: readonly string[], all: readonly Po
 }
 
 /** Why an address of one of the object's pods does not resolve; undefined if it does, or if it may belong to another object. */
-function problemOf(host: string, [label]: readonly string[], all: readonly PodHosts[]): string | undefined {
-  const found = all.map((hosts) => ({ hosts, values: indexesIn(host, hosts) }));
+function problemOf(host: string, [label]: readonly string[], { all, byStem, subdomains }: Hosts): string | undefined {
+  const found = stemsOf(host)
+    .flatMap((stem) => byStem.get(stem) ?? [])
+    .map((hosts) => ({ hosts, values: indexesIn(host, hosts) }));
   const exact = found.find(({ hosts, values }) => values?.length === hosts.indexes.length && isWithin(values, hosts));
   if (exact !== undefined) {
     const { records } = exact.hosts;
@@ -157,13 +182,12 @@ function problemOf(host: string, [label]: readonly string[], all: readonly PodHo
     if (label === undefined) return `has no DNS record without the subdomain ${records.name}: ${neverMeet}`;
     return `has no DNS record: the subdomain of its pod is ${shorten(records.name)}`;
   }
-  const isOwn = all.some(
-    ({ records }) => records.by === 'subdomain' && records.name !== null && records.name === label,
-  );
+  const isOwn = label !== undefined && subdomains.has(label);
+  const [first] = all;
   const near =
     found.find(({ hosts, values }) => values?.length === hosts.indexes.length) ??
     found.find(({ values }) => values !== undefined) ??
-    (isOwn ? found[0] : undefined);
+    (isOwn && first !== undefined ? { hosts: first, values: indexesIn(host, first) } : undefined);
   if (near === undefined) return undefined;
   // A name with fewer indexes may belong to another object, unless it is in the domain of this one.
   const isOther = near.values === undefined || near.values.length !== near.hosts.indexes.length;
@@ -172,6 +196,12 @@ function problemOf(host: string, [label]: readonly string[], all: readonly PodHo
 }
 
 const neverMeet = 'the ranks never find each other';
+
+/** What a hostname may start with before its indexes. */
+function stemsOf(host: string): readonly string[] {
+  const parts = host.split('-').slice(-4);
+  return parts.slice(1).map((_, at) => host.slice(0, host.length - parts.slice(at + 1).join('-').length - 1));
+}
 
 /** The indexes in a hostname; undefined if it has another stem. */
 function indexesIn(host: string, { stem }: PodHosts): readonly number[] | undefined {

@@ -1,12 +1,13 @@
 import { apiKind } from '../catalog/index.ts';
 import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
+import { passedOnContainers } from '../evidence/passed-on-containers.ts';
 import { placesAt } from '../evidence/written.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -101,7 +102,7 @@ export default defineRule({
       })),
       ...podSet.tolerations.map(({ at: one }) => ({ subject: 'The toleration value', value: getIn(one, 'value') })),
       // Charts make texts of other values themselves.
-      ...(isChart ? [] : podSet.containers.flatMap(environment)),
+      ...(isChart ? passedOnContainers(podSet.pod).flatMap(variables) : podSet.containers.flatMap(environment)),
       ...(isChart ? [] : stringsOf('Annotation', podSet.annotations)),
       ...(isChart ? [] : stringsOf('Label', podSet.labels)),
     ];
@@ -153,6 +154,13 @@ function stringsOf(what: string, strings: PodSet['labels']) {
 function environment({ env }: Container): readonly { readonly subject: string; readonly value: Cursor | undefined }[] {
   return env.map(({ name, at: one }) => ({
     subject: name === '' ? 'An environment variable' : name,
+    value: getIn(one, 'value'),
+  }));
+}
+
+function variables(container: Cursor) {
+  return items(getIn(container, 'env')).map((one) => ({
+    subject: asText(getIn(one, 'name')) ?? 'An environment variable',
     value: getIn(one, 'value'),
   }));
 }

@@ -83,6 +83,8 @@ export default defineRule({
   judgesWords: true,
   manifest({ root, kind }, context) {
     if (kind === 'PersistentVolumeClaim') checkClaim(getIn(root, 'spec'), 'the API server rejects the claim', context);
+    if (kind === 'NIMService' || kind === 'NIMCache')
+      checkNimSize(getIn(root, 'spec', 'storage', 'pvc', 'size'), context);
     if (kind !== 'StatefulSet') return;
     for (const spec of placesAt(root, 'spec.volumeClaimTemplates.*.spec')) {
       checkClaim(spec, 'the API server rejects its claims', context);
@@ -100,6 +102,16 @@ export default defineRule({
     for (const mount of placesAt(container.at, 'volumeMounts.*')) checkMount(mount, container.at, context);
   },
 });
+
+/** NVIDIA's operator reads the size, which is any text for the API server. */
+function checkNimSize(size: Cursor | undefined, { report }: RuleContext): void {
+  const text = asText(size);
+  if (size === undefined || text === undefined || isUnknown(size) || parseQuantity(text) !== null) return;
+  report({
+    message: `size "${shorten(text, 30)}" is not a quantity: the NIM operator cannot create the claim`,
+    span: spanOf(size),
+  });
+}
 
 /** Sources that refer to an object, with the field of its name. */
 const namedSources = [

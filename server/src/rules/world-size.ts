@@ -1,6 +1,7 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
 import { tpuSlice } from '../cost/tpu-slices.ts';
+import { missedBound } from '../evidence/elastic-bounds.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { controlsPlacement, gpusOfWorker, leavesGpusIdle, slotsFor, startsMore } from '../evidence/mpi-workers.ts';
 import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
@@ -92,6 +93,8 @@ export default defineRule({
     if (workload.partial) return;
     checkCompletions(workload, context);
     const { document, report } = context;
+    const bound = missedBound(workload);
+    if (bound !== undefined) report({ message: bound.message, span: spanOf(bound.at) });
     const written = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
     const slots = written && lowerCount(written, 1);
     const gpus = gpusOfWorker(workload);

@@ -17,7 +17,8 @@ export const kubeflowKinds: readonly KindEntry[] = [
   trainingJob('PyTorchJob', 'pytorchReplicaSpecs', 'OnFailure', {
     gang: 'object',
     container: 'pytorch',
-    processesPerPod: (root) => getIn(root, 'spec', 'nprocPerNode'),
+    processesPerPod: (root) =>
+      getIn(root, 'spec', 'nprocPerNode') ?? getIn(root, 'spec', 'elasticPolicy', 'nProcPerNode'),
   }),
   trainingJob('PaddleJob', 'paddleReplicaSpecs', 'OnFailure', { container: 'paddle' }),
   trainingJob('TFJob', 'tfReplicaSpecs', 'Never', {

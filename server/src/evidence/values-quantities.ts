@@ -1,0 +1,47 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { wordsOf } from '../command/name-words.ts';
+import { parseQuantity } from '../model/quantity.ts';
+import { asString, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+import type { ApiProblem } from './api-problems.ts';
+import { meantQuantity } from './meant-values.ts';
+
+/**
+ * Amounts in the values of a chart that are not quantities, but certainly mean one (`16GB`): in resources, which charts pass on unchanged, and the
+ * sizes of volumes.
+ */
+export function valuesQuantities(block: Cursor): readonly ApiProblem[] {
+  const holder = { at: block, type: 'PodSpec', above: undefined };
+  return amountsIn(block).flatMap((at): readonly ApiProblem[] => {
+    const written = asString(at);
+    const isMeant = written !== undefined && parseQuantity(written) === null && meantQuantity(written) !== undefined;
+    return isMeant && !isTemplated(at)
+      ? [{ what: 'not-a-quantity', at, holder, field: keyOf(at), type: undefined }]
+      : [];
+  });
+}
+
+function amountsIn(block: Cursor): readonly Cursor[] {
+  return entries(block).flatMap((entry) => {
+    const key = keyOf(entry);
+    if (key === 'resources')
+      return ['limits', 'requests'].flatMap((list) =>
+        entries(getIn(entry, list)).filter((amount) => resources.has(keyOf(amount))),
+      );
+    const words = wordsOf(key);
+    if (entry.node.kind === 'scalar') return isSize(words) ? [entry] : [];
+    return words.some((word) => volumes.has(word)) ? entries(entry).filter((one) => sizes.has(keyOf(one))) : [];
+  });
+}
+
+/** `pvcStorage`, `shmSize`, `requestMemory`. */
+function isSize(words: readonly string[]): boolean {
+  const [first, second, ...others] = words;
+  if (first === undefined || second === undefined || others.length > 0) return false;
+  return /^(?:requests?|limits?)$/.test(first)
+    ? second === 'memory'
+    : volumes.has(first) && (second === 'size' || second === 'storage');
+}
+
+const resources = wordSet('cpu memory ephemeral-storage');
+const sizes = wordSet('size sizeLimit storage storageSize');
+const volumes = wordSet('persistence persistent pvc volume storage shm dshm');
