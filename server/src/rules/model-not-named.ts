@@ -1,12 +1,14 @@
 import { imageParts } from '../catalog/images.ts';
 import { readFlags } from '../command/flags.ts';
+import { readServedFlags } from '../command/served-flags.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
+import { processInput } from '../model/process-input.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isIncomplete, isTemplated, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -50,7 +52,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a variable, `envFrom`, a settings file or a template may name the model, for images with their own entrypoint, for patches and
+ * If a settings file, a template, or (except with vLLM's own image, which reads none) a variable may name the model, for images with their own entrypoint, for patches and
  * definitions, for operators that add the model, and for an InferenceService that names a custom runtime or mounts volumes.
  *
  * ## Sources
@@ -80,17 +82,20 @@ export default defineRule({
       !isAlone(container, podSet, workload)
     )
       return;
-    if (mayName(container)) return;
+    // The entrypoint of the project's own image reads its arguments only: `MODEL` in a variable changes nothing.
+    const isPlain = command.length === 0 && imageParts(image.value).repository.replace('docker.io/', '') === upstream;
+    if (isPlain ? isOpen(container) : mayName(container)) return;
     const server = soleServer(container);
     const effect = effects.get(server?.program ?? '');
     if (server === undefined || effect === undefined || (server.byImage && !isOfficial(image.value))) return;
     if (readFlags(server.command?.words ?? []).some(({ name, dynamic }) => dynamic || name === 'config')) return;
     if (server.command?.words.some(({ dynamic }) => dynamic) === true) return;
-    const { unknown } = servedModel(container, workload);
-    if (unknown?.kind !== 'unnamed' || unknown.detail !== null) return;
+    if (isPlain ? namesInArguments(container) : !isUnnamed(container, workload)) return;
     report({ message: effect, span: spanOf((args[0] ?? command[0] ?? image).at) });
   },
 });
+
+const upstream = 'vllm/vllm-openai';
 
 const effects: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM has no --model: it serves its small default model instead of yours'],
@@ -135,12 +140,35 @@ function namesSource(word: string): boolean {
   return /model|repo|store|config/i.test(name) && name.replace('-', '_') !== 'model_name';
 }
 
-function mayName({ at, env, scripts }: Container): boolean {
+function isUnnamed(container: Container, workload: Workload): boolean {
+  const { unknown } = servedModel(container, workload);
+  return unknown?.kind === 'unnamed' && unknown.detail === null;
+}
+
+/** Whether arguments name a model, or may. */
+function namesInArguments(container: Container): boolean {
+  const { args } = container;
+  const flags = readServedFlags(processInput(container), 'vllm');
   return (
-    getIn(at, 'envFrom') !== undefined ||
+    args.length > 0 && (flags === undefined || flags.model !== undefined || args.some(({ at }) => isTemplated(at)))
+  );
+}
+
+/** Whether a template or a program may insert a command or arguments. */
+function isOpen({ at, scripts }: Container): boolean {
+  return (
     scripts.length > 0 ||
+    isIncomplete(at) ||
     // A word in the place of a list stands for what a program inserts.
-    ['command', 'args'].some((key) => (getIn(at, key)?.node.kind ?? 'seq') !== 'seq') ||
+    ['command', 'args'].some((key) => (getIn(at, key)?.node.kind ?? 'seq') !== 'seq' || isUnseen(getIn(at, key)))
+  );
+}
+
+function mayName(container: Container): boolean {
+  const { at, env } = container;
+  return (
+    isOpen(container) ||
+    getIn(at, 'envFrom') !== undefined ||
     env.some(({ name }) => /model|config|args|^$/i.test(name))
   );
 }
