@@ -192,6 +192,8 @@ export interface Dangling {
   readonly name: string;
   /** The intended object; several if they are equally near. */
   readonly near: readonly Referenced<null>[];
+  /** The namespace of the object of this name in the same file, if it is not the one in which the reference looks. */
+  readonly elsewhere: string | null;
 }
 
 /** What a LimitRange says about containers and pods. */

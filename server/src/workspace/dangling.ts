@@ -1,11 +1,13 @@
 import { either } from '../catalog/word-patterns.ts';
 import type { Dangling, Referenced } from '../model/cross-references.ts';
+import { isClusterKind } from '../model/kinds/index.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { fullName, fullNameOf, referenced, type Scope } from './named.ts';
-import { nearest } from './place.ts';
+import { kustomizationKind } from './kinds.ts';
+import { fullName, fullNameOf, namespaceKey, referenced, type Scope } from './named.ts';
+import { nearest, pathFrom } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
 import { anyObject, type Found, nameOf } from './workspace.ts';
 
@@ -85,9 +87,31 @@ function firstWord(name: string): string | undefined {
   return /^[a-z\d]{3,}/.exec(name)?.[0];
 }
 
+/**
+ * The namespace of the only object in the file that a reference can mean, if it is written and the reference looks in another one. Kustomizations
+ * and installers set namespaces.
+ */
+export function otherNamespace(scope: Scope, { kinds, name, namespace }: NamedAt): string | null {
+  const { workspace } = scope;
+  const [only, ...others] = kinds
+    .filter((kind) => projectKinds.has(kind) && !isClusterKind(kind))
+    .flatMap((kind) => workspace.objects(bare(kind), nameOf, name, name).all);
+  const where = only?.object.namespace ?? null;
+  if (only === undefined || others.length > 0 || where === null || pathFrom(scope, only) !== null) return null;
+  // A placeholder stands for any namespace.
+  if (!/^[a-z0-9-]+$/.test(where)) return null;
+  if (namespaceKey(where) === namespaceKey(namespace)) return null;
+  const setters = [kustomizationKind, ...installerKinds];
+  return setters.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0) ? null : where;
+}
+
 /** A reference without an object, if objects with a similar name suggest a mistake. */
-export function dangling(found: NamedAt, near: readonly Referenced<null>[]): readonly Dangling[] {
-  return near.length === 0 ? [] : [{ at: found.at, name: found.name, near }];
+export function dangling(
+  { at, name }: NamedAt,
+  near: readonly Referenced<null>[],
+  elsewhere: string | null,
+): readonly Dangling[] {
+  return near.length === 0 && elsewhere === null ? [] : [{ at, name, near, elsewhere }];
 }
 
 function bare(kind: string): string {

@@ -4,9 +4,9 @@ import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type { CrossReferences, Demand } from '../model/cross-references.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
-import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
+import { dangling, dependenciesOf, likelyTargets, otherNamespace, projectReferences } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
-import { headerKind, sharingKind } from './kinds.ts';
+import { headerKind, kustomizationKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
@@ -146,6 +146,11 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
           found,
           read(dependenciesOf(found), ['dangling', ...found.kinds, found.namespace, found.name], () =>
             likelyTargets(scope, found),
+          ),
+          read(
+            [...dependenciesOf(found), kustomizationKind],
+            ['elsewhere', ...found.kinds, found.namespace, found.name],
+            () => otherNamespace(scope, found),
           ),
         ),
       ),
