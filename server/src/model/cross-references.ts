@@ -78,6 +78,8 @@ export interface CrossReferences {
   servicesLabeled(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
+  /** The only Service of a name, if it is in the same file, but in another namespace. */
+  serviceElsewhere(namespace: string | null, name: string): InNamespace<Table<string>> | undefined;
   /** The cloud that reads the annotations of a ServiceAccount; null if none does. */
   accountCloud(namespace: string | null, name: string): string | null;
   /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
@@ -196,6 +198,12 @@ export interface Dangling {
   readonly elsewhere: string | null;
 }
 
+/** A fact about an object outside the namespace in which it was looked for; null if it names none. */
+export interface InNamespace<T> {
+  readonly namespace: string | null;
+  readonly facts: T;
+}
+
 /** What a LimitRange says about containers and pods. */
 export interface LimitFacts {
   /** The resources that it gives to every container. */
@@ -279,6 +287,7 @@ export const noCrossReferences: CrossReferences = {
   servicesOf: () => [],
   servicesLabeled: () => [],
   service: () => undefined,
+  serviceElsewhere: () => undefined,
   accountCloud: () => null,
   modelConfig: () => undefined,
   dangling: () => [],

@@ -4,7 +4,14 @@ import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type { CrossReferences, Demand } from '../model/cross-references.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
-import { dangling, dependenciesOf, likelyTargets, otherNamespace, projectReferences } from './dangling.ts';
+import {
+  dangling,
+  dependenciesOf,
+  likelyTargets,
+  otherNamespace,
+  projectReferences,
+  serviceElsewhere,
+} from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
 import { headerKind, kustomizationKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
@@ -135,6 +142,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     service: (namespace, name) =>
       read(['Service'], ['service', namespace, name], () =>
         factsNamed(scope, ['/Service'], namespace, name, 'service'),
+      ),
+    serviceElsewhere: (namespace, name) =>
+      read([...dependenciesOf({ kinds: ['/Service'] }), kustomizationKind], ['serviceElsewhere', namespace, name], () =>
+        serviceElsewhere(scope, namespace, name),
       ),
     accountCloud: (namespace, name) =>
       read(['ServiceAccount'], ['accountCloud', namespace, name], () =>
