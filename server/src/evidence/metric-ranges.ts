@@ -1,4 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { unsplitWordsOf } from '../command/name-words.ts';
 import { withoutLabels } from './pod-metrics.ts';
 
 /**
@@ -21,6 +22,17 @@ export function mostOf(metric: string): 1 | 100 | undefined {
   const name = metric.replace(':', '_');
   return ratios.has(name) ? 1 : percents.has(name) ? 100 : undefined;
 }
+
+/** Whether a metric is a latency in milliseconds by its name: `request_latency_ms`, `ttft_milliseconds_p95`. */
+export function isMilliseconds(metric: string): boolean {
+  const words = unsplitWordsOf(metric);
+  const unit = words.filter((word) => !aggregates.has(word)).at(-1) ?? '';
+  return milliseconds.has(unit) && words.some((word) => latencies.has(word));
+}
+
+const milliseconds = wordSet('ms msec msecs millis millisecond milliseconds');
+const aggregates = wordSet('p50 p90 p95 p99 avg average mean median max');
+const latencies = wordSet('latency latencies duration time ttft tpot itl delay wait');
 
 /** What keeps a value between those of its series. */
 const keeping = wordSet(

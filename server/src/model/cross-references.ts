@@ -78,6 +78,8 @@ export interface CrossReferences {
   servicesLabeled(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
+  /** The only Service of a name, if it is in the same file, but in another namespace. */
+  serviceElsewhere(namespace: string | null, name: string): InNamespace<Table<string>> | undefined;
   /** The cloud that reads the annotations of a ServiceAccount; null if none does. */
   accountCloud(namespace: string | null, name: string): string | null;
   /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
@@ -194,6 +196,14 @@ export interface Dangling {
   readonly name: string;
   /** The intended object; several if they are equally near. */
   readonly near: readonly Referenced<null>[];
+  /** The namespace of the object of this name in the same file, if it is not the one in which the reference looks. */
+  readonly elsewhere: string | null;
+}
+
+/** A fact about an object outside the namespace in which it was looked for; null if it names none. */
+export interface InNamespace<T> {
+  readonly namespace: string | null;
+  readonly facts: T;
 }
 
 /** What a LimitRange says about containers and pods. */
@@ -279,6 +289,7 @@ export const noCrossReferences: CrossReferences = {
   servicesOf: () => [],
   servicesLabeled: () => [],
   service: () => undefined,
+  serviceElsewhere: () => undefined,
   accountCloud: () => null,
   modelConfig: () => undefined,
   dangling: () => [],

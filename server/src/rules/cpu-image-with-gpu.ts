@@ -1,16 +1,16 @@
 import { imageParts } from '../catalog/images.ts';
-import { either, partOf } from '../catalog/word-patterns.ts';
+import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { isValues } from '../model/values.ts';
-import type { Container } from '../model/workload.ts';
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A container with a GPU runs an image built for CPUs or for another vendor's GPUs.
+ * A container with a GPU runs an image without a use for it: built for CPUs, for another vendor's GPUs, or of a web server or a database.
  *
  * ## Why
  *
@@ -49,7 +49,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For names that also mention a GPU or the right vendor, templates, infrastructure, and accelerators that are not GPUs: their frameworks are often
+ * For names that also mention a GPU or the right vendor, web servers and databases with a command, templates, infrastructure, and accelerators that are not GPUs: their frameworks are often
  * CPU builds with a plugin.
  *
  * ## Sources
@@ -78,6 +78,7 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
+    if (reportPlainProgram(container, image, requests, context)) return;
     const isCpuBuild = isForCpus.test(last) && !mentionsGpus.test(name);
     const amd = requests.length > 0 && requests.every(({ resource }) => resource.startsWith('amd.com/'));
     const builds = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
@@ -165,6 +166,42 @@ function reportOtherVendor(container: Container, { value, at }: Located<string>,
   });
   return true;
 }
+
+/** Reports the image of a program that computes nothing on a GPU. NVIDIA's runtime adds nvidia-smi to any image: other commands may use it. */
+function reportPlainProgram(
+  { type, command, args }: Container,
+  { value, at }: Located<string>,
+  requests: readonly AcceleratorRequest[],
+  { podSet, report }: PodSetContext,
+): boolean {
+  if (type !== 'app' || requests.length === 0 || command.length + args.length > 0 || podSet.pods.max === 0)
+    return false;
+  const name = programOf(value);
+  if (name === undefined) return false;
+  const isStandIn = name === 'nginx' || name === 'httpd';
+  report({
+    // A web server with its own page is an example.
+    severity: isStandIn ? 'info' : 'warning',
+    oncePerFile: isStandIn,
+    message: `${name} does not use GPUs: it leaves the container's ${requestWords(requests)} idle`,
+    span: spanOf(at),
+  });
+  return true;
+}
+
+/** The program of an official image. */
+function programOf(image: string): string | undefined {
+  const { repository } = imageParts(image);
+  const [name, owner, ...others] = repository.replace('docker.io/', '').split('/').reverse();
+  const isOfficial = others.length === 0 && (owner === undefined || owner === 'library' || owner === 'bitnami');
+  return isOfficial && name !== undefined && plainPrograms.has(name) ? name : undefined;
+}
+
+/** Web servers, proxies, databases and brokers. */
+const plainPrograms = wordSet(
+  'nginx httpd caddy traefik haproxy redis valkey memcached postgres postgresql mysql mariadb mongo mongodb',
+  'rabbitmq kafka nats etcd registry influxdb cassandra elasticsearch',
+);
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;
 

@@ -1,4 +1,4 @@
-import { mostOf, type RangedMetric, rangedMetric } from '../evidence/metric-ranges.ts';
+import { isMilliseconds, mostOf, type RangedMetric, rangedMetric } from '../evidence/metric-ranges.ts';
 import { withoutLabels } from '../evidence/pod-metrics.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -6,16 +6,18 @@ import { parseQuantity } from '../model/quantity.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A threshold is outside the range of its metric: a percentage for one between 0 and 1, or a fraction for one between 0 and 100.
+ * A threshold is outside the range of its metric: a percentage for one between 0 and 1, a fraction for one between 0 and 100, or less than a
+ * millisecond for a latency.
  *
  * ## Why
  *
  * `DCGM_FI_DEV_GPU_UTIL` is a percentage, but the profiling metrics of DCGM (`DCGM_FI_PROF_GR_ENGINE_ACTIVE`) and vLLM's `gpu_cache_usage_perc` are between 0
  * and 1. With a target of 80 for these, an autoscaler never adds a replica. With 0.8 for a percentage, it has the maximum at almost any load. An alert never
- * fires, or always does.
+ * fires, or always does. In a quantity, `500m` is one half, so a latency in milliseconds always exceeds it.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -86,8 +88,24 @@ function checkMetric(metric: Cursor, context: RuleContext): void {
   const name = getIn(at, 'metric', 'name');
   const target = getIn(at, 'target', 'averageValue');
   const most = isTemplated(name) ? undefined : mostOf(asText(name) ?? '');
-  if (most === undefined || target === undefined || isTemplated(target)) return;
-  check(target, { name: asText(name) ?? '', most }, mostGpus, 'the HPA', context);
+  if (target === undefined || isTemplated(name) || isTemplated(target)) return;
+  if (most === undefined) checkMilliseconds(target, asText(name) ?? '', context);
+  else check(target, { name: asText(name) ?? '', most }, mostGpus, 'the HPA', context);
+}
+
+/** In a quantity, "m" is a thousandth: `500m` of a latency in milliseconds is half of one. */
+function checkMilliseconds(at: Cursor, name: string, context: RuleContext): void {
+  const written = asText(at) ?? '';
+  const value = parseQuantity(written);
+  if (value === null || value <= 0 || value >= 1 || !isMilliseconds(name)) return;
+  context.report({
+    message: `${shorten(name, 50)} is in milliseconds, so ${shorten(written, 20)} is ${value} ms: almost any request scales to the maximum`,
+    span: spanOf(at),
+    fixes: () => {
+      const meant = written.endsWith('m') ? written.slice(0, -1) : String(Number((value * 1000).toPrecision(12)));
+      return [fix(`Use ${meant}`, 'unsafe', replaceScalar(context.document, at, meant))];
+    },
+  });
 }
 
 function checkTrigger(trigger: Cursor, kind: string, context: RuleContext): void {

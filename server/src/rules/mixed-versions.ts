@@ -2,10 +2,13 @@ import { imageParts } from '../catalog/images.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import type { Located } from '../yaml/cursor.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { fix } from '../rewrite/fix.ts';
+import type { Cursor, Located } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * Pods that work together run different versions of one image.
@@ -14,7 +17,7 @@ import { defineRule } from './rule.ts';
  *
  * The pods of a Ray cluster, of a group that serves one model, or of a distributed job exchange data in formats that change from version to
  * version. Ray compares its version and that of Python when a worker joins, and the worker exits if they differ: the cluster has its head,
- * and its GPU workers keep restarting.
+ * and its GPU workers keep restarting. KubeRay learns the version of Ray only from `rayVersion`: another one there is information.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -60,6 +63,10 @@ import { defineRule } from './rule.ts';
  *             - {name: worker, image: "rayproject/ray:2.46.0-gpu", resources: {limits: {nvidia.com/gpu: 1}}}
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the operator may start Ray with other options.
+ *
  * ## When it is silent
  *
  * For images of different repositories, for official images of languages and systems (`python`), for tags without a version, for templates, and for pods that do not work together.
@@ -67,12 +74,13 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Ray: check_version_info](https://github.com/ray-project/ray/blob/master/python/ray/_private/node.py)
+ * - [KubeRay: rayVersion](https://github.com/ray-project/kuberay/blob/master/docs/reference/api.md)
  * - [KubeRay: Ray and Python versions](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/config.html)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  workload(workload, { report }) {
+  workload(workload, { document, report }) {
     const { rayCluster, gang } = kindOf(workload);
     if (workload.partial || !requestsAccelerators(workload) || !(spansPods(workload) || gang !== undefined)) return;
     const first = new Map<string, Version>();
@@ -94,8 +102,32 @@ export default defineRule({
       });
       return;
     }
+    const written = getIn(rayCluster?.(workload.manifest.root), 'rayVersion');
+    const image = first.get(ray);
+    if (written !== undefined && image !== undefined) checkRayVersion(written, image, document, report);
   },
 });
+
+/** Reports a `rayVersion` of another release than Ray's own images. Patch releases have the same features. */
+function checkRayVersion(
+  at: Cursor,
+  { number }: Version,
+  document: YamlDocument,
+  report: WorkloadContext['report'],
+): void {
+  const version = asText(at) ?? '';
+  if (isTemplated(at) || !/^\d+\.\d+(?:\.\d+)?$/.test(version) || releaseOf(version) === releaseOf(number)) return;
+  report({
+    severity: 'info',
+    message: `rayVersion is ${version}, but the images have Ray ${number}: KubeRay chooses commands and features by rayVersion`,
+    span: spanOf(at),
+    fixes: () => [fix(`Set rayVersion to ${number}`, 'unsafe', replaceScalar(document, at, number))],
+  });
+}
+
+function releaseOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}
 
 interface Version {
   readonly family: string;

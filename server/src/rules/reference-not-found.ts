@@ -1,13 +1,14 @@
 import { targetOf } from '../evidence/scaler-target.ts';
+import type { Dangling } from '../model/cross-references.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A reference names a missing object, and an existing object has a similar name.
+ * A reference names a missing object, and an existing object has a similar name or is in another namespace.
  *
  * ## Why
  *
@@ -77,7 +78,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
+ * For namespaces in projects with kustomizations, which set them. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
  * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
  * project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
@@ -94,8 +95,10 @@ export default defineRule({
   judgesWords: true,
   manifest(manifest, context) {
     checkScaler(manifest, context);
-    for (const { at, name, near } of context.crossReferences.dangling(manifest)) {
+    for (const found of context.crossReferences.dangling(manifest)) {
+      const { at, name, near } = found;
       const [first] = near;
+      checkNamespace(manifest, found, context);
       if (first === undefined) continue;
       const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;
       // The cluster may have an object of that name too, but hardly if this file defines the similar one.
@@ -114,6 +117,32 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a reference to an object of the same file in another namespace. All these references are to their own. */
+function checkNamespace(manifest: Manifest, { at, name, elsewhere }: Dangling, context: RuleContext): void {
+  const { root, namespace, kind, isPatch, created } = manifest;
+  const metadata = getIn(root, 'metadata');
+  const own = getIn(metadata, 'namespace');
+  if (elsewhere === null || isPatch || created !== undefined || metadata === undefined) return;
+  if (isIncomplete(root) || isIncomplete(metadata) || isUnseen(own)) return;
+  const [object, where] = [shorten(name, 30), shorten(elsewhere, 24)];
+  context.report({
+    severity: namespace === null ? 'info' : 'warning',
+    message:
+      namespace === null
+        ? `${object} is in namespace ${where}; this ${kind} names none and finds it only if applied to ${where}`
+        : `${object} is in namespace ${where}: this ${kind} looks for it in its own, ${shorten(namespace, 24)}`,
+    span: spanOf(at),
+    fixes: () => [
+      fix(`Set namespace to ${where}`, 'unsafe', own && replaceScalar(context.document, own, elsewhere)),
+      fix(
+        `Set namespace to ${where}`,
+        'unsafe',
+        own === undefined ? setKey(context.document, metadata, 'namespace', elsewhere) : undefined,
+      ),
+    ],
+  });
+}
 
 /** Reports a scaler whose target has another kind. KEDA's default is Deployment. */
 function checkScaler(manifest: Manifest, context: RuleContext): void {

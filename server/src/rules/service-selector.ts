@@ -14,12 +14,13 @@ import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The Service of a GPU server does not select its pods, or names a port that they do not have.
+ * The Service of a GPU server does not select its pods, is in another namespace, or names a port that they do not have.
  *
  * ## Why
  *
  * A Service without pods is accepted, and every request to it is refused. The server waits for requests that cannot arrive and holds its
- * GPUs. KubeRay labels its pods `ray.io/cluster` and `ray.io/node-type`, not `component: ray-head` as Ray's older examples did.
+ * GPUs. A Service selects pods of its own namespace only; if the Service or the server names none, this depends on how the file is applied, and
+ * is information. KubeRay labels its pods `ray.io/cluster` and `ray.io/node-type`, not `component: ray-head` as Ray's older examples did.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -76,7 +77,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For Services in another file or whose name says nothing of the workload, for labels that do not resemble each other or differ in a number, if other
- * pods have the selected labels, if an object has the selected name, and for charts and patches.
+ * pods have the selected labels, if an object has the selected name, and for charts and patches. For namespaces in projects with
+ * kustomizations, which set them, and in projects with Helm releases or Argo CD applications.
  *
  * ## Sources
  *
@@ -103,6 +105,7 @@ export default defineRule({
     if (role === 'training' || role === 'infrastructure' || mayBeCompleted(workload) || isIncomplete(podSet.pod))
       return;
     reportPort(podSet, context);
+    reportNamespace(podSet, name, context);
     for (const serviceName of serviceNames(name)) {
       const service = crossReferences.service(namespace, serviceName);
       if (service?.file !== null || service.facts.selects === null) continue;
@@ -130,6 +133,34 @@ function runsServers({ kind, apiVersion }: Workload): boolean {
 function serviceNames(name: string): readonly string[] {
   const base = name.replace(/-(?:deployment|deploy|statefulset|sts|daemonset|rollout|lws)$/, '');
   return [...new Set([name, base])].flatMap((one) => [one, `${one}-service`, `${one}-svc`, `${one}-leader`]);
+}
+
+/** Reports the workload's Service in another namespace: it selects pods of its own only. */
+function reportNamespace(podSet: PodSet, name: string, context: PodSetContext): void {
+  const { workload, crossReferences, manifest, report } = context;
+  const { namespace, kind } = workload;
+  const metadata = getIn(manifest.root, 'metadata');
+  const at = getIn(metadata, 'namespace') ?? getIn(metadata, 'name');
+  if (at === undefined || isUnseen(metadata) || isUnseen(at)) return;
+  for (const serviceName of serviceNames(name)) {
+    const service = crossReferences.serviceElsewhere(namespace, serviceName);
+    const selector = Object.entries(service?.facts ?? {});
+    if (service === undefined || selector.length === 0 || missedLabels(selector, podSet, workload).length > 0) continue;
+    if (crossReferences.keptRunning(service.namespace, service.facts).length > 0) continue;
+    const object = `Service ${shorten(serviceName, 24)}`;
+    const [there, here] = [shorten(service.namespace ?? '', 24), shorten(namespace ?? '', 24)];
+    const isOpen = service.namespace === null || namespace === null;
+    report({
+      severity: isOpen ? 'info' : 'warning',
+      message: !isOpen
+        ? `${object} is in namespace ${there}, these pods in ${here}: no request reaches them`
+        : namespace === null
+          ? `${object} is in namespace ${there}, this ${kind} names none: the Service finds its pods only if applied to ${there}`
+          : `${object} names no namespace: it finds these pods only if applied to ${here}`,
+      span: spanOf(at),
+    });
+    return;
+  }
 }
 
 /** Reports a port that a Service names and no container has. */

@@ -1,7 +1,9 @@
 import { namesAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { isTemplated, type Located } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { asText, getIn, isTemplated, type Located } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * An access token is written in the file in plain text.
@@ -48,7 +50,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
+ * For texts that do not have the form of a known token, for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
  *
  * ## Sources
  *
@@ -67,17 +69,28 @@ export default defineRule({
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) {
-      const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
-      if (found === undefined) continue;
-      // The message must not repeat the token: reports are published.
-      report({
-        message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,
-        span: spanInScalar(document, text, found),
-      });
+    for (const { name, text } of [...written, ...words]) check(text, name, document, report);
+  },
+  workload({ apiVersion, manifest, podSets }, { document, report }) {
+    if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
+    // Working directories are often archives of private repositories.
+    for (const key of ['serveConfigV2', 'runtimeEnvYAML', 'entrypoint']) {
+      const at = getIn(manifest.root, 'spec', key);
+      const value = asText(at);
+      if (at !== undefined && value !== undefined) check({ value, at }, '', document, report);
     }
   },
 });
+
+function check(text: Located<string>, name: string, document: YamlDocument, report: RuleContext['report']): void {
+  const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
+  if (found === undefined) return;
+  // The message must not repeat the token: reports are published.
+  report({
+    message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,
+    span: spanInScalar(document, text, found),
+  });
+}
 
 interface TokenForm {
   readonly prefix: string;

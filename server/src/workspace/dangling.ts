@@ -1,11 +1,14 @@
 import { either } from '../catalog/word-patterns.ts';
-import type { Dangling, Referenced } from '../model/cross-references.ts';
+import type { Dangling, InNamespace, Referenced } from '../model/cross-references.ts';
+import { isClusterKind } from '../model/kinds/index.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { fullName, fullNameOf, referenced, type Scope } from './named.ts';
-import { nearest } from './place.ts';
+import type { Table } from '../yaml/table.ts';
+import { kustomizationKind } from './kinds.ts';
+import { factsAs, fullName, fullNameOf, namespaceKey, referenced, type Scope } from './named.ts';
+import { nearest, pathFrom } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
 import { anyObject, type Found, nameOf } from './workspace.ts';
 
@@ -35,7 +38,7 @@ export function projectReferences(manifest: Manifest): readonly NamedAt[] {
 }
 
 /** The kinds (without groups) on which the lookup of a reference depends. */
-export function dependenciesOf({ kinds }: NamedAt): readonly string[] {
+export function dependenciesOf({ kinds }: Pick<NamedAt, 'kinds'>): readonly string[] {
   return [...new Set([...kinds.map(bare), ...installerKinds])];
 }
 
@@ -85,9 +88,47 @@ function firstWord(name: string): string | undefined {
   return /^[a-z\d]{3,}/.exec(name)?.[0];
 }
 
+/** The namespace of the only object in the file that a reference can mean, if it is written and the reference looks in another one. */
+export function otherNamespace(scope: Scope, { kinds, name, namespace }: NamedAt): string | null {
+  const own = kinds.filter((kind) => projectKinds.has(kind) && !isClusterKind(kind));
+  return strayObject(scope, own, namespace, name)?.object.namespace ?? null;
+}
+
+/** The only Service of a name, if it is in the same file, but in another namespace. */
+export function serviceElsewhere(
+  scope: Scope,
+  namespace: string | null,
+  name: string,
+): InNamespace<Table<string>> | undefined {
+  const found = strayObject(scope, ['/Service'], namespace, name);
+  const selects = found && factsAs(found.object, 'service')?.selects;
+  return found && selects ? { namespace: found.object.namespace, facts: selects } : undefined;
+}
+
+/** The only object of a name, if it is in the same file, but in another namespace. Kustomizations and installers set namespaces. */
+function strayObject(
+  scope: Scope,
+  kinds: readonly string[],
+  namespace: string | null,
+  name: string,
+): Found | undefined {
+  const { workspace } = scope;
+  const [only, ...others] = kinds.flatMap((kind) => workspace.objects(bare(kind), nameOf, name, name).all);
+  if (only === undefined || others.length > 0 || pathFrom(scope, only) !== null) return undefined;
+  const where = only.object.namespace;
+  // A placeholder stands for any namespace.
+  if (namespaceKey(where) === namespaceKey(namespace) || !/^[a-z0-9-]+$/.test(where ?? 'default')) return undefined;
+  const setters = [kustomizationKind, ...installerKinds];
+  return setters.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0) ? undefined : only;
+}
+
 /** A reference without an object, if objects with a similar name suggest a mistake. */
-export function dangling(found: NamedAt, near: readonly Referenced<null>[]): readonly Dangling[] {
-  return near.length === 0 ? [] : [{ at: found.at, name: found.name, near }];
+export function dangling(
+  { at, name }: NamedAt,
+  near: readonly Referenced<null>[],
+  elsewhere: string | null,
+): readonly Dangling[] {
+  return near.length === 0 && elsewhere === null ? [] : [{ at, name, near, elsewhere }];
 }
 
 function bare(kind: string): string {

@@ -4,9 +4,16 @@ import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type { CrossReferences, Demand } from '../model/cross-references.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
-import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
+import {
+  dangling,
+  dependenciesOf,
+  likelyTargets,
+  otherNamespace,
+  projectReferences,
+  serviceElsewhere,
+} from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
-import { headerKind, sharingKind } from './kinds.ts';
+import { headerKind, kustomizationKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
@@ -136,6 +143,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['Service'], ['service', namespace, name], () =>
         factsNamed(scope, ['/Service'], namespace, name, 'service'),
       ),
+    serviceElsewhere: (namespace, name) =>
+      read([...dependenciesOf({ kinds: ['/Service'] }), kustomizationKind], ['serviceElsewhere', namespace, name], () =>
+        serviceElsewhere(scope, namespace, name),
+      ),
     accountCloud: (namespace, name) =>
       read(['ServiceAccount'], ['accountCloud', namespace, name], () =>
         factsNamed(scope, ['/ServiceAccount'], namespace, name, 'account'),
@@ -146,6 +157,11 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
           found,
           read(dependenciesOf(found), ['dangling', ...found.kinds, found.namespace, found.name], () =>
             likelyTargets(scope, found),
+          ),
+          read(
+            [...dependenciesOf(found), kustomizationKind],
+            ['elsewhere', ...found.kinds, found.namespace, found.name],
+            () => otherNamespace(scope, found),
           ),
         ),
       ),
