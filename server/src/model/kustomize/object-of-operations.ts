@@ -41,12 +41,17 @@ const apiVersions = table({
   CronJob: 'batch/v1',
 });
 
-/** Only containers are known by their place: the item of another list says nothing without its name. No object is nested so deeply. */
+/**
+ * Only containers are known by their place: the item of another list says nothing without its name. In a table of names, a further step is the
+ * rest of a name whose slash is not escaped, which json-patch-path reports. No object is nested so deeply.
+ */
 function isKnownPlace(steps: readonly string[]): boolean {
+  if (steps.slice(0, -2).some((step) => tables.has(step))) return false;
   const inLists = steps.slice(0, -1).every((step, index) => !/^\d+$/.test(step) || lists.has(steps[index - 1] ?? ''));
   return steps.length > 1 && steps.length < 12 && inLists && !/^\d+$/.test(steps.at(-1) ?? '');
 }
 
+const tables: ReadonlySet<string> = new Set(['limits', 'requests', 'nodeSelector', 'labels', 'annotations']);
 const lists: ReadonlySet<string> = new Set(['containers', 'initContainers']);
 
 function withValue(map: YamlMap, steps: readonly string[], value: YamlNode, keySpan: Span): YamlMap {
