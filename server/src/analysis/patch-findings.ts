@@ -31,22 +31,25 @@ interface Change {
 /**
  * The findings of a kustomization or of a file of JSON patches, with the errors and warnings about the patched objects that the objects alone
  * do not have and whose text is a value of a patch.
- * @param written the findings of the document as it is written
+ * @param alone the findings of the document as it is written
  */
 export function withPatchFindings(
   document: YamlDocument,
-  written: readonly Finding[],
+  alone: readonly Finding[],
   { built, base }: RelatedFiles,
   settings: Settings,
 ): readonly Finding[] {
   const { root } = document;
   const objects = built ?? base?.objects;
-  if (root === null || objects === undefined || !document.text.includes('op')) return written;
+  if (root === null || objects === undefined || !document.text.includes('op')) return alone;
   const patches = built === undefined ? fileOf(root, base?.target) : inlineOperations(document, root);
   const spans = patches.flatMap(({ root: { items: all } }) =>
     all.flatMap(({ value }) => valueAt(value, 'value')?.span ?? []),
   );
-  if (spans.length === 0) return written;
+  if (spans.length === 0) return alone;
+  const isWritten = ({ span: value }: Finding) => spans.some((span) => isInside(value, span));
+  // The objects themselves say more about the values than the patch alone, which later patches may change again.
+  const written = alone.filter((one) => !isLoud(one) || !isWritten(one));
   const changes = built === undefined ? changesOfFile(objects, patches) : changesIn(objects, patches);
   const crossReferences = amongBuilt(objects, settings.crossReferences, built === undefined);
   const known = new Set(written.map(placeOf));
@@ -58,11 +61,11 @@ export function withPatchFindings(
       const lowered = lowerDocument(whole, settings.options, crossReferences);
       return runRules({ ...settings, document: whole, ...lowered, crossReferences }).findings;
     };
-    const shown = run(after).filter((one) => isLoud(one) && spans.some((span) => isInside(one.span, span)));
+    const shown = run(after).filter((one) => isLoud(one) && isWritten(one));
     if (shown.length === 0) return [];
-    const alone = new Set(run(external(before)).map(problemOf));
+    const already = new Set(run(external(before)).map(problemOf));
     return shown
-      .filter((one) => !alone.has(problemOf(one)) && !known.has(placeOf(one)))
+      .filter((one) => !already.has(problemOf(one)) && !known.has(placeOf(one)))
       .map((one) => ({ ...one, message: `${one.message} (with ${file})`, fixes: [] }));
   });
   if (found.length === 0) return written;

@@ -2,7 +2,9 @@ import { asText, type Cursor, getIn, keyOf, rootCursor } from '../yaml/cursor.ts
 import { documentsInBlock, documentsInScript, literalBlocks } from '../yaml/embedded.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { partialNode } from '../yaml/partial.ts';
+import { isJsonPatch } from './kustomize/json-patch.ts';
 import { targetOf } from './kustomize/kustomization.ts';
+import { objectOfOperations } from './kustomize/object-of-operations.ts';
 import { manifestsAt } from './manifest.ts';
 import type { Manifest } from './workload.ts';
 
@@ -12,17 +14,22 @@ import type { Manifest } from './workload.ts';
  * workflow's own step.
  */
 export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
-  if (document.root === null || !mayHaveManifests.test(document.text)) return [];
+  if (document.root === null || !(mayHaveManifests.test(document.text) || hasOperations.test(document.text))) return [];
   const root = rootCursor(document.root);
   // Schemas describe objects with examples.
   if (asText(getIn(root, 'kind')) === 'CustomResourceDefinition') return [];
   return literalBlocks(root).flatMap(({ at, scalar }) => {
-    if (!scalar.source.includes('apiVersion:') || !scalar.source.includes('kind:')) return [];
-    const whole = documentsInBlock(document, scalar);
     const patches = isPatch(at);
-    const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(patches ? partialNode(node) : node)));
+    const operates = patches && hasOperations.test(scalar.source);
+    if (!operates && !(scalar.source.includes('apiVersion:') && scalar.source.includes('kind:'))) return [];
+    const target = patches ? targetOf(getIn(at.parent, 'target')) : undefined;
+    const whole = documentsInBlock(document, scalar).flatMap((node) => {
+      // An operation replaces what its path names: only the object around its value is partial.
+      if (isJsonPatch(node)) return objectOfOperations(node, target) ?? [];
+      return [patches ? partialNode(node) : node];
+    });
+    const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(node)));
     if (patches) {
-      const target = targetOf(getIn(at.parent, 'target'));
       return objects.map((one) => ({ ...later(one), isPatch: true, ...(target && { target }) }));
     }
     if (objects.length > 0) return runsOnce(root, at) ? objects : objects.map(later);
@@ -32,6 +39,8 @@ export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
 
 /** An indented line with the first field of an object. */
 const mayHaveManifests = /^[ \t]+apiVersion:/m;
+/** An operation of a JSON patch. */
+const hasOperations = /\bop["']?: *["']?(?:add|replace)\b/;
 
 function later(manifest: Manifest): Manifest {
   return { ...manifest, created: 'later' };

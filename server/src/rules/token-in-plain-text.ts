@@ -50,7 +50,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token, for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
+ * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
  *
  * ## Sources
  *
