@@ -84,6 +84,8 @@ export interface CrossReferences {
   modelConfig(name: string): NamedModel | undefined;
   /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
+  /** References of an object to the only object of a name, which is in the same file, but in another namespace. */
+  misplaced(manifest: Manifest): readonly Misplaced[];
   /**
    * The pools of GPU nodes on which a pod can land: those whose own label it requires, or all if it is free. Undefined if one is incomplete.
    * @param tolerated excludes pools with other taints, unless all have some; undefined: unknown
@@ -194,6 +196,14 @@ export interface Dangling {
   readonly near: readonly Referenced<null>[];
 }
 
+/** A name whose object is in another namespace. */
+export interface Misplaced {
+  readonly at: Cursor;
+  readonly name: string;
+  readonly kind: string;
+  readonly namespace: string;
+}
+
 /** What a LimitRange says about containers and pods. */
 export interface LimitFacts {
   /** The resources that it gives to every container. */
@@ -280,6 +290,7 @@ export const noCrossReferences: CrossReferences = {
   accountCloud: () => null,
   modelConfig: () => undefined,
   dangling: () => [],
+  misplaced: () => [],
   landingOf: () => undefined,
   cloudOfPools: () => undefined,
   livePools: () => undefined,

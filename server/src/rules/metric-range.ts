@@ -6,16 +6,18 @@ import { parseQuantity } from '../model/quantity.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A threshold is outside the range of its metric: a percentage for one between 0 and 1, or a fraction for one between 0 and 100.
+ * A threshold is outside the range of its metric: a percentage for one between 0 and 1, a fraction for one between 0 and 100, or thousandths
+ * of a millisecond.
  *
  * ## Why
  *
  * `DCGM_FI_DEV_GPU_UTIL` is a percentage, but the profiling metrics of DCGM (`DCGM_FI_PROF_GR_ENGINE_ACTIVE`) and vLLM's `gpu_cache_usage_perc` are between 0
  * and 1. With a target of 80 for these, an autoscaler never adds a replica. With 0.8 for a percentage, it has the maximum at almost any load. An alert never
- * fires, or always does.
+ * fires, or always does. In a quantity, `m` means a thousandth: 500m of a metric in milliseconds is half a millisecond.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -84,11 +86,30 @@ const mostGpus = 16;
 function checkMetric(metric: Cursor, context: RuleContext): void {
   const at = getIn(metric, 'pods') ?? getIn(metric, 'external');
   const name = getIn(at, 'metric', 'name');
+  checkMilliseconds(at, name, context);
   const target = getIn(at, 'target', 'averageValue');
   const most = isTemplated(name) ? undefined : mostOf(asText(name) ?? '');
   if (most === undefined || target === undefined || isTemplated(target)) return;
   check(target, { name: asText(name) ?? '', most }, mostGpus, 'the HPA', context);
 }
+
+/** In a quantity, `m` is a thousandth, not a millisecond. */
+function checkMilliseconds(at: Cursor | undefined, name: Cursor | undefined, { document, report }: RuleContext): void {
+  const metric = asText(name) ?? '';
+  if (isTemplated(name) || !metric.split(/[^a-zA-Z]/).some((word) => milliseconds.has(word.toLowerCase()))) return;
+  for (const key of ['averageValue', 'value']) {
+    const target = getIn(at, 'target', key);
+    const [, number] = /^(\d+)m$/.exec(asText(target) ?? '') ?? [];
+    if (target === undefined || number === undefined || isTemplated(target) || Number(number) >= 10_000) continue;
+    report({
+      message: `${shorten(metric, 40)} counts milliseconds, but ${number}m is ${Number(number) / 1000} of one: any load scales to the maximum`,
+      span: spanOf(target),
+      fixes: () => [fix(`Use ${number}`, 'unsafe', replaceScalar(document, target, number))],
+    });
+  }
+}
+
+const milliseconds: ReadonlySet<string> = new Set(['ms', 'msec', 'msecs', 'millis', 'millisecond', 'milliseconds']);
 
 function checkTrigger(trigger: Cursor, kind: string, context: RuleContext): void {
   const [type, query] = [getIn(trigger, 'type'), getIn(trigger, 'metadata', 'query')];

@@ -1,7 +1,7 @@
 import { targetOf } from '../evidence/scaler-target.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -13,7 +13,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * A service without its runtime never becomes ready, a job in a missing queue is never admitted, and a scaler without its target scales
  * nothing. The API server accepts all of them without a warning. A pod without its claim stays Pending; for a claim or a PriorityClass of the same
- * file, the severity is warning. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
+ * file, and for an object of the same file in another namespace, the severity is warning. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -94,6 +94,7 @@ export default defineRule({
   judgesWords: true,
   manifest(manifest, context) {
     checkScaler(manifest, context);
+    checkNamespaces(manifest, context);
     for (const { at, name, near } of context.crossReferences.dangling(manifest)) {
       const [first] = near;
       if (first === undefined) continue;
@@ -134,6 +135,25 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
     span: spanOf(written ?? at),
     fixes: () => [fix(`Set kind to ${other}`, 'unsafe', setKey(context.document, target, 'kind', other))],
   });
+}
+
+/** Reports references to objects of the same file in another namespace. */
+function checkNamespaces(manifest: Manifest, { crossReferences, document, report }: RuleContext): void {
+  const { kind, root, namespace } = manifest;
+  const metadata = getIn(root, 'metadata');
+  if (metadata === undefined || [root, metadata, getIn(metadata, 'namespace')].some(isUnseen)) return;
+  for (const { at, name, kind: other, namespace: there } of crossReferences.misplaced(manifest)) {
+    const effect = /Claim/.test(other) ? 'its pod stays Pending' : 'it has no effect';
+    report({
+      severity: 'warning',
+      message:
+        namespace === null
+          ? `${other} "${shorten(name, 30)}" is in ${shorten(there, 30)}, but the ${kind} names no namespace: in any other, ${effect}`
+          : `${other} "${shorten(name, 30)}" is in ${shorten(there, 30)}, not in ${shorten(namespace, 30)} like the ${kind}: ${effect}`,
+      span: spanOf(at),
+      fixes: () => [fix(`Set namespace to ${there}`, 'unsafe', setKey(document, metadata, 'namespace', there))],
+    });
+  }
 }
 
 const effects: ReadonlyMap<string, string> = new Map([

@@ -1,10 +1,12 @@
 import { either } from '../catalog/word-patterns.ts';
-import type { Dangling, Referenced } from '../model/cross-references.ts';
+import type { Dangling, Misplaced, Referenced } from '../model/cross-references.ts';
+import { isClusterKind } from '../model/kinds/index.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { fullName, fullNameOf, referenced, type Scope } from './named.ts';
+import { kustomizationKind } from './kinds.ts';
+import { fullName, fullNameOf, namespaceKey, referenced, type Scope } from './named.ts';
 import { nearest } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
 import { anyObject, type Found, nameOf } from './workspace.ts';
@@ -36,7 +38,7 @@ export function projectReferences(manifest: Manifest): readonly NamedAt[] {
 
 /** The kinds (without groups) on which the lookup of a reference depends. */
 export function dependenciesOf({ kinds }: NamedAt): readonly string[] {
-  return [...new Set([...kinds.map(bare), ...installerKinds])];
+  return [...new Set([...kinds.map(bare), ...installerKinds, kustomizationKind])];
 }
 
 /** Kinds that install other objects, which are not in the workspace. */
@@ -69,6 +71,25 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
 }
 
 /**
+ * The namespace of the referenced object, if the project has only one with this name, in the same file but in another namespace. Installers
+ * and Kustomize can set namespaces.
+ */
+export function otherNamespace(scope: Scope, { kinds, name, namespace }: NamedAt): string | undefined {
+  const { workspace } = scope;
+  const [only, ...others] = kinds.flatMap((kind) => workspace.objects(bare(kind), nameOf, name, name).all);
+  if (only === undefined || others.length > 0 || only.key !== scope.key) return undefined;
+  const other = only.object.namespace;
+  if (other === null || !plainName.test(other) || namespaceKey(other) === namespaceKey(namespace)) return undefined;
+  if (kinds.every((kind) => isClusterKind(kind)) || !plainName.test(namespace ?? other)) return undefined;
+  const isSet = [kustomizationKind, ...installerKinds].some(
+    (kind) => workspace.objects(kind, anyObject, '').all.length > 0,
+  );
+  return isSet ? undefined : other;
+}
+
+const plainName = /^[a-z\d-]+$/;
+
+/**
  * The target of a scaler that names nothing: the only object of its kind in the workspace, if it is close by, in the same namespace, and its
  * name begins with the same word.
  */
@@ -88,6 +109,11 @@ function firstWord(name: string): string | undefined {
 /** A reference without an object, if objects with a similar name suggest a mistake. */
 export function dangling(found: NamedAt, near: readonly Referenced<null>[]): readonly Dangling[] {
   return near.length === 0 ? [] : [{ at: found.at, name: found.name, near }];
+}
+
+/** A reference to an object in another namespace. */
+export function misplaced({ at, name, kinds }: NamedAt, namespace: string | undefined): readonly Misplaced[] {
+  return namespace === undefined ? [] : [{ at, name, kind: bare(kinds[0] ?? ''), namespace }];
 }
 
 function bare(kind: string): string {

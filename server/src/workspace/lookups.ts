@@ -4,7 +4,7 @@ import type { FitFacts, FitQuestion } from '../fleet/fit-question.ts';
 import type { CrossReferences, Demand } from '../model/cross-references.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
-import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
+import { dangling, dependenciesOf, likelyTargets, misplaced, otherNamespace, projectReferences } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
 import { headerKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
@@ -146,6 +146,15 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
           found,
           read(dependenciesOf(found), ['dangling', ...found.kinds, found.namespace, found.name], () =>
             likelyTargets(scope, found),
+          ),
+        ),
+      ),
+    misplaced: (manifest) =>
+      projectReferences(manifest).flatMap((found) =>
+        misplaced(
+          found,
+          read(dependenciesOf(found), ['otherNamespace', ...found.kinds, found.namespace, found.name], () =>
+            otherNamespace(scope, found),
           ),
         ),
       ),
