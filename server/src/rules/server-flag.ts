@@ -8,7 +8,6 @@ import { runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
-import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -118,12 +117,10 @@ export default defineRule({
   },
 });
 
-/** Reports variables in the place of flags. What the server does without a model is model-not-named's. */
+/** Reports variables in the place of flags. */
 function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
   if (!runsAsWritten(workload) || mayGetMore(container, workload)) return;
-  const unread = unreadVariables(container);
-  if (unread.length === 0 || servedModel(container, workload).model === null) return;
-  for (const { name, flag, at } of unread) {
+  for (const { name, flag, at } of unreadVariables(container)) {
     const word = `--${flag}=$(${name})`;
     // Words after a command may belong to a shell.
     const isPlain = container.command.length === 0;
