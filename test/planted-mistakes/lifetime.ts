@@ -1,13 +1,14 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
-import { asText, getIn } from '../../server/src/yaml/cursor.ts';
+import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, podSites } from './sites.ts';
-import { add, drop, type Mistake, type Planters, put, putUnder, rename, type Step } from './steps.ts';
+import { add, append, drop, type Mistake, type Planters, put, putUnder, rename, type Step } from './steps.ts';
 
 export const planters: Planters = {
   'idle-gpu-container': idleWithOtherDevices,
   'always-on-notebook': alwaysOnNotebook,
   'provisioning-request-unused': provisioningRequestUnused,
   'cronjob-overlap': cronjobOverlap,
+  'job-never-completes': besideServer,
   'eviction-blocked': evictionBlocked,
   'node-name-fixed': nodeNameFixed,
 };
@@ -29,6 +30,31 @@ function cronjobOverlap(analysis: DocumentAnalysis): readonly Mistake[] {
         },
         { name: 'every ten minutes', steps: [...drops, ...put(['spec'], 'schedule', '*/10 * * * *')], place },
       ];
+    });
+}
+
+function besideServer(analysis: DocumentAnalysis): readonly Mistake[] {
+  const servers = [
+    { name: 'board', image: 'registry.example/board:2.17', command: ['tensorboard', '--logdir', '/logs'] },
+    { name: 'db', image: 'gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.14.1', args: ['team:region:db'] },
+    { name: 'cache', image: 'redis:7.4', args: ['--save', ''] },
+  ];
+  return podSites(analysis)
+    .filter(({ root, workload, podSet }) => {
+      const deadlines = [podSet.pod, getIn(root, 'spec')].map((place) => getIn(place, 'activeDeadlineSeconds'));
+      const isJob = workload.kind === 'Job' && workload.apiVersion === 'batch/v1' && isWhole(workload);
+      return isJob && workload.role === 'training' && deadlines.every((one) => one === undefined);
+    })
+    .flatMap(({ pod, podSet }) => {
+      const words = podSet.containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value));
+      if (getIn(podSet.pod, 'shareProcessNamespace') !== undefined || words.some((word) => /kill|quit/.test(word)))
+        return [];
+      const apps = items(getIn(podSet.pod, 'containers'));
+      return servers.map((server) => ({
+        name: server.image,
+        steps: [append([...pod, 'containers'], server)],
+        place: { path: [...pod, 'containers', apps.length, 'name'], part: 'value' as const },
+      }));
     });
 }
 

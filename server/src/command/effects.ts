@@ -66,6 +66,12 @@ const endlessSeconds = 30 * 86_400;
 /** The seconds of Python code that only sleeps. */
 function pythonSleep(code: string | undefined): number | undefined {
   if (code === undefined || code.length > 200) return undefined;
+  if (
+    /^(?:import signal[\s;]+signal\.pause|import threading[\s;]+threading\.Event\(\)\.wait)\(\)[\s;]*$/.test(
+      code.trim(),
+    )
+  )
+    return Number.POSITIVE_INFINITY;
   const found =
     /^(?:import time|from time import sleep)[\s;]+(while True:)?\s*(?:time\.)?sleep\(([\d_.e]+)\)[\s;]*$/.exec(
       code.trim(),
@@ -78,21 +84,25 @@ function pythonSleep(code: string | undefined): number | undefined {
 /** The wait in `while true; do sleep 60; done`, whose body has only sleeps and messages. */
 function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop' }>): Wait | undefined {
   if (keyword === 'for' || condition.length !== 1) return undefined;
-  const [test] = condition;
+  const [only] = condition;
+  // `while (true)` is `while true` in a subshell.
+  const test = only?.kind === 'group' && only.keyword !== 'function' && only.body.length === 1 ? only.body[0] : only;
   const conditionText = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
+  // `while sleep 60; do …`: a sleep succeeds.
+  const between = keyword === 'while' && test !== undefined ? waitOf(test) : undefined;
   const endless =
     keyword === 'while' ? /^(true|:|\[ (1|true) \]|\[\[ (1|true) \]\]|\(\( 1|test 1)$/ : /^(false|\[ \])$/;
-  if (!endless.test(conditionText)) return undefined;
+  if (between === undefined && !endless.test(conditionText)) return undefined;
   const waits = body.map((statement) => (statement.background ? undefined : waitOf(statement)));
   const idle = body.every(
     (statement, index) => waits[index] !== undefined || (!statement.background && effectOf(statement) === 'nothing'),
   );
-  if (!idle || waits.every((wait) => wait === undefined)) return undefined;
-  const wait = waits.find((one) => one !== undefined);
+  const wait = between ?? waits.find((one) => one !== undefined);
+  if (!idle) return undefined;
   return (
     wait && {
       ...wait,
-      what: `${keyword} ${conditionText}; do … ${wait.what}; done`,
+      what: `${keyword} ${conditionText}; do ${between === undefined ? `… ${wait.what}` : '…'}; done`,
       seconds: Number.POSITIVE_INFINITY,
     }
   );

@@ -1,8 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
-import { wordSet } from '../catalog/word-patterns.ts';
 import { type FailureWait, findFailureWait } from '../command/failure-wait.ts';
-import { wordsOf } from '../command/name-words.ts';
-import { baseName, readCommandLine } from '../command/shell.ts';
+import { baseName } from '../command/shell.ts';
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { isShell } from '../command/wrappers.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
@@ -30,9 +28,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container holds its devices as long as it runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU for
  * everyone else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting pod.
- * After `serve || sleep infinity`, a server that has crashed is not restarted while its container holds the GPU. The pod of a Job holds its
- * devices until all its containers have ended: a container that exports metrics or sleeps holds them for good, unless it is an init
- * container with `restartPolicy: Always`.
+ * After `serve || sleep infinity`, a server that has crashed is not restarted while its container holds the GPU.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -71,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For helpers of a Job with a deadline or one process namespace, init containers, lifecycle hooks, short sleeps, waits that keep a background server
+ * For init containers, lifecycle hooks, short sleeps, waits that keep a background server
  * alive, the workers of MPI (their launcher starts processes in them) and infrastructure. For waits after a failure (`serve || sleep infinity`), if
  * a condition may also lead to them or a liveness or startup probe restarts the container. For shares of a GPU, for long sleeps that end (unless they
  * take a week, or follow other commands and take a day), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
@@ -80,7 +76,6 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
- * - [Kubernetes: sidecar containers in Jobs](https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#jobs-with-sidecar-containers)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -95,7 +90,6 @@ export default defineRule({
   },
   container(container, context) {
     const held = heldBy(container, context.podSet);
-    if (held === undefined) checkHelper(container, context);
     if (held === undefined || container.type === 'init' || isDrivenRemotely(context)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isIncomplete(line.parent)))
@@ -120,53 +114,6 @@ export default defineRule({
     });
   },
 });
-
-/** A helper that never ends keeps the pod of a Job, with the devices of the other containers. */
-function checkHelper(container: Container, context: PodSetContext): void {
-  const { workload, podSet, document } = context;
-  const { kind, apiVersion } = workload;
-  const isJob = (kind === 'Job' || kind === 'CronJob') && apiVersion.startsWith('batch/');
-  if (!isJob || workload.partial || container.type !== 'app' || isExempt(workload) || podSet.pods.max === 0) return;
-  // With one process namespace, the main program can stop its helpers.
-  if (hasDeadline(context) || asBoolean(getIn(podSet.pod, 'shareProcessNamespace')) === true) return;
-  const requests = podSet.containers.filter(({ type }) => type === 'app').flatMap(knownRequests);
-  const lines = [...container.command, ...container.args];
-  if (requests.length === 0 || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
-  const waiting = findWaiting(processInput(container));
-  const isEndlessWait = waiting?.kind === 'only-waits' && waiting.seconds === Number.POSITIVE_INFINITY;
-  const follows = follower(container);
-  const { image } = container;
-  const exports = image !== undefined && container.command.length === 0 && isExporter(image.value);
-  const words = isEndlessWait ? waiting.words : follows;
-  const span = words !== undefined ? spanOfWords(document, lines, words) : exports ? spanOf(image.at) : undefined;
-  if (span === undefined) return;
-  const name = shorten(asText(getIn(container.at, 'name')) ?? 'A container', 30);
-  context.report({
-    message: `${name} never exits, so the ${kind === 'Job' ? 'Job' : 'Job of the CronJob'} keeps ${shorten(requestWords(requests), 40)} after its work: make it an init container with restartPolicy Always`,
-    span,
-  });
-}
-
-/** The end of a command that prints a file as it grows: `tail -F /logs/train.log`. */
-function follower(container: Container): Waiting['words'] | undefined {
-  const { command, args, env } = processInput(container);
-  const last = readCommandLine(command, args, env).statements.at(-1);
-  const words = last?.kind === 'command' ? last.words : [];
-  const [first, end] = [words[0], words.at(-1)];
-  const isTail =
-    words.some(({ text }) => /^(?:-[a-z0-9]*f|--follow.*)$/i.test(text)) && baseName(first?.text ?? '') === 'tail';
-  // With --pid it ends with the work.
-  return isTail && first && end && !words.some(({ text }) => text.startsWith('--pid')) ? [first, end] : undefined;
-}
-
-/** Whether an image serves metrics: `node-exporter`. An exporter of models ends. */
-function isExporter(image: string): boolean {
-  const { repository } = imageParts(image);
-  const words = wordsOf(repository.slice(repository.lastIndexOf('/') + 1));
-  return words.at(-1) === 'exporter' && words.some((word) => measured.has(word));
-}
-
-const measured = wordSet('node dcgm gpu nvidia rocm amd process statsd metrics prometheus cgroup');
 
 /** The wait after a failure, without a probe by which the kubelet restarts the container. */
 function failureWait(container: Container, { workload }: PodSetContext): FailureWait | undefined {

@@ -60,6 +60,7 @@ import imageInvalid from './image-invalid.ts';
 import imageNotPinned from './image-not-pinned.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
 import jobInvalid from './job-invalid.ts';
+import jobNeverCompletes from './job-never-completes.ts';
 import jsonPatchPath from './json-patch-path.ts';
 import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
@@ -244,6 +245,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['image-not-pinned', imageNotPinned],
   ['instance-without-gpu', instanceWithoutGpu],
   ['job-invalid', jobInvalid],
+  ['job-never-completes', jobNeverCompletes],
   ['json-patch-path', jsonPatchPath],
   ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
