@@ -78,7 +78,7 @@ export default defineRule({
       });
       return;
     }
-    if (container.type !== 'app' || !isListedContainer(at)) return;
+    if (container.type !== 'app' || !requestsAccelerators(container) || !isListedContainer(at)) return;
     if (
       image === undefined ||
       isTemplated(image.at) ||
@@ -86,8 +86,6 @@ export default defineRule({
       !isAlone(container, podSet, workload)
     )
       return;
-    // The images of servers need a GPU whether or not it is requested.
-    if (!requestsAccelerators(container) && !isOfficial(image.value)) return;
     const server = soleServer(container);
     const effect = effects.get(server?.program ?? '');
     if (server === undefined || effect === undefined || (server.byImage && !isOfficial(image.value))) return;
