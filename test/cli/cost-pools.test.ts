@@ -91,3 +91,159 @@ test('a change shows what its amounts leave out, and the node of which they are 
   const markdown = await runCli(['cost', folder, '--base', 'HEAD', '--format', 'markdown']);
   expect(markdown.stdout).toContain('without L4 at Vast.ai');
 });
+
+test('GKE counts nodes per zone: a limit is known only with the zones', async () => {
+  const pool = (name: string, place: string) =>
+    `resource "google_container_node_pool" "${name}" {\n  name = "${name}"\n${place}  autoscaling {\n    max_node_count = 3\n  }\n` +
+    '  node_config {\n    machine_type = "g2-standard-4"\n  }\n}\n';
+  const cluster = (location: string) => `resource "google_container_cluster" "c" {\n  location = ${location}\n}\n`;
+  const { folder } = repository({
+    'a/main.tf': pool('unknown-place', '  location = var.place\n'),
+    'b/main.tf': cluster('var.region') + pool('unknown-cluster', ''),
+    'c/main.tf': cluster('"us-central1"') + pool('regional-cluster', ''),
+    'd/main.tf': cluster('"us-central1-c"') + pool('zonal-cluster', ''),
+    'e/main.tf': `${cluster('var.zone')}variable "zone" {\n  default = "us-central1-c"\n}\n${pool('zonal-by-default', '')}`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  const each = 'g2-standard-4 · $0.71/h on demand per node';
+  // 3 × 0.706832.
+  expect(stdout).toContain(
+    `  a/main.tf:1  unknown-place · ${each} · limit unknown\n` +
+      `  b/main.tf:1  unknown-cluster · ${each} · limit unknown\n` +
+      `  c/main.tf:1  regional-cluster · ${each} · limit unknown\n` +
+      `  d/main.tf:1  zonal-cluster · ${each} · at most $2.12/h for 3 nodes\n` +
+      `  e/main.tf:1  zonal-by-default · ${each} · at most $2.12/h for 3 nodes\n`,
+  );
+});
+
+test('pools within a cluster, of a launch template and of a mapping have their sizes', async () => {
+  const { folder } = repository({
+    'main.tf': `resource "google_container_cluster" "c" {
+  location           = "us-central1-a"
+  initial_node_count = 2
+  node_config {
+    machine_type = "g2-standard-4"
+  }
+  node_pool {
+    name       = "three"
+    node_count = 3
+    node_config {
+      machine_type = "g2-standard-8"
+    }
+  }
+}
+resource "aws_launch_template" "t" {
+  instance_type = "g6.2xlarge"
+}
+resource "aws_eks_node_group" "by-template" {
+  scaling_config {
+    max_size = 2
+  }
+  launch_template {
+    id = aws_launch_template.t.id
+  }
+}
+variable "groups" {
+  default = {
+    web = { types = ["m5.large"], most = 9 }
+    art = { types = ["g6.xlarge"], most = 4 }
+  }
+}
+resource "aws_eks_node_group" "each" {
+  for_each        = var.groups
+  node_group_name = "each-\${each.key}"
+  instance_types  = each.value.types
+  scaling_config {
+    max_size = each.value.most
+  }
+}
+`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // 3 × 0.853624, 2 × 0.706832, 2 × 0.9776, 4 × 0.8048.
+  expect(stdout).toBe(
+    'Node pools, not in the totals:\n' +
+      '  main.tf:1  three · g2-standard-8 · $0.85/h on demand per node · at most $2.56/h for 3 nodes\n' +
+      '  main.tf:1  default-pool · g2-standard-4 · $0.71/h on demand per node · at most $1.41/h for 2 nodes\n' +
+      '  main.tf:1  by-template · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n' +
+      '  main.tf:1  each-art · g6.xlarge · $0.80/h on demand per node · at most $3.22/h for 4 nodes\n\n' +
+      '0 workloads, 4 node pools\n',
+  );
+});
+
+test('a change of what an amount leaves out is a change', async () => {
+  const task = (clouds: string) => `resources: {accelerators: "L4:1", any_of: [${clouds}]}\nrun: python main.py\n`;
+  const { folder } = repository({ 'task.yaml': task('{cloud: aws}') });
+  write(folder, { 'task.yaml': task('{cloud: aws}, {cloud: vast}') });
+  const { stdout } = await runCli(['cost', folder, '--base', 'HEAD', '--no-color']);
+  expect(stdout).toContain('$0.80/h → $0.80/h, without L4 at Vast.ai');
+  expect(stdout).not.toContain('unchanged');
+});
+
+test('a part of a device is a fraction, and an unknown maximum has words', async () => {
+  const { folder } = repository({
+    'slice.yaml': `apiVersion: v1
+kind: Pod
+metadata: {name: slice}
+spec:
+  nodeSelector: {node.kubernetes.io/instance-type: p5.4xlarge}
+  containers:
+    - name: main
+      image: registry.example.com/app:1
+      resources: {limits: {nvidia.com/mig-1g.10gb: 1}}
+`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // 6.88 / 7.
+  expect(stdout).toContain('Pod/slice  1/7 GPU  $0.98/h (node p5.4xlarge $6.88/h)\n');
+  expect(stdout).toContain('1 workload, 1/7 GPU: $0.98/h');
+  write(folder, {
+    'slice.yaml': `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: open}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 0
+    nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}
+    containers:
+      - name: kserve-container
+        image: registry.example.com/app:1
+        resources: {limits: {nvidia.com/gpu: 1}}
+`,
+  });
+  const open = await runCli(['cost', '--no-color'], { cwd: folder });
+  expect(open.stdout).toContain('1–? GPUs  from $0.80/h, maximum number of pods unknown');
+});
+
+test('pools of a module: zones in one text, machines that the price list has only with more cards, and files of variables', async () => {
+  const pools = (name: string, machine: string, card: string, zones: string) => `[{
+  name              = "${name}"
+  machine_type      = "${machine}"
+  node_locations    = "${zones}"
+  max_count         = 2
+  accelerator_count = 1
+  accelerator_type  = "${card}"
+}]
+`;
+  const l4 = pools('two-zones', 'g2-standard-4', 'nvidia-l4', 'us-central1-a, us-central1-b');
+  const t4 = pools('one-of-two', 'n1-standard-16', 'nvidia-tesla-t4', 'us-central1-a');
+  const { folder } = repository({
+    'main.tf': `module "gke" {\n  node_pools = ${l4}}\nmodule "other" {\n  node_pools = ${t4}}\n`,
+    'vars/prod.tfvars': `gpu_pools = ${l4.replace('two-zones', 'of-module')}`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // 2 in each of two zones: 4 × 0.706832. The price list has n1-standard-16 only with two T4.
+  expect(stdout).toBe(
+    'Node pools, not in the totals:\n' +
+      '  main.tf:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n' +
+      '  main.tf:1  one-of-two · n1-standard-16 · price unknown\n\n' +
+      '0 workloads, 2 node pools\n',
+  );
+  const json = await runCli(['cost', '--no-color', '--format', 'json'], { cwd: folder });
+  expect(JSON.parse(json.stdout).nodePools).toMatchObject([{ name: 'two-zones' }]);
+  const { folder: alone } = repository({ 'prod.tfvars': `gpu_pools = ${l4}` });
+  expect((await runCli(['cost', '--no-color'], { cwd: alone })).stdout).toContain(
+    '  prod.tfvars:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n',
+  );
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readHcl } from '../../server/src/evidence/hcl.ts';
-import { regionBy, terraformBlocks, terraformRegions } from '../../server/src/evidence/terraform-pools.ts';
+import { placeBy, terraformBlocks, terraformRegions } from '../../server/src/evidence/terraform-pools.ts';
 import { terraformStatements, valuesOfFolder } from '../../server/src/evidence/terraform-values.ts';
 
 function bodyOf(text: string): unknown {
@@ -30,7 +30,9 @@ test.each([
   ['types = [var.a, "b"]', { types: [{ template: '${var.a}' }, 'b'] }],
   // What must be computed is unknown.
   ['name = var.names[0]\nnext = "c"', { name: null, next: 'c' }],
-  ['name = var.pool.name', { name: null }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['name = var.pool.name', { name: { template: '${var.pool.name}' } }],
+  ['name = var.pool.name[0]', { name: null }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['name = "gpu-${upper(var.name)}"', { name: null }],
   ['name = var.spot ? "a" : "b"\nnext = "c"', { name: null, next: 'c' }],
@@ -62,13 +64,13 @@ test('a long file takes one pass', () => {
 
 test.each([
   ['provider "aws" {\n  region = "eu-west-3"\n}', 'aws', 'eu-west-3'],
-  ['provider "google-beta" {\n  zone = "us-west1-b"\n}', 'gcp', 'us-west1'],
+  ['provider "google-beta" {\n  zone = "us-west1-b"\n}', 'gcp', 'us-west1-b'],
   ['resource "azurerm_kubernetes_cluster" "a" {\n  location = "North Europe"\n}', 'azure', 'northeurope'],
   // The cluster takes precedence, also if its place is computed.
   [
     'provider "google" {\n  region = "us-west1"\n}\nresource "google_container_cluster" "a" {\n  location = "us-east4-a"\n}',
     'gcp',
-    'us-east4',
+    'us-east4-a',
   ],
   [
     'provider "google" {\n  region = "us-west1"\n}\nresource "google_container_cluster" "a" {\n  location = var.zone\n}',
@@ -79,8 +81,8 @@ test.each([
   ['provider "aws" {\n  region = var.region\n}', 'aws', null],
   ['provider "aws" {\n  region = "eu-west-3"\n}', 'gcp', null],
   ['resource "aws_ecs_cluster" "a" {\n  region = "eu-west-3"\n}', 'aws', null],
-] as const)('the region in %j', (text, cloud, region) => {
-  expect(regionBy(terraformRegions(text), cloud)).toBe(region);
+] as const)('the place in %j', (text, cloud, region) => {
+  expect(placeBy(terraformRegions(text), cloud)).toBe(region);
 });
 
 test.each([

@@ -41,7 +41,9 @@ export const findCheckpointSigns = once((input: CheckpointInput): readonly Check
       const other = new Set(flags.filter((flag) => setsOtherThings(flag, words)).map(({ valueWord }) => valueWord));
       const named = flags.filter(({ valueWord }) => valueWord === undefined || !other.has(valueWord));
       return [
-        ...named.flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word, flag }))),
+        ...named.flatMap((flag) =>
+          [...signOfFlag(flag), ...signOfYolo(flag, words)].map((sign) => ({ ...sign, word: flag.word, flag })),
+        ),
         ...words.filter((word) => !other.has(word)).flatMap((word) => signOfWord(word)),
       ];
     }),
@@ -86,6 +88,12 @@ export function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   return [
     placeSign(value, dynamic, isFolder(words, value) ? { kind: 'path', text: value } : { kind: 'unknown', text: name }),
   ];
+}
+
+/** The directory of all runs, in which YOLO saves a checkpoint after each epoch: https://docs.ultralytics.com/usage/cfg/ */
+function signOfYolo({ name, value, dynamic }: Flag, words: readonly Word[]): readonly CheckpointSign[] {
+  if (name !== 'project' || !words.some(({ text }) => baseName(text) === 'yolo')) return [];
+  return [placeSign(value, dynamic, { kind: 'unknown', text: name })];
 }
 
 /** A flag for the place itself: `--output-dir ckpt` is the same as `--output-dir ./ckpt`. Other flags may name a format or a run, or switch something. */
@@ -158,7 +166,7 @@ function isOff(value: string | undefined): boolean {
 
 const progressWords = wordSet(
   'save output out checkpoint checkpoints checkpointer ckpt ckpts result results storage exp logdir snapshot dump',
-  'work root job export',
+  'work workdir workdirs root job export experiment',
 );
 const placeWords = wordSet('file dir directory folder path root uri url location prefix base dest destination');
 const folderWords: ReadonlySet<string> = new Set(['dir', 'directory', 'folder']);

@@ -76,7 +76,15 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
   const launcher = launcherOf(command, 'nodes');
   const flags = readFlags(command.words);
   const machines = flags.find((flag) => meaningOf(flag, 'nodes', launcher) !== undefined);
+  if (launchesHere(command, flags))
+    return flags
+      .filter((flag) => meaningOf(flag, 'ranks', horovod) !== undefined)
+      .slice(0, 1)
+      .map((flag) => processesOf('launch', flag, command));
+  const onGpus = flags.some(({ name, value }) => name === 'accelerator' && (value === 'gpu' || value === 'cuda'));
   return flags.flatMap((flag): LocalProcesses[] => {
+    // PyTorch Lightning starts a process per device.
+    if (onGpus && flag.name === 'devices') return [processesOf('launch', flag, command)];
     const is = (means: FlagMeaning) => meaningOf(flag, means, launcher) !== undefined;
     if (is('processes-per-node')) return [processesOf('launch', flag, command)];
     if (is('processes')) {
@@ -89,6 +97,15 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
     // As a variable, it counts the processes of all nodes.
     return is('world-size') && !flag.isVariable ? [processesOf('world', flag, command)] : [];
   });
+}
+
+const horovod = 'horovodrun';
+
+/** Whether horovodrun starts all its processes in this container: without hosts, or with localhost alone. They have a GPU each. */
+function launchesHere({ words }: SimpleCommand, flags: readonly Flag[]): boolean {
+  if (!words.some(({ text }) => baseName(text) === horovod)) return false;
+  const hosts = flags.filter(({ name }) => /^(?:h|hosts|hostfile|host-discovery-script)$/.test(name));
+  return hosts.every(({ name, value }) => /^hosts?$|^h$/.test(name) && /^localhost(?::\d+)?$/.test(value ?? ''));
 }
 
 function processesInEnv(name: string, value: string | undefined): readonly LocalProcesses[] {

@@ -113,11 +113,15 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
 }
 
 /** `simulator train`, `python main.py fit`: a program or script of unknown use whose first argument says that it trains. */
-function bySubcommand(name: string, [first = '']: readonly string[]): RecognizedProgram | undefined {
+function bySubcommand(name: string, [own = '', next = '']: readonly string[]): RecognizedProgram | undefined {
+  // `yolo segment train`
+  const first = name === 'yolo' && tasks.has(own) ? next : own;
   // `dataset.py train` reads a part of the data.
   const isOfData = wordsOf(name).some((word) => /^(?:data(?:set)?|split|tokenizer|vocab)$/.test(word));
   return trains.has(first) && !isOfData ? { program: name, use: 'training', confidence: 'likely' } : undefined;
 }
+
+const tasks = wordSet('detect segment classify pose obb');
 
 const trains = wordSet('train fit finetune fine-tune pretrain sft dpo');
 

@@ -48,11 +48,30 @@ export function formatDollars(amount: Range | number): string {
   return formatRange(asRange(amount), formatWhole);
 }
 
-/** `8`, `0–3`, `0.25`; `?` for an unknown number. */
+/** `8`, `0–3`, `0.25`, `1/7`; `?` for an unknown number. */
 export function formatCount(count: { readonly min: number | null; readonly max: number | null }): string {
-  const low = count.min === null ? '?' : formatNumber(count.min);
-  const high = count.max === null ? '?' : formatNumber(count.max);
+  const low = count.min === null ? '?' : formatPart(count.min);
+  const high = count.max === null ? '?' : formatPart(count.max);
   return low === high ? low : `${low}–${high}`;
+}
+
+/** A sum of devices: the digits of slices would look exact, but less than one device must not become another number. */
+export function roundedCount(count: number): number {
+  return count < 1 ? count : Math.round(count * 10) / 10;
+}
+
+/** A part of a device is a fraction where decimals would be rounded. */
+function formatPart(count: number): string {
+  if (!(count > 0 && count < 1) || isWhole(count * 1000)) return formatNumber(count);
+  const parts = Array.from({ length: maxParts }, (_, index) => index + 1).find((one) => isWhole(count * one));
+  return parts === undefined ? formatNumber(count) : `${Math.round(count * parts)}/${parts}`;
+}
+
+/** As many pods or slices share a device. */
+const maxParts = 64;
+
+function isWhole(value: number): boolean {
+  return Math.abs(value - Math.round(value)) < 1e-6;
 }
 
 /** A number with at most three decimals and no trailing zeros. */
@@ -77,13 +96,13 @@ export function formatDuration(seconds: number): string {
   return `${formatNumber(Math.round(seconds / 86_400))} days`;
 }
 
-/** `1 GPU`, `2 GPUs`, `0–3 pods`. */
+/** `1 GPU`, `2 GPUs`, `0–3 pods`, `1/7 GPU`. */
 export function plural(
   count: number | { readonly min: number | null; readonly max: number | null },
   noun: string,
 ): string {
   const text = typeof count === 'number' ? formatNumber(count) : formatCount(count);
-  return `${text} ${noun}${text === '1' ? '' : 's'}`;
+  return `${text} ${noun}${text === '1' || /^\d+\/\d+$/.test(text) ? '' : 's'}`;
 }
 
 /** Dollars and cents: `$6.88`, `$20.60`; `<$0.01` for less than half a cent. */

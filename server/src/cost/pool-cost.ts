@@ -38,15 +38,14 @@ export interface PoolCost {
 export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices): PoolCost | undefined {
   const { terms = [] } = pool;
   const models = pool.gpus?.length ? pool.gpus : modelsOfMachines(terms).map(({ id }) => id);
-  const { capacity, spotFirst } = placement;
+  const { capacity, spotFirst, nodeGpus } = placement;
   if (models.length === 0 || capacity === 'reserved' || capacity === 'flex' || placement.autopilot === 'pods')
     return undefined;
   const at = (pricing: Pricing, allowed: Placement['terms']) =>
-    pricesOfMachines(models, { ...placement, terms: allowed }, pricing, prices).map((offer) => ({
-      offer,
-      pricing,
-      hourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
-    }));
+    pricesOfMachines(models, { ...placement, terms: allowed }, pricing, prices)
+      // A node is not a part of a machine with more devices.
+      .filter(({ gpuCount }) => nodeGpus.length === 0 || nodeGpus.includes(gpuCount))
+      .map((offer) => ({ offer, pricing, hourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0 }));
   const machines =
     spotFirst === undefined
       ? at(capacity === 'spot' ? 'spot' : 'on-demand', placement.terms)

@@ -62,15 +62,19 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     if (dynamic || isVariable || flags.some((other) => other.word.start > word.start && other.name === name)) continue;
     const parts = name.split(/[-_.]/);
     const isDevice =
-      value?.toLowerCase() === 'cpu' && parts.includes('device') && parts.every((part) => general.has(part));
+      value?.toLowerCase() === 'cpu' &&
+      (parts.includes('device') || parts.includes('accelerator')) &&
+      parts.every((part) => general.has(part));
+    // Of GROMACS: https://manual.gromacs.org/current/onlinehelp/gmx-mdrun.html
+    const isForces = name === 'nb' && value === 'cpu' && words.some(({ text }) => text === 'mdrun');
     const isSwitch = switches.has(name) && (value === undefined || /^(?:true|1|all)$/i.test(value));
     const hasNoLayers = layerFlags.has(name) && value === '0' && !flags.some((other) => partOnGpu.test(other.name));
-    if (!isDevice && !isSwitch && !hasNoLayers) continue;
+    if (!isDevice && !isForces && !isSwitch && !hasNoLayers) continue;
     const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
     return {
       text: value === undefined ? word.text : `${dashes}${written} ${value}`,
       place: { words: [word, valueWord ?? word] },
-      namesDevice: isDevice,
+      namesDevice: isDevice && parts.includes('device'),
     };
   }
   return undefined;
@@ -90,7 +94,11 @@ function isOfJax(name: string): boolean {
 }
 
 /** Words of a name that mean the device of the whole program. */
-const general = wordSet('device type torch pytorch inference compute execution target model default runtime');
+const general = wordSet(
+  'device type torch pytorch inference compute execution target model default runtime',
+  // PyTorch Lightning and Blender.
+  'accelerator trainer cycles',
+);
 
 /** https://github.com/comfyanonymous/ComfyUI https://huggingface.co/docs/accelerate/package_reference/cli */
 const switches: ReadonlySet<string> = new Set(['cpu', 'use-cpu', 'cpu-only', 'force-cpu', 'no-cuda']);

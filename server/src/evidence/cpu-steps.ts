@@ -74,6 +74,8 @@ const downloads = 'downloads files';
 const deviceWords = partOf(
   'cuda gpu (?:^|[-=])device nccl',
   'fp16 bf16 float16 quanti[sz] tensorrt trt engine',
+  // Of FFmpeg.
+  'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf',
   'rapids cudf dali\\b curator',
 );
 
@@ -125,6 +127,7 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   const line = words.slice(0, 4).join(' ');
   if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line))
     return 'sends requests';
+  if (name === 'ffmpeg' && words.includes('-i')) return 'converts media on the CPU';
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
 }
 

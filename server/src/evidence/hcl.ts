@@ -127,8 +127,8 @@ function readValue(reader: Reader, depth: number): Field {
     reader.at += 1;
     const named = first.kind === 'word' ? referenceAt(reader, first.text) : undefined;
     if (named !== undefined) {
-      reader.at += 2;
-      value = { template: `\${${named}}` };
+      reader.at += named.length;
+      value = { template: `\${${named.name}}` };
       return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
     }
     if (first.kind === 'text' && first.text.includes('${') && onlyReferences.test(first.text)) {
@@ -153,15 +153,26 @@ function keptText({ kind, text, known }: Token): string | null {
   return /[$%]\{|\\/.test(below) ? null : `./${below}`;
 }
 
-/** The variable or local value that begins before a place: `var.region`. */
-function referenceAt({ tokens, at }: Reader, first: string): string | undefined {
-  const name = tokens[at + 1];
-  const isReference = (first === 'var' || first === 'local') && isMark(tokens[at], '.') && name?.kind === 'word';
-  return isReference ? `${first}.${name.text}` : undefined;
+/** What a place refers to whose first word is before it, and how many tokens follow that word: `var.region`, `each.value.size`. */
+function referenceAt(
+  { tokens, at }: Reader,
+  first: string,
+): { readonly name: string; readonly length: number } | undefined {
+  if (!['var', 'local', 'each', 'aws_launch_template'].includes(first)) return undefined;
+  const parts = [first];
+  for (let next = at; parts.length < maxParts && isMark(tokens[next], '.'); next += 2) {
+    const part = tokens[next + 1];
+    if (part?.kind !== 'word') break;
+    parts.push(part.text);
+  }
+  return parts.length === 1 ? undefined : { name: parts.join('.'), length: 2 * (parts.length - 1) };
 }
 
+/** `local.pools.gpu.size`. */
+const maxParts = 4;
+
 /** A text of a few known words around variables and local values, without escapes. */
-const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local)\.[\w-]+\})*$/;
+const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each)(?:\.[\w-]+){1,3}\})*$/;
 
 function readList(reader: Reader, depth: number): Field {
   const list: Field[] = [];

@@ -38,7 +38,8 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     ...nameLabels(provider).flatMap((key) => (called === null ? [] : [[key, called] as const])),
     ...(hasCards ? [[accelerator, model] as const] : []),
   ]);
-  const places = textsIn(of('region', 'location', 'zone', 'zones', 'availabilityzones', 'nodelocations', 'nodezones'));
+  const places =
+    listedIn(of('region', 'location', 'zone', 'zones', 'availabilityzones', 'nodelocations', 'nodezones')) ?? [];
   const region = regionIn(places);
   const sharing = textOf(of('maxsharedclientspergpu'));
   const partition = textOf(of('gpupartitionsize'));
@@ -99,6 +100,12 @@ function textsIn(field: Field | undefined): readonly (string | null)[] {
   if (field === undefined) return [];
   if (Array.isArray(field)) return field.map((item) => textOf(item) ?? null);
   return [textOf(field) ?? null];
+}
+
+/** A list, or one text with commas, as the modules of Google have it. */
+function listedIn(field: Field | undefined): readonly (string | null)[] | undefined {
+  if (field === undefined) return undefined;
+  return typeof field === 'string' ? field.split(',').map((part) => part.trim()) : textsIn(field);
 }
 
 /** Nebius has a machine's platform and its size in two fields; its instance types join them. https://docs.nebius.com/terraform-provider */
@@ -179,13 +186,13 @@ function sizeOf(
     const field = of(...keys);
     return field === undefined ? undefined : countIn(textOf(field) ?? undefined);
   };
-  // GKE counts per zone. A regional cluster has several, and a pool of any cluster can name more.
-  const isPerZone = provider === 'gcp' && region !== null && region === textOf(of('region', 'location'));
-  const zones = provider === 'gcp' ? of('nodelocations') : undefined;
-  const isListed = Array.isArray(zones) && zones.every((zone) => textOf(zone));
-  const each = isListed ? zones.length : isPerZone || zones !== undefined ? null : 1;
+  // GKE counts per zone. A regional cluster has several, and a pool of any cluster can name more. An unknown place may be either.
+  const place = of('region', 'location');
+  const isPerZone = provider === 'gcp' && place !== undefined && region === (textOf(place) ?? null);
+  const zones = provider === 'gcp' ? listedIn(of('nodelocations')) : undefined;
+  const each = zones?.every((zone) => zone) ? zones.length : isPerZone || zones !== undefined ? null : 1;
   const inAll = (count: number | null | undefined) => (count === undefined ? undefined : product(count, each));
-  const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity')) ?? null;
+  const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity', 'initialnodecount')) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {
     const total = number(whole);
     return total === undefined ? inAll(number(...keys)) : total;

@@ -34,7 +34,7 @@ export function poolTaints(
     }));
   }
   const landing = crossReferences.landingOf(wantedLabels(selectors), selectors.length === 0 && !hasAffinity(pod));
-  if (landing === undefined) return [{ whose: '', taints: [], siblingFolder: false }];
+  if (landing === undefined || landing.isElsewhere) return [{ whose: '', taints: [], siblingFolder: false }];
   const taints = withoutTolerated(landing.taints, landing.toleratesRequested, podSet);
   return [{ whose: describe(landing), taints, siblingFolder: landing.siblingFolder }];
 }

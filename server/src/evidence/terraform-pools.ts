@@ -4,7 +4,7 @@ import { table } from '../yaml/table.ts';
 import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
 import { readHcl } from './hcl.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
-import { filledWith, noValues, type TerraformValues } from './terraform-values.ts';
+import { filledWith, noValues, type TerraformValues, templateMachine, valuesOfEach } from './terraform-values.ts';
 
 /** A block of Terraform that may describe a pool, with the name by which messages call it: `aws_eks_node_group.gpu`. */
 export interface TerraformBlock {
@@ -19,16 +19,27 @@ export interface TerraformBlock {
 /** More pools in one file are generated. */
 const maxPools = 200;
 
-/** The blocks of a file of Terraform that may describe pools: resources of pools, and maps of pools that a module gets. */
-export function terraformBlocks(text: string): readonly TerraformBlock[] {
+/**
+ * The blocks of a file of Terraform that may describe pools: resources of pools, and maps of pools that a module gets.
+ * @param isVariables the file sets variables, which may be such maps
+ */
+export function terraformBlocks(text: string, isVariables = false): readonly TerraformBlock[] {
   if (!namesMachines(text)) return [];
   const found: TerraformBlock[] = [];
-  for (const { type, labels, body } of readHcl(text)) {
+  const blocks = readHcl(isVariables ? `locals {\n${text}\n}` : text);
+  const groups = blocks.filter(({ labels: [kind = ''] }) => isPool.test(kind));
+  const templates = new Set(groups.map(({ body }) => templateOf(body)));
+  for (const { type, labels, body } of blocks) {
     const isElsewhere = body.has('provider') || body.has('providers');
     const block = (type === 'resource' ? labels : [type, ...labels]).join('.');
+    const [kind = '', called = null] = labels;
+    const isWhole = type === 'resource' && isPool.test(kind);
     const add = (fields: Fields, name: string | null) =>
-      found.push({ block, fields: type === 'module' ? inModule(fields, name, body) : fields, name, isElsewhere });
-    if (type === 'resource' && isPool.test(labels[0] ?? '')) add(body, labels[1] ?? null);
+      found.push({ block, fields: isWhole ? fields : inParent(fields, name, body), name, isElsewhere });
+    if (isWhole) add(withTemplate(body), called);
+    else if (kind === defaultPoolOwner) lookInCluster(body, add);
+    // The node group has the size and the labels.
+    else if (kind === 'aws_launch_template' && templates.has(called ?? undefined)) continue;
     else if (type === 'resource' || type === 'module' || type === 'locals') look(body, null, add);
     if (found.length >= maxPools) break;
   }
@@ -36,17 +47,19 @@ export function terraformBlocks(text: string): readonly TerraformBlock[] {
 }
 
 /**
- * The fields of a pool with those that a module has for all its pools: its place, and labels by the names of pools.
+ * The fields of a pool with those that its module or cluster has for all its pools: its place, and labels by the names of pools.
  * https://registry.terraform.io/modules/terraform-google-modules/kubernetes-engine/google
  */
-function inModule(fields: Fields, name: string | null, module: Fields): Fields {
-  const labels = module.get('node_pools_labels');
+function inParent(fields: Fields, name: string | null, parent: Fields): Fields {
+  const labels = parent.get('node_pools_labels');
   const own = fields.get('name') ?? name;
   const named = isFields(labels) && typeof own === 'string' ? ['all', own].map((key) => labels.get(key)) : [];
   const added = named.flatMap((some) => (isFields(some) ? [...some] : []));
-  const place = placeKeys.some((key) => fields.has(key)) ? undefined : placeKeys.find((key) => module.has(key));
+  const place = placeKeys.some((key) => fields.has(key)) ? undefined : placeKeys.find((key) => parent.has(key));
   return new Map([
-    ...(place === undefined ? [] : [[place, module.get(place) ?? null] as const]),
+    ...[place, 'node_locations'].flatMap((key) =>
+      key && parent.has(key) ? [[key, parent.get(key) ?? null] as const] : [],
+    ),
     ...(added.length === 0 ? [] : [['labels', new Map(added)] as const]),
     ...fields,
   ]);
@@ -54,21 +67,65 @@ function inModule(fields: Fields, name: string | null, module: Fields): Fields {
 
 const placeKeys = ['region', 'location', 'zones'];
 
-/** The pool of GPU nodes that a block describes with the values of its folder; undefined for other nodes. */
-export function terraformPool(
+const defaultPoolOwner = 'google_container_cluster';
+
+/**
+ * The pools within a cluster of GKE, and its default pool, unless it is removed.
+ * https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster
+ */
+function lookInCluster(cluster: Fields, onPool: (fields: Fields, name: string | null) => void): void {
+  const within = cluster.get('node_pool');
+  if (Array.isArray(within)) for (const pool of within) if (isFields(pool)) onPool(pool, null);
+  const nodes = cluster.get('node_config');
+  if (nodes === undefined || cluster.get('remove_default_node_pool') === 'true') return;
+  const size = cluster.get('initial_node_count') ?? null;
+  onPool(
+    new Map([
+      ['node_config', nodes],
+      ['node_count', size],
+    ]),
+    'default-pool',
+  );
+}
+
+/** The fields of a node group, with the machine of its launch template where it names none. */
+function withTemplate(fields: Fields): Fields {
+  const name = templateOf(fields);
+  if (name === undefined || fields.has('instance_types')) return fields;
+  return new Map([...fields, ['instance_types', { template: `\${${templateMachine(name)}}` }]]);
+}
+
+/** The launch template of a node group. */
+function templateOf(group: Fields): string | undefined {
+  const [template] = [group.get('launch_template')].flat();
+  const id = isFields(template) ? (template.get('id') ?? template.get('name')) : null;
+  return isTemplateText(id) ? launchTemplate.exec(id.template)?.[1] : undefined;
+}
+
+const launchTemplate = /^\$\{aws_launch_template\.([\w-]+)\.(?:id|name)\}$/;
+
+/**
+ * The pools of GPU nodes that a block describes with the values of its folder: several with `for_each`, none for other nodes.
+ * @param placeOf the place of a cloud's clusters, for a pool that states none
+ */
+export function terraformPoolsOf(
   { fields, name, isElsewhere }: TerraformBlock,
   values: TerraformValues = noValues,
-): NodePool | undefined {
-  const filled = filledWith(fields, values);
-  const pool = isFields(filled) ? poolInFields(filled, name) : undefined;
-  if (pool === undefined) return undefined;
-  const { placedBy, ...described } = pool;
-  return isElsewhere || placedBy === undefined ? described : pool;
+  placeOf: (cloud: Provider) => string | null = () => null,
+): readonly NodePool[] {
+  const single = new Map([...fields].filter(([key]) => key !== 'for_each'));
+  return valuesOfEach(fields, values).flatMap((own) => {
+    const filled = filledWith(single, own);
+    if (!isFields(filled) || filled.get('count') === '0') return [];
+    const pool = poolInFields(filled, name);
+    if (pool?.placedBy === undefined) return pool ?? [];
+    return poolInFields(new Map([...filled, ['location', isElsewhere ? null : placeOf(pool.placedBy)]]), name) ?? [];
+  });
 }
 
 /** Whether a text can describe pools. Other files are not read. */
 export function namesMachines(text: string): boolean {
-  return /\b(?:machine_type|instance_types?|vm_size|node_shape|preset)\b/.test(text);
+  return /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/.test(text);
 }
 
 const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;
@@ -85,7 +142,21 @@ function look(
   if (Array.isArray(field)) for (const item of field) look(item, null, onPool, depth + 1);
   if (!isFields(field)) return;
   if ([...field.keys()].some((key) => machineKey.test(key))) onPool(field, name);
-  else for (const [key, value] of field) look(value, key, onPool, depth + 1);
+  else
+    for (const [key, value] of field)
+      if (isTemplateText(value) && isPool.test(key)) onPool(eachIn(value), null);
+      else look(value, key, onPool, depth + 1);
+}
+
+/** The pools of a variable that a module gets: `eks_managed_node_groups = var.groups`. */
+function eachIn(pools: Template): Fields {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of Terraform
+  const [name, pool] = ['${each.key}', '${each.value}'].map((template) => ({ template }));
+  return new Map<string, Field>([
+    ['for_each', pools],
+    ['name', name ?? null],
+    ['pool', pool ?? null],
+  ]);
 }
 
 /** What a file states about the region of a cloud's pools. */
@@ -93,8 +164,8 @@ export interface TerraformRegion {
   readonly cloud: Provider;
   /** The cluster takes precedence over the provider. */
   readonly by: 'cluster' | 'provider';
-  /** As written, with variables; null: unknown. */
-  readonly place: string | Template | null;
+  /** As written, with variables; null: unknown; undefined: the cluster states none. */
+  readonly place: string | Template | null | undefined;
 }
 
 const cloudOfWord = table<Provider>({ aws: 'aws', google: 'gcp', azurerm: 'azure' });
@@ -103,6 +174,10 @@ const cloudOfWord = table<Provider>({ aws: 'aws', google: 'gcp', azurerm: 'azure
 export function terraformRegions(text: string): readonly TerraformRegion[] {
   if (!statesRegions(text)) return [];
   return readHcl(text).flatMap(({ type, labels: [label = ''], body }): TerraformRegion | readonly TerraformRegion[] => {
+    const source = body.get('source');
+    const [, owner] = (type === 'module' && typeof source === 'string' && clusterModule.exec(source)) || [];
+    const ofModule = cloudOfWord[owner ?? ''];
+    if (ofModule !== undefined) return { cloud: ofModule, by: 'cluster', place: undefined };
     const cloud = cloudOfWord[label.split(/[-_]/, 1)[0] ?? ''];
     const isProvider = type === 'provider' && !body.has('alias');
     if (cloud === undefined || !(isProvider || (type === 'resource' && isCluster.test(label)))) return [];
@@ -110,7 +185,7 @@ export function terraformRegions(text: string): readonly TerraformRegion[] {
       const field = body.get(key);
       return field === undefined ? [] : [field];
     });
-    if (stated === undefined) return [];
+    if (stated === undefined) return isProvider ? [] : { cloud, by: 'cluster', place: undefined };
     const place = typeof stated === 'string' || isTemplateText(stated) ? stated : null;
     return { cloud, by: isProvider ? 'provider' : 'cluster', place };
   });
@@ -118,25 +193,27 @@ export function terraformRegions(text: string): readonly TerraformRegion[] {
 
 const isCluster = /_(?:kubernetes|container|eks)_cluster$/;
 
+/** `terraform-aws-modules/eks/aws`. */
+const clusterModule = /^[\w.-]+\/(?:eks|kubernetes-engine|aks)\/(aws|google|azurerm)\b/;
+
 /** Whether a text can state regions. */
 export function statesRegions(text: string): boolean {
-  return /\bprovider\s{1,9}"|_cluster"/.test(text);
+  return /\bprovider\s{1,9}"|_cluster"|\/(?:eks|kubernetes-engine|aks)\//.test(text);
 }
 
-/** The region of a cloud by all statements of a folder and its values; null if it is unknown, or if there are several. */
-export function regionBy(
+/** The zone or region of a cloud by all statements of a folder and its values; null if it is unknown, or if there are several regions. */
+export function placeBy(
   statements: readonly TerraformRegion[],
   cloud: Provider,
   values: TerraformValues = noValues,
 ): string | null {
-  const about = statements.filter((one) => one.cloud === cloud);
+  const about = statements.filter((one) => one.cloud === cloud && one.place !== undefined);
   const clusters = about.filter(({ by }) => by === 'cluster');
-  const [region = null, ...others] = new Set(
-    (clusters.length > 0 ? clusters : about).map(({ place }) => {
-      const text = filledWith(place, values);
-      // Azure's regions are also written as `West Europe`.
-      return regionIn([typeof text === 'string' ? text.toLowerCase().replaceAll(' ', '') : null]);
-    }),
-  );
-  return others.length > 0 ? null : region;
+  const places = (clusters.length > 0 ? clusters : about).map(({ place }) => {
+    const text = filledWith(place ?? null, values);
+    // Azure's regions are also written as `West Europe`.
+    return typeof text === 'string' ? text.toLowerCase().replaceAll(' ', '') : null;
+  });
+  const region = regionIn(places);
+  return region !== null && new Set(places).size === 1 ? (places[0] ?? null) : region;
 }

@@ -5,8 +5,8 @@ import { readHcl } from './hcl.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
 
-/** A text or a list of texts, with variables; null: computed. */
-type Value = string | Template | null | readonly (string | Template | null)[];
+/** A text, a list of texts, or a mapping of such values, with variables; null: computed. */
+type Value = string | Template | null | readonly (string | Template | null)[] | ReadonlyMap<string, Value>;
 
 /** Texts and lists of texts by their names: `var.region`, `local.zone`. null: unknown. */
 export type TerraformValues = ReadonlyMap<string, Field>;
@@ -47,8 +47,10 @@ export function terraformStatements(text: string, name: string): TerraformStatem
     return { defaults: [], set, modules: [] };
   }
   const blocks = statesValues(text) ? readHcl(text) : [];
-  const defaults = blocks.flatMap(({ type, labels: [name], body }): [string, Field][] => {
+  const defaults = blocks.flatMap(({ type, labels: [name, called], body }): [string, Field][] => {
     const initial = body.get('default');
+    const machine = name === 'aws_launch_template' && body.get('instance_type');
+    if (machine && called !== undefined) return [[templateMachine(called), machine]];
     if (type === 'variable' && name !== undefined) return initial === undefined ? [] : [[`var.${name}`, initial]];
     return type === 'locals' ? [...body].map(([local, value]) => [`local.${local}`, value]) : [];
   });
@@ -63,9 +65,14 @@ export function terraformStatements(text: string, name: string): TerraformStatem
   };
 }
 
+/** The name under which the machine of a launch template is a value. */
+export function templateMachine(name: string): string {
+  return `aws_launch_template.${name}.instance_type`;
+}
+
 /** Whether a text can state values. Other files are not read. */
 export function statesValues(text: string): boolean {
-  return /\b(?:variable|module)\s{1,9}"|\blocals\s{0,9}\{/.test(text);
+  return /\b(?:variable|module)\s{1,9}"|\blocals\s{0,9}\{|"aws_launch_template"/.test(text);
 }
 
 /** JSON is YAML. */
@@ -75,7 +82,14 @@ function fieldsInJson(text: string): Fields | undefined {
   return isFields(field) ? field : undefined;
 }
 
-function valueIn(field: Field): Value {
+/** A map of pools has their fields, and these have labels. */
+const maxLevels = 3;
+
+function valueIn(field: Field, level = 0): Value {
+  if (isFields(field)) {
+    if (field.size > maxItems || level >= maxLevels) return null;
+    return new Map([...field].map(([key, value]) => [key, valueIn(value, level + 1)]));
+  }
   if (Array.isArray(field)) return field.length > maxItems ? null : field.map((item) => (isShort(item) ? item : null));
   return isShort(field) ? field : null;
 }
@@ -123,7 +137,8 @@ export function valuesOfFolder(
   const values = new Map<string, Field>();
   // Local values may refer to each other.
   for (let round = 0; round < 4; round += 1) {
-    for (const [name, value] of stated) values.set(name, filledWith(value, values));
+    for (const [name, value] of stated)
+      values.set(name, isFields(value) ? filledMap(value, values) : filledWith(value, values));
   }
   return values;
 }
@@ -139,7 +154,11 @@ export function commonValues(facts: readonly TerraformStatements[]): TerraformVa
 }
 
 function isSame(one: Field, other: Field): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return one === other || textOf(one) === textOf(other);
+}
+
+function textOf(field: Field): string {
+  return JSON.stringify(field, (_, value: unknown) => (value instanceof Map ? [...value] : value));
 }
 
 /** A value with the variables that are known; null for what needs others. */
@@ -150,6 +169,17 @@ export function filledWith(field: Field, values: TerraformValues): Field {
   return isFields(field) ? new Map([...field].map(([key, value]) => [key, filledWith(value, values)])) : field;
 }
 
+/** In a mapping, no mappings of other values: they could grow without bounds. */
+function filledMap(fields: Fields, values: TerraformValues): Fields {
+  return new Map([...fields].map(([key, value]) => [key, filledEntry(value, values)]));
+}
+
+function filledEntry(value: Field, values: TerraformValues): Field {
+  if (isFields(value)) return filledMap(value, values);
+  const filled = filledWith(value, values);
+  return isFields(filled) ? null : filled;
+}
+
 /** In a list, only a text: lists of lists could grow without bounds. */
 function textOrNull(item: Template, values: TerraformValues): string | null {
   const filled = filledTemplate(item, values);
@@ -158,12 +188,32 @@ function textOrNull(item: Template, values: TerraformValues): string | null {
 
 function filledTemplate({ template }: Template, values: TerraformValues): Field {
   const [, only] = /^\$\{([\w.-]+)\}$/.exec(template) ?? [];
-  if (only !== undefined) return values.get(only) ?? null;
+  if (only !== undefined) return valueNamed(only, values);
   let isKnown = true;
   const text = template.replace(/\$\{([\w.-]+)\}/g, (_, name: string) => {
-    const value = values.get(name);
+    const value = valueNamed(name, values);
     isKnown &&= typeof value === 'string';
     return typeof value === 'string' ? value : '';
   });
   return isKnown && text.length <= maxText ? text : null;
+}
+
+/** `var.pool.size` is a field of `var.pool`. */
+function valueNamed(name: string, values: TerraformValues): Field {
+  const known = values.get(name);
+  if (known !== undefined) return known;
+  const end = name.lastIndexOf('.');
+  const whole = end > 0 ? valueNamed(name.slice(0, end), values) : null;
+  return isFields(whole) ? (whole.get(name.slice(end + 1)) ?? null) : null;
+}
+
+/**
+ * The values of each copy of a block that `for_each` makes of a variable with a mapping, or those of the block itself. Mappings among the local values
+ * are pools already.
+ */
+export function valuesOfEach(fields: Fields, values: TerraformValues): readonly TerraformValues[] {
+  const written = fields.get('for_each');
+  const each = isTemplateText(written) && written.template.startsWith('${var.') ? filledWith(written, values) : null;
+  if (!isFields(each)) return [values];
+  return [...each].map(([key, value]) => new Map([...values, ['each.key', key], ['each.value', value]]));
 }

@@ -1,10 +1,12 @@
 import type { FileAnalysis } from '../analysis.ts';
+import { instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatAmount, formatHourly, formatMonthlyAmount, plural } from '../cost/money.ts';
 import { type PoolCost, type PricedMachine, poolCost } from '../cost/pool-cost.ts';
 import type { Range } from '../cost/types.ts';
 import { locatedPools } from '../evidence/gpu-pools.ts';
 import type { NodePool } from '../model/node-pool.ts';
+import { allowedValues } from '../model/node-terms.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
 import { lowerPlacement } from '../model/placement.ts';
 import { noNeeds } from '../model/workload.ts';
@@ -44,8 +46,8 @@ export interface PoolRow {
   readonly name: string | null;
   /** All of it in words. */
   readonly title: string;
-  /** US dollars per hour for one node. */
-  readonly nodeHourly: Range;
+  /** US dollars per hour for one node; null if it is unknown. */
+  readonly nodeHourly: Range | null;
   /** At the limit of the pool; null without a limit, or if it is unknown. */
   readonly nodes: Range | null;
   readonly limitHourly: Range | null;
@@ -54,7 +56,13 @@ export interface PoolRow {
 }
 
 export function poolRows(file: FileAnalysis): readonly PoolRow[] {
-  return pricedPools(file).map(({ pool, cost, span }) => rowOf(pool, cost, span.start));
+  return file.documents.flatMap(({ manifests, base }) =>
+    manifests.flatMap((manifest) =>
+      locatedPools(manifest).flatMap(({ pool, at }) =>
+        rowsOf(pool, costOf(pool, at, file.config), at.node.span.start + base),
+      ),
+    ),
+  );
 }
 
 /** The pools in a file of Terraform, which has no positions. */
@@ -62,7 +70,7 @@ export function terraformPoolRows(workspace: Workspace, uri: string, config: Pro
   return poolsInFile(workspace, uri).flatMap((pool) => {
     const terms = pool.terms?.map((term) => term.filter(({ disk }) => disk === undefined));
     const cost = costOf({ ...pool, ...(terms && { terms }) }, nowhere(), config);
-    return cost === undefined ? [] : [rowOf(pool, cost, 0)];
+    return rowsOf(pool, cost, 0);
   });
 }
 
@@ -73,9 +81,18 @@ const nowhere = lazy((): Cursor => {
   return rootCursor(root);
 });
 
-function rowOf(pool: NodePool, cost: PoolCost, start: number): PoolRow {
-  const { node: nodeHourly, nodes, limit: limitHourly } = cost;
-  return { name: pool.name, title: titleOf(pool, cost), nodeHourly, nodes, limitHourly, start };
+function rowsOf(pool: NodePool, cost: PoolCost | undefined, start: number): readonly PoolRow[] {
+  const { name } = pool;
+  if (cost !== undefined) {
+    const { node: nodeHourly, nodes, limit: limitHourly } = cost;
+    return [{ name, title: titleOf(pool, cost), nodeHourly, nodes, limitHourly, start }];
+  }
+  // Without a machine, it may have no devices either.
+  const named = allowedValues(pool.terms ?? [], isInstanceTypeLabel) ?? [];
+  const machines = named.filter((one) => pool.gpus?.length || instanceType(one)?.gpu);
+  if (machines.length === 0) return [];
+  const title = [name ?? 'Pool', machines.slice(0, 2).join(' or '), 'price unknown'].join(' · ');
+  return [{ name, title, nodeHourly: null, nodes: null, limitHourly: null, start }];
 }
 
 function titleOf(pool: NodePool, cost: PoolCost): string {

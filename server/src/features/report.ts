@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { formatHourly, plural, spokenHourly } from '../cost/money.ts';
+import { formatHourly, plural, roundedCount, spokenHourly } from '../cost/money.ts';
 import { spreadWords } from '../cost/possible-cost-words.ts';
 import { oldPriceAge, oldPriceWords } from '../cost/price-age.ts';
 import { plus } from '../model/count.ts';
@@ -88,5 +88,5 @@ function sumOrNull(rows: readonly CostRow[], end: 'min' | 'max'): number | null 
 
 /** A count with one decimal from 1 GPU: the status bar has no room for the digits of slices. */
 function rounded(gpus: number | null): number | null {
-  return gpus === null || gpus < 1 ? gpus : Math.round(gpus * 10) / 10;
+  return gpus === null ? null : roundedCount(gpus);
 }

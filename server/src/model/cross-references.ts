@@ -181,6 +181,8 @@ export interface Landing {
   readonly toleratesRequested: boolean;
   /** One of them is in a sibling of the referencing file's folder, or of a folder above it. */
   readonly siblingFolder: boolean;
+  /** The pod selects none of them: they are all that the project has, in a folder for its nodes. */
+  readonly isElsewhere?: true;
   /** Catalog ids of the GPUs that they have; empty if those of one are unknown. */
   readonly gpus: readonly string[];
   /** The nodes that they add; empty if those of one are unknown. */

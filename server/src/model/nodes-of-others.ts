@@ -79,8 +79,9 @@ function nodesInFiles(
   if (queued !== undefined) return queued;
   if (selectors.length > 0 || getIn(pod, 'affinity') !== undefined) return unknownNodes;
   const landing = crossReferences.landingOf([], true, tolerated);
-  const models = landing === undefined || landing.siblingFolder ? [] : modelsOf(landing);
-  if (landing === undefined || models.length === 0 || models.length > maxHints) return unknownNodes;
+  const isNear = landing !== undefined && (landing.isElsewhere === true || !landing.siblingFolder);
+  const models = isNear ? modelsOf(landing) : [];
+  if (!isNear || models.length === 0 || models.length > maxHints) return unknownNodes;
   // What a kind requests without a resource is a GPU.
   const vendors = resources.length === 0 ? ['nvidia'] : resources.map((name) => acceleratorResource(name)?.vendor);
   if (!vendors.some((vendor) => vendor == null || models.some((model) => model.vendor === vendor))) return unknownNodes;

@@ -1,4 +1,6 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { CheckpointSign } from '../command/checkpoint.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
@@ -10,7 +12,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -105,17 +107,18 @@ export default defineRule({
     if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
-    if (first === undefined || paths.some((sign) => !isLost(sign, container, podSet))) return;
+    const variable = first === undefined ? variableOf(container) : undefined;
+    const path = first?.text ?? variable?.value;
+    if (path === undefined || paths.some((sign) => !isLost(sign, container, podSet))) return;
     const lines = [...container.command, ...container.args];
-    const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
+    const word = first?.word;
+    const span = word === undefined ? undefined : spanOfWords(context.document, lines, [word, word]);
     context.report({
       message: isOnce
-        ? `What training writes to ${shorten(first.text, 50)} is lost when the pod ends: the directory is on no volume that outlives it`
-        : `Checkpoints in ${shorten(first.text, 50)} do not survive ${fatalRestart(first, container, workload)}: training starts again at step 0`,
-      span: span ?? spanOf(lines[0]?.at ?? container.at),
-      fixes: () => [
-        keepCheckpoints(context.document, { path: first.text, flag: first.flag }, { container, podSet, workload }),
-      ],
+        ? `What training writes to ${shorten(path, 50)} is lost when the pod ends: the directory is on no volume that outlives it`
+        : `Checkpoints in ${shorten(path, 50)} do not survive ${fatalRestart(path, container, workload)}: training starts again at step 0`,
+      span: span ?? spanOf(variable?.at ?? lines[0]?.at ?? container.at),
+      fixes: () => [keepCheckpoints(context.document, { path, flag: first?.flag }, { container, podSet, workload })],
     });
   },
 });
@@ -124,7 +127,7 @@ export default defineRule({
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
  * elastic job keep the state in memory until all of them are gone.
  */
-function fatalRestart({ text }: CheckpointSign, container: Container, { manifest }: Workload): string {
+function fatalRestart(text: string, container: Container, { manifest }: Workload): string {
   if (kindOf(manifest).elasticPolicy?.(manifest.root) !== undefined) return 'a restart of all pods';
   const path = absolute(text, container) ?? text;
   return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath))
@@ -132,11 +135,26 @@ function fatalRestart({ text }: CheckpointSign, container: Container, { manifest
     : 'a container restart';
 }
 
+/** A variable that names the directory of the checkpoints: `CHECKPOINT_DIR=/ckpt`. */
+function variableOf({ env }: Container): Located<string> | undefined {
+  const found = env.find(({ name, value }) => {
+    const words = wordsOf(name);
+    const isPlace = words.some((one) => checkpointWords.has(one)) && words.some((one) => placeWords.has(one));
+    return isPlace && value !== undefined && !isTemplated(value.at) && /^[./][\w./-]*$/.test(value.value);
+  });
+  return found?.value;
+}
+
+const checkpointWords = wordSet('checkpoint checkpoints ckpt ckpts');
+const placeWords = wordSet('dir directory folder path root');
+
 /** Excludes flags for logs, exports and results, whose loss does not matter. */
 function holdsProgress(flag: string): boolean {
   const name = flag.split('=')[0] ?? '';
   return (
-    /save|output|checkpoint|ckpt|snapshot|resume/i.test(name) && !/log|export|eval|result|onnx|profil|trace/i.test(name)
+    /save|output|checkpoint|ckpt|snapshot|resume|work[-_]?dirs?$|(?:default[-_]root|exp|experiment)[-_]dir$|^project$/i.test(
+      name,
+    ) && !/log|export|eval|result|onnx|profil|trace/i.test(name)
   );
 }
 

@@ -1,7 +1,9 @@
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { type DeviceList, deviceLists } from '../evidence/device-lists.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
+import { isHarmless } from '../evidence/sole-server.ts';
 import { placesAt } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
@@ -65,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For a list in a command that names only GPUs of the container, because other commands may use the rest. For a variable of the container if a
+ * For a list in one of several commands that names only GPUs of the container, because other commands may use the rest. For a variable of the container if a
  * command or a script sets or reads it, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
  * (privileged, NVIDIA_VISIBLE_DEVICES) and the list is not `all`, for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list of a
  * variable names no GPU of the container by mistake, and warning if it is empty, -1 or in a command.
@@ -81,6 +83,7 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, document, report } = context;
     reportCommands(container, context);
+    reportFlags(container, context);
     const env = container.env.find(({ name, value }) => lists.test(name) && value !== undefined);
     const value = env?.value;
     if (env === undefined || value === undefined || isTemplated(value.at) || isIncomplete(container.at)) return;
@@ -125,14 +128,19 @@ function reportCommands(container: Container, { workload, podSet, document, repo
   if (!count || isExempt(workload) || lines.some(({ at }) => isTemplated(at))) return;
   const seesOthers = wholeGpus(container, podSet) === null || mayUseOtherGpus(container);
   const { command, args, env } = processInput(container);
-  for (const { words, assignments } of allCommands(readCommandLine(command, args, env).statements)) {
+  const { statements, complete } = readCommandLine(command, args, env);
+  const commands = allCommands(statements);
+  const isOnly = complete && commands.filter((one) => !isHarmless(one)).length === 1;
+  for (const { words, assignments } of commands) {
     const exported = baseName(words[0]?.text ?? '') === 'export' ? words.slice(1) : [];
     for (const word of [...assignments, ...exported]) {
       const [name = '', list = ''] = textOf(word, container).split('=');
       const seen: number | undefined = lists.test(name) ? visible(list, count) : undefined;
       const span = spanOfWords(document, lines, [word, word]);
       const isOutside = !seesOthers && list.split(',').some((number) => Number(number) >= count);
-      if (seen === undefined || seen === count || !(isOutside || isWord(list)) || span === undefined) continue;
+      if (seen === undefined || seen === count || span === undefined) continue;
+      const isShort = isOnly && !seesOthers && seen > 0 && assignments.includes(word);
+      if (!isOutside && !isShort && !isWord(list)) continue;
       report({ message: effectOf(shorten(`${name}=${list}`, 50), seen, count), span });
     }
   }
@@ -150,6 +158,24 @@ function textOf({ text, dynamic }: Word, { at, env }: Container): string {
 /** The word of NVIDIA_VISIBLE_DEVICES for all GPUs. CUDA finds no such device. */
 function isWord(list: string): boolean {
   return list.trim() === 'all';
+}
+
+/** Numbers of GPUs in flags: `--device 0,1`. */
+function reportFlags(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  const found = deviceLists(container);
+  const count = found.length === 0 ? null : wholeGpus(container, podSet);
+  if (!count || isExempt(workload) || mayUseOtherGpus(container) || lines.some(({ at }) => isTemplated(at))) return;
+  for (const list of found) {
+    const span = spanOfWords(document, lines, list.words);
+    if (list.last < count || span === undefined) continue;
+    report({ message: missingOf(list, count), span });
+  }
+}
+
+function missingOf({ text, last }: DeviceList, count: number): string {
+  const own = count === 1 ? 'the container has only GPU 0' : `the container's ${count} GPUs are 0 to ${count - 1}`;
+  return `${shorten(text, 50)} names GPU ${last}, but ${own}: the program fails or uses fewer GPUs`;
 }
 
 /** The first of a list of GPUs or MIG devices by their identifiers, which drivers print in full. */

@@ -1,6 +1,7 @@
 import { isGpuLabel } from '../catalog/index.ts';
 import { either, wordSet } from '../catalog/word-patterns.ts';
 import { onMachines } from '../evidence/machine-templates.ts';
+import { isVariables } from '../evidence/terraform-values.ts';
 import { tolerates } from '../fleet/tolerations.ts';
 import type { CloudSign } from '../model/cloud-sign.ts';
 import type { Landing, RequiredLabel } from '../model/cross-references.ts';
@@ -10,8 +11,10 @@ import type { NodePool, NodeTaint, Tolerated } from '../model/node-pool.ts';
 import { providerOfTerms } from '../model/placement.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { agreed, candidates, factsAs, referenced, type Scope } from './named.ts';
+import { isInNodesFolder } from './nodes-folder.ts';
 import { indexByPlace, type PlaceIndex } from './place-index.ts';
-import { terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
+import { isTerraform } from './terraform.ts';
+import { cloudOfClusters, terraformFolders, terraformKinds, terraformPools } from './terraform-folders.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
 /** The kinds on which the pools of a landing depend. */
@@ -19,7 +22,7 @@ export const poolKinds = [...kindsFor('pool'), ...kindsFor('nodes'), ...terrafor
 
 /**
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
- * those are defined in its folder or above.
+ * those are defined in its folder or above, or in the one folder of the project that has its nodes.
  */
 export function landingOf(
   scope: Scope,
@@ -32,14 +35,18 @@ export function landingOf(
   const linked = pools.linked(wanted);
   if (linked.places.all.length > 0) return landing(scope, openTo(tolerated, linked));
   const { places } = pools.unselected;
-  const isAll = isFree && places.countAbove(scope) === places.all.length;
-  return isAll ? landing(scope, openTo(tolerated, pools.unselected)) : undefined;
+  if (!isFree || places.all.length === 0) return undefined;
+  const isAll = places.countAbove(scope) === places.all.length;
+  if (!isAll && !isInNodesFolder(places.all, scope)) return undefined;
+  const found = landing(scope, openTo(tolerated, pools.unselected));
+  return found && (isAll ? found : { ...found, isElsewhere: true });
 }
 
-/** The cloud of all pools: one repository is mostly about one cloud, whatever its folders. */
+/** The cloud of all pools, or without any, of all clusters in Terraform: one repository is mostly about one cloud, whatever its folders. */
 export function cloudOfPools(workspace: Workspace): CloudSign | undefined {
   workspace.dependOn(poolKinds);
-  return poolsIn(workspace).cloud();
+  const pools = poolsIn(workspace);
+  return pools.all.length > 0 ? pools.cloud() : cloudOfClusters(workspace);
 }
 
 /** The pools with accelerators that one file describes. */
@@ -113,16 +120,17 @@ function poolsIn(workspace: Workspace): Pools {
   const before = known.get(workspace);
   if (before?.stamp === stamp) return before.pools;
   const folders = terraformFolders(workspace);
-  const all = poolKinds.flatMap((kind) =>
-    workspace.objects(kind, anyObject, '').all.flatMap((found) =>
-      (factsAs(found.object, 'pools') ?? terraformPools(found, folders)).flatMap(
-        (described): Pool | readonly Pool[] => {
-          const pool = withMachines(described, found.object.namespace, { ...found, workspace });
-          return pool === undefined ? [] : { ...found, pool: withDisk(pool, { ...found, workspace }) };
-        },
-      ),
+  const found = poolKinds.flatMap((kind) =>
+    workspace.objects(kind, anyObject, '').all.flatMap((one) =>
+      (factsAs(one.object, 'pools') ?? terraformPools(one, folders)).flatMap((described): Pool | readonly Pool[] => {
+        const pool = withMachines(described, one.object.namespace, { ...one, workspace });
+        return pool === undefined ? [] : { ...one, pool: withDisk(pool, { ...one, workspace }) };
+      }),
     ),
   );
+  // What a file of variables sets becomes pools by other files, if these are here.
+  const stated = found.filter(({ fileName }) => !isVariables(fileName));
+  const all = stated.some(({ fileName }) => isTerraform(fileName)) ? stated : found;
   const byLabel = new Map<string, Pool[]>();
   for (const one of all) {
     for (const [key, value] of Object.entries(one.pool.labels)) {

@@ -1,5 +1,5 @@
 import type { Provider } from '../catalog/index.ts';
-import { regionBy, type TerraformRegion, terraformPool } from '../evidence/terraform-pools.ts';
+import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
   type FolderStatement,
@@ -11,8 +11,8 @@ import {
   type TerraformValues,
   valuesOfFolder,
 } from '../evidence/terraform-values.ts';
+import type { CloudSign } from '../model/cloud-sign.ts';
 import type { NodePool } from '../model/node-pool.ts';
-import { regionKey } from '../model/placement.ts';
 import { factsAs } from './named.ts';
 import { terraformKind, terraformRegionKind, terraformValuesKind } from './terraform.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
@@ -25,20 +25,26 @@ export const terraformKinds = [terraformKind, terraformRegionKind, terraformValu
 /** What the files of each folder state. */
 export interface TerraformFolders {
   valuesOf(folder: string): TerraformValues;
-  /** The region of a cloud's clusters; null if it is unknown. */
-  regionOf(folder: string, cloud: Provider): string | null;
+  /** The zone or region of a cloud's clusters; null if it is unknown. */
+  placeOf(folder: string, cloud: Provider): string | null;
 }
 
-/** The pool that a block of Terraform describes, if it has GPUs, with the values and in the region that the files of its folder state. */
+/** The pools that a block of Terraform describes, if they have GPUs, with the values and in the place that the files of its folder state. */
 export function terraformPools({ key, object }: Found, folders: TerraformFolders): readonly NodePool[] {
   const block = factsAs(object, 'terraform');
   const folder = folderOf(key);
-  const pool = block && terraformPool(block, folders.valuesOf(folder));
-  if (!pool) return [];
-  if (pool.placedBy === undefined || pool.terms === undefined) return [pool];
-  const region = folders.regionOf(folder, pool.placedBy);
-  const label = { key: regionKey, operator: 'In' as const, values: [region ?? ''] };
-  return [region === null ? pool : { ...pool, terms: pool.terms.map((term) => [...term, label]) }];
+  const placeOf = (cloud: Provider) => folders.placeOf(folder, cloud);
+  return block ? terraformPoolsOf(block, folders.valuesOf(folder), placeOf) : [];
+}
+
+/** The cloud of all clusters. Their files state no GPU pools, and their regions may be those of other clusters. */
+export function cloudOfClusters(workspace: Workspace): CloudSign | undefined {
+  const stated = workspace
+    .objects(terraformRegionKind, anyObject, '')
+    .all.flatMap(({ object }) => factsAs(object, 'regions') ?? []);
+  const [provider, ...others] = new Set(stated.flatMap(({ cloud, by }) => (by === 'cluster' ? [cloud] : [])));
+  if (provider === undefined || others.length > 0) return undefined;
+  return { provider, region: null, text: 'cluster in Terraform' };
 }
 
 /** Modules that use modules, and so on: more levels are a circle. */
@@ -88,26 +94,26 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     return values;
   };
   // A module without a provider has that of the folder that uses it.
-  const regionsKnown = new Map<string, string | null>();
-  const regionOf = (folder: string, cloud: Provider, level = 0): string | null => {
+  const placesKnown = new Map<string, string | null>();
+  const placeOf = (folder: string, cloud: Provider, level = 0): string | null => {
     const place = `${cloud} ${folder}`;
-    const before = regionsKnown.get(place);
+    const before = placesKnown.get(place);
     if (before !== undefined) return before;
-    // A circle of modules has no region.
-    regionsKnown.set(place, null);
-    const region = regionIn(folder, cloud, level);
-    regionsKnown.set(place, region);
-    return region;
+    // A circle of modules has no place.
+    placesKnown.set(place, null);
+    const found = placeIn(folder, cloud, level);
+    placesKnown.set(place, found);
+    return found;
   };
-  const regionIn = (folder: string, cloud: Provider, level: number): string | null => {
+  const placeIn = (folder: string, cloud: Provider, level: number): string | null => {
     const own = (regions.get(folder) ?? []).filter((one) => one.cloud === cloud);
-    if (own.length > 0 || level >= maxLevels) return regionBy(own, cloud, valuesOf(folder));
+    if (own.length > 0 || level >= maxLevels) return placeBy(own, cloud, valuesOf(folder));
     const users = uses.get(folder) ?? [];
     if (users.length > maxUses) return null;
-    const [region = null, ...others] = new Set(users.map(({ from }) => regionOf(from, cloud, level + 1)));
-    return others.length > 0 ? null : region;
+    const [place = null, ...others] = new Set(users.map(({ from }) => placeOf(from, cloud, level + 1)));
+    return others.length > 0 ? null : place;
   };
-  return { valuesOf: (folder) => valuesOf(folder), regionOf: (folder, cloud) => regionOf(folder, cloud) };
+  return { valuesOf: (folder) => valuesOf(folder), placeOf: (folder, cloud) => placeOf(folder, cloud) };
 }
 
 function addTo<T>(found: Map<string, T[]>, folder: string, one: T): void {

@@ -36,7 +36,7 @@ export function kindsOfFile(
 }
 
 function terraformKinds(name: string, text: string): ReadonlySet<string> {
-  if (isVariables(name)) return new Set([terraformValuesKind]);
+  if (isVariables(name)) return new Set([terraformValuesKind, ...(namesMachines(text) ? [terraformKind] : [])]);
   return new Set([
     ...(namesMachines(text) ? [terraformKind] : []),
     ...(statesRegions(text) ? [terraformRegionKind] : []),
@@ -58,7 +58,7 @@ function summarizeTerraform(file: string, text: string, options: Options): FileS
   });
   const kinds = terraformKinds(file, text);
   const regions = kinds.has(terraformRegionKind) ? terraformRegions(text) : [];
-  const blocks = kinds.has(terraformKind) ? terraformBlocks(text) : [];
+  const blocks = kinds.has(terraformKind) ? terraformBlocks(text, isVariables(file)) : [];
   const manifests = isVariables(file) ? [] : manifestTexts(text);
   const values = kinds.has(terraformValuesKind) ? [terraformStatements(text, file)] : [];
   const objects = [

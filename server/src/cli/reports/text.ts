@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { notCounted, plural } from '../../cost/money.ts';
+import { notCounted, plural, roundedCount } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import { rangedWords } from '../../cost/possible-cost-words.ts';
@@ -178,9 +178,9 @@ export function counted(count: number, severity: Severity): string {
   return severity === 'info' ? `${count} info` : plural(count, severity);
 }
 
-/** To a tenth: shares of many cards add up to figures that nobody needs. */
+/** Shares of many cards add up to figures that nobody needs. */
 function rounded({ min, max }: Range): Range {
-  return { min: Math.round(min * 10) / 10, max: Math.round(max * 10) / 10 };
+  return { min: roundedCount(min), max: roundedCount(max) };
 }
 
 /** The path from where the command was started. */

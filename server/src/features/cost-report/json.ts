@@ -1,3 +1,4 @@
+import type { Range } from '../../cost/types.ts';
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
 import type { CostSaving, ReportedCost, ReportedCosts, ReportedPool } from './report.ts';
 import { pick, rowFields } from './state-fields.ts';
@@ -20,7 +21,8 @@ export interface CostReportJson {
   readonly increase: null;
   readonly savings: readonly CostSaving[];
   readonly priceBasis: string | null;
-  readonly nodePools?: readonly Pick<ReportedPool, (typeof poolFields)[number]>[];
+  /** Those with a price. */
+  readonly nodePools?: readonly (Pick<ReportedPool, (typeof poolFields)[number]> & { readonly nodeHourly: Range })[];
 }
 
 /** One workload of one state. */
@@ -31,6 +33,10 @@ const savingFields = ['workload', 'message', 'hourly', 'fix', 'path', 'line'] as
 const poolFields = ['path', 'line', 'name', 'nodeHourly', 'nodes', 'limitHourly'] as const;
 
 export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCosts): CostReportJson {
+  const priced = pools.flatMap((pool) => {
+    const { nodeHourly } = pool;
+    return nodeHourly === null ? [] : [{ ...pick(pool, poolFields), nodeHourly }];
+  });
   return {
     version: 1,
     currency: 'USD',
@@ -44,6 +50,6 @@ export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCos
     increase: null,
     savings: savings.map((saving) => pick(saving, savingFields)),
     priceBasis: basis ?? null,
-    ...(pools.length === 0 ? {} : { nodePools: pools.map((pool) => pick(pool, poolFields)) }),
+    ...(priced.length === 0 ? {} : { nodePools: priced }),
   };
 }

@@ -1,4 +1,4 @@
-import { formatAmount, formatCount, formatDollars, fromWords } from '../../cost/money.ts';
+import { formatAmount, formatCount, formatDollars, fromWords, roundedCount } from '../../cost/money.ts';
 import type { Range } from '../../cost/types.ts';
 import { rowAmount } from '../cost/cost-rows.ts';
 import type { CostTotal } from '../cost/cost-totals.ts';
@@ -7,10 +7,9 @@ import { escapeHtml, isolated } from './html-text.ts';
 import type { Links } from './links.ts';
 import type { ReportedCost } from './report.ts';
 
-/** A sum of devices; the digits of slices would look exact. */
+/** A sum of devices. */
 export function countWords({ min, max }: Range): string {
-  const rounded = (count: number) => (count < 1 ? count : Math.round(count * 10) / 10);
-  return formatCount({ min: rounded(min), max: rounded(max) });
+  return formatCount({ min: roundedCount(min), max: roundedCount(max) });
 }
 
 /** A column after the workload. */

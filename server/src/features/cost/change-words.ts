@@ -10,7 +10,7 @@ export function nameOf({ kind, namespace, name }: ComparedCost): string {
 /** The number of GPUs, or both if they differ: `1 GPU`, `1 → 2 GPUs`. */
 export function gpusWords(change: CostChange): string {
   const count = gpuWords(change);
-  return `${count} ${count === '1' ? 'GPU' : 'GPUs'}`;
+  return `${count} ${/^(?:1|\d+\/\d+)$/.test(count) ? 'GPU' : 'GPUs'}`;
 }
 
 /** The same without the noun. */

@@ -10,6 +10,7 @@ export interface ComparedCost
   readonly line: number;
   /** Absent from earlier reports. */
   readonly nodeHourly?: Range | null;
+  readonly amountNotes?: string;
 }
 
 /** One workload before and after a change; at least one of them is present. */
@@ -37,11 +38,14 @@ export function pairWorkloads<T extends ComparedCost>(
   return both.sort((a, b) => compare(placeOf(a), placeOf(b)));
 }
 
-/** Whether the GPUs or the price of a workload differ, or whether it came or went. */
+/** Whether the GPUs or the price of a workload differ, with what the price leaves out, or whether it came or went. */
 export function isChanged({ before, after }: CostChange): boolean {
   if (before === null || after === null) return true;
   return (
-    !isSameRange(before.hourly, after.hourly) || !isSameCount(before.gpus, after.gpus) || !isSameMonth(before, after)
+    !isSameRange(before.hourly, after.hourly) ||
+    !isSameCount(before.gpus, after.gpus) ||
+    !isSameMonth(before, after) ||
+    (before.amountNotes ?? after.amountNotes) !== (after.amountNotes ?? before.amountNotes)
   );
 }
 

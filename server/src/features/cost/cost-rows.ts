@@ -114,7 +114,8 @@ export function costRow(
     cards: sorted(models),
     providers: sorted(providers),
     hourly: cost?.hourly ?? null,
-    amountNotes: cost === null ? '' : amountNotes(cost, workload),
+    amountNotes:
+      cost === null ? '' : `${cost.isOpen ? ', maximum number of pods unknown' : ''}${amountNotes(cost, workload)}`,
     isOpen: cost?.isOpen ?? false,
     monthly: cost && monthOf(cost),
     run: (cost && !cost.isOpen && scheduleWords(cost)) || null,

@@ -1,4 +1,4 @@
-import { formatDollars, formatHourly, fromWords, plural } from '../../cost/money.ts';
+import { formatDollars, formatHourly, fromWords, plural, roundedCount } from '../../cost/money.ts';
 import { type RangedTotal, rangedWords } from '../../cost/possible-cost-words.ts';
 import { sumOf } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
@@ -70,7 +70,8 @@ export function totalAndRange(total: CostTotal): string {
 
 /** `2 GPUs`, `at least 2 GPUs`. */
 export function gpusTotal(total: Pick<CostTotal, 'gpus' | 'isOpen'>): string {
-  return `${total.isOpen ? 'at least ' : ''}${plural(total.isOpen ? total.gpus.min : total.gpus, 'GPU')}`;
+  const [min, max] = [roundedCount(total.gpus.min), roundedCount(total.gpus.max)];
+  return `${total.isOpen ? 'at least ' : ''}${plural(total.isOpen ? { min, max: min } : { min, max }, 'GPU')}`;
 }
 
 /** Rounds the noise of binary fractions from sums of cents and shares. */

@@ -1,4 +1,4 @@
-import { formatCount, formatHourly, plural, spokenHourly } from '../../cost/money.ts';
+import { formatCount, formatHourly, plural, roundedCount, spokenHourly } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { shorten } from '../../yaml/shorten.ts';
@@ -53,8 +53,8 @@ export function costTree<T extends TreeRow>(
 /** `2 workloads, 4 GPUs: $27.52/h ($20,090/month), $13.76/h idle`. */
 export function totalWords(total: CostTotal): string {
   const { workloads, unpriced, ranged, idleHourly } = total;
-  const [min, max] = [total.gpus.min, total.gpus.max].map((count) => Math.round(count * 10) / 10);
-  const start = `${plural(workloads, 'workload')}, ${plural({ min: min ?? 0, max: max ?? 0 }, 'GPU')}`;
+  const gpus = { min: roundedCount(total.gpus.min), max: roundedCount(total.gpus.max) };
+  const start = `${plural(workloads, 'workload')}, ${plural(gpus, 'GPU')}`;
   const open =
     ranged.workloads === 0 ? '' : `, ${spreadWords(ranged.hourly)} for ${ranged.workloads} whose GPU model is unknown`;
   if (unpriced === workloads) return `${start}: no price${open}`;
