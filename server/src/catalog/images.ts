@@ -33,6 +33,11 @@ const records = stored.images;
 
 const plainNames: () => ReadonlySet<string> = lazy(() => new Set(stored.plain.map(({ image }) => image)));
 
+/** Whether an image is vLLM's own: its entrypoint is the server, which takes flags only. */
+export function isPlainVllm(image: string): boolean {
+  return /^(?:docker\.io\/)?vllm\/vllm-openai$/.test(imageParts(image).repository);
+}
+
 /** The repository and the tag of an image. */
 export function imageParts(image: string): { readonly repository: string; readonly tag: string | undefined } {
   const name = image.split('@', 1)[0] ?? '';

@@ -29,8 +29,13 @@ export interface ServerStart {
 /**
  * The model server that a command line starts, with its settings. Undefined if it starts none whose use of memory is known.
  * @param entrypoint the program that the image starts by default
+ * @param isPlain the entrypoint makes no flags of variables
  */
-export function readServerStart(input: ProcessInput, entrypoint: string | undefined): ServerStart | undefined {
+export function readServerStart(
+  input: ProcessInput,
+  entrypoint: string | undefined,
+  isPlain = false,
+): ServerStart | undefined {
   const { statements, complete, script } = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(statements).filter(({ words }) => words.length > 0);
   const servers = commands.flatMap((command): readonly { program: string; words: readonly Word[] }[] => {
@@ -47,7 +52,8 @@ export function readServerStart(input: ProcessInput, entrypoint: string | undefi
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
   const all = commands.flatMap((command) => command.words);
   const first = modelWord(engine, engine === 'ollama' ? all : words, byImage);
-  const variables = input.env.flatMap((one) => settingOfVariable(one, engine));
+  const takesFlagsOnly = flagPrograms.has(program) && (only !== undefined || isPlain);
+  const variables = takesFlagsOnly ? [] : input.env.flatMap((one) => settingOfVariable(one, engine));
   const written = flags.map((flag): Setting => {
     const value = flag.value === undefined ? undefined : expand(flag.value, input);
     return { name: flag.name, written: flag.written, value, dynamic: flag.value !== undefined && value === undefined };
@@ -117,6 +123,9 @@ function settingOfVariable({ name, value }: ProcessInput['env'][number], engine:
   const flag = short.toLowerCase().replaceAll('_', '-');
   return [{ name: variableNames.get(flag) ?? flag, written: flag, value }];
 }
+
+/** Servers that read no variables in place of flags. What sets them is a script of an image around them. */
+const flagPrograms: ReadonlySet<string> = new Set(['vllm', 'sglang']);
 
 const notSettings = /CACHE_DIR|CACHE_PATH|TOKEN$|_HOME$|SERVED|KEY$|^VLLM_CONFIG/;
 

@@ -1,3 +1,4 @@
+import { isPlainVllm } from '../catalog/images.ts';
 import { modelByName, type NamedModel } from '../catalog/index.ts';
 import type { Engine } from '../command/engines.ts';
 import {
@@ -97,7 +98,7 @@ function startOf(container: Container, engine: Engine | undefined): ServerStart 
   const byImage = imageUseOf(container).program ?? undefined;
   const entrypoint = entrypointOf(container) ?? byImage ?? engine ?? useOf(container).program ?? undefined;
   return (
-    readServerStart(input, entrypoint) ??
+    readServerStart(input, entrypoint, isPlainVllm(container.image?.value ?? '')) ??
     container.scripts.flatMap(
       ({ text }) => readServerStart({ command: ['bash', '-c', text], args: [], env: input.env }, undefined) ?? [],
     )[0]

@@ -1,4 +1,4 @@
-import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
+import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { type DeviceList, deviceLists } from '../evidence/device-lists.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
@@ -10,7 +10,7 @@ import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -22,7 +22,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the
  * first that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that
- * the list does not name stay idle but cost money. A UUID names one GPU of one node, but the device plugin assigns any. Without the
+ * the list does not name stay idle but cost money. `all` is a word of NVIDIA_VISIBLE_DEVICES: for CUDA it names no GPU. A UUID names one GPU of one node, but the device plugin assigns any. Without the
  * variable, a program sees all of its GPUs.
  *
  * ```yaml invalid
@@ -69,7 +69,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For a list in one of several commands that names only GPUs of the container, because other commands may use the rest. For a variable of the container if a
  * command or a script sets or reads it, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
- * (privileged, NVIDIA_VISIBLE_DEVICES), for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list of a
+ * (privileged, NVIDIA_VISIBLE_DEVICES) and the list is not `all`, for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list of a
  * variable names no GPU of the container by mistake, and warning if it is empty, -1 or in a command.
  *
  * ## Sources
@@ -87,7 +87,9 @@ export default defineRule({
     const env = container.env.find(({ name, value }) => lists.test(name) && value !== undefined);
     const value = env?.value;
     if (env === undefined || value === undefined || isTemplated(value.at) || isIncomplete(container.at)) return;
-    if (isExempt(workload) || mayUseOtherGpus(container) || isMentioned(env.name, container)) return;
+    if (isExempt(workload) || isMentioned(env.name, container)) return;
+    const namesNone = isWord(value.value) && container.accelerators.some(isRequested);
+    if (mayUseOtherGpus(container) && !namesNone) return;
     // Chart values may map names to values.
     const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
     const fixes = () => [fix(`Remove ${env.name}`, 'unsafe', remove(document, env.at))];
@@ -97,7 +99,7 @@ export default defineRule({
       report({ message, span, fixes });
       return;
     }
-    const count = wholeGpus(container, podSet);
+    const count = wholeGpus(container, podSet) ?? (namesNone ? 1 : null);
     const seen = count === null ? undefined : visible(value.value, count);
     if (count === null || count === 0 || seen === undefined || seen >= count) return;
     const text = `${env.name}=${shorten(value.value, 24) || '""'}`;
@@ -122,8 +124,9 @@ function effectOf(text: string, seen: number, count: number): string {
 function reportCommands(container: Container, { workload, podSet, document, report }: PodSetContext): void {
   const lines = [...container.command, ...container.args];
   if (!lines.some(({ value }) => value.includes('_VISIBLE_DEVICES='))) return;
-  const count = wholeGpus(container, podSet);
-  if (!count || isExempt(workload) || mayUseOtherGpus(container) || lines.some(({ at }) => isTemplated(at))) return;
+  const count = wholeGpus(container, podSet) ?? (container.accelerators.some(isRequested) ? 1 : 0);
+  if (!count || isExempt(workload) || lines.some(({ at }) => isTemplated(at))) return;
+  const seesOthers = wholeGpus(container, podSet) === null || mayUseOtherGpus(container);
   const { command, args, env } = processInput(container);
   const { statements, complete } = readCommandLine(command, args, env);
   const commands = allCommands(statements);
@@ -131,15 +134,30 @@ function reportCommands(container: Container, { workload, podSet, document, repo
   for (const { words, assignments } of commands) {
     const exported = baseName(words[0]?.text ?? '') === 'export' ? words.slice(1) : [];
     for (const word of [...assignments, ...exported]) {
-      const [name = '', list = ''] = word.dynamic ? [] : word.text.split('=');
+      const [name = '', list = ''] = textOf(word, container).split('=');
       const seen: number | undefined = lists.test(name) ? visible(list, count) : undefined;
       const span = spanOfWords(document, lines, [word, word]);
-      const isOutside = list.split(',').some((number) => Number(number) >= count);
+      const isOutside = !seesOthers && list.split(',').some((number) => Number(number) >= count);
       if (seen === undefined || seen === count || span === undefined) continue;
-      if (!isOutside && !(isOnly && seen > 0 && assignments.includes(word))) continue;
-      report({ message: effectOf(shorten(word.text, 50), seen, count), span });
+      const isShort = isOnly && !seesOthers && seen > 0 && assignments.includes(word);
+      if (!isOutside && !isShort && !isWord(list)) continue;
+      report({ message: effectOf(shorten(`${name}=${list}`, 50), seen, count), span });
     }
   }
+}
+
+/** The text of a word; empty if it is unknown. A variable that nothing sets has its default: `${DEVICE:-0}`. */
+function textOf({ text, dynamic }: Word, { at, env }: Container): string {
+  if (!dynamic) return text;
+  const [, name, variable, fallback] = /^(\w+)=\$\{(\w+):-([\w,]+)\}$/.exec(text) ?? [];
+  const isSet =
+    getIn(at, 'envFrom') !== undefined || isUnseen(getIn(at, 'env')) || env.some((one) => one.name === variable);
+  return fallback === undefined || isSet ? '' : `${name}=${fallback}`;
+}
+
+/** The word of NVIDIA_VISIBLE_DEVICES for all GPUs. CUDA finds no such device. */
+function isWord(list: string): boolean {
+  return list.trim() === 'all';
 }
 
 /** Numbers of GPUs in flags: `--device 0,1`. */

@@ -1,4 +1,4 @@
-import { imageParts } from '../catalog/images.ts';
+import { imageParts, isPlainVllm } from '../catalog/images.ts';
 import { readFlags } from '../command/flags.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -6,16 +6,20 @@ import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A model server starts without the name of a model.
  *
  * ## Why
  *
- * vLLM then loads its default, a demo model with 0.6 billion parameters: the pod becomes ready, and clients get an error for any other
- * model, or poor answers from a GPU that is almost empty. SGLang does not start. KServe's Hugging Face server takes its model from
+ * vLLM and Text Generation Inference then load their default, a demo model with 0.6 billion parameters: the pod becomes ready, and clients
+ * get an error for any other model, or poor answers from a GPU that is almost empty. The entrypoint of `vllm/vllm-openai` reads flags only, so
+ * a variable such as `MODEL_NAME` changes nothing. SGLang does not start. KServe's Hugging Face server takes its model from
  * `--model_id` or `storageUri`; `--model_name` is only the name under which clients find it. Without them it exits.
  *
  * ```yaml invalid
@@ -50,12 +54,13 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a variable, `envFrom`, a settings file or a template may name the model, for images with their own entrypoint, for patches and
+ * If a variable or `envFrom` that the image may read, a settings file or a template may name the model, for images with their own entrypoint, for patches and
  * definitions, for operators that add the model, and for an InferenceService that names a custom runtime or mounts volumes.
  *
  * ## Sources
  *
  * - [vLLM: engine arguments](https://docs.vllm.ai/en/latest/configuration/engine_args.html)
+ * - [Text Generation Inference: launcher arguments](https://huggingface.co/docs/text-generation-inference/reference/launcher)
  * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
  * - [KServe: Hugging Face server](https://github.com/kserve/kserve/blob/master/python/huggingfaceserver/huggingfaceserver/__main__.py)
  */
@@ -63,7 +68,8 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   yields: true,
-  container(container, { podSet, workload, report }) {
+  container(container, context) {
+    const { podSet, workload, report } = context;
     const { at, image, command, args } = container;
     if (isEmptyPredictor(container, podSet, workload)) {
       report({
@@ -81,25 +87,47 @@ export default defineRule({
     )
       return;
     const server = soleServer(container);
-    // The entrypoint of its image reads no variable.
-    const isVllm = server?.program === 'vllm' && server.byImage && isOfficial(image.value) && command.length === 0;
-    if (mayName(container, isVllm)) return;
     const effect = effects.get(server?.program ?? '');
     if (server === undefined || effect === undefined || (server.byImage && !isOfficial(image.value))) return;
+    const takesFlagsOnly = server.byImage && isPlainVllm(image.value);
+    if (mayName(container, takesFlagsOnly)) return;
     if (readFlags(server.command?.words ?? []).some(({ name, dynamic }) => dynamic || name === 'config')) return;
     if (server.command?.words.some(({ dynamic }) => dynamic) === true) return;
     const { unknown } = servedModel(container, workload);
-    const isBare = isVllm && args.length === 0;
-    if (!isBare && (unknown?.kind !== 'unnamed' || unknown.detail !== null)) return;
-    report({ message: effect, span: spanOf((args[0] ?? command[0] ?? image).at) });
+    if (unknown?.kind !== 'unnamed' || unknown.detail !== null) return;
+    const variable = takesFlagsOnly ? namingVariable(container) : undefined;
+    if (variable === undefined) report({ message: effect, span: spanOf((args[0] ?? command[0] ?? image).at) });
+    else reportVariable(variable, container, context);
   },
 });
+
+type Variable = Container['env'][number];
+
+/** A variable that is meant to name the model: `MODEL_NAME`, `VLLM_MODEL`. */
+function namingVariable({ env }: Container): Variable | undefined {
+  return env.find(({ name, at, value }) => {
+    const words = name.toUpperCase().split('_');
+    const last = words.at(-1) ?? '';
+    const isName = last === 'MODEL' || (words.at(-2) === 'MODEL' && /^(?:NAME|ID|PATH|REPO)$/.test(last));
+    const isKnown = value !== undefined && value.value !== '' && !isTemplated(value.at) && !isIncomplete(at);
+    return isName && isKnown && !words.includes('SERVED');
+  });
+}
+
+function reportVariable({ name, at }: Variable, container: Container, { document, report }: RuleContext): void {
+  const flag = `--model=$(${name})`;
+  report({
+    message: `vLLM has no --model and does not read ${shorten(name, 40)}: it serves its small default model instead of yours`,
+    span: spanOf(getIn(at, 'name') ?? at),
+    fixes: () => [fix(`Add ${flag}`, 'unsafe', addItem(document, container.at, 'args', flag))],
+  });
+}
 
 const effects: ReadonlyMap<string, string> = new Map([
   ['vllm', 'vLLM has no --model: it serves its small default model instead of yours'],
   [
     'text-generation-launcher',
-    'text-generation-inference has no --model-id: it serves its small default model instead of yours',
+    'Text Generation Inference has no --model-id: it serves its small default model instead of yours',
   ],
   ['sglang', 'SGLang requires --model-path: without it, the server exits'],
 ]);
@@ -142,19 +170,20 @@ function namesSource(word: string): boolean {
   return /model|repo|store|config/i.test(name) && name.replace('-', '_') !== 'model_name';
 }
 
-function mayName({ at, env, scripts }: Container, readsNothing: boolean): boolean {
+function mayName({ at, env, scripts }: Container, takesFlagsOnly: boolean): boolean {
   return (
-    (!readsNothing && getIn(at, 'envFrom') !== undefined) ||
+    (!takesFlagsOnly && getIn(at, 'envFrom') !== undefined) ||
     scripts.length > 0 ||
+    [at, getIn(at, 'args')].some(isIncomplete) ||
     // A word in the place of a list stands for what a program inserts.
     ['command', 'args'].some((key) => (getIn(at, key)?.node.kind ?? 'seq') !== 'seq') ||
-    (!readsNothing && env.some(({ name }) => /model|config|args|^$/i.test(name)))
+    (!takesFlagsOnly && env.some(({ name }) => /model|config|args|^$/i.test(name)))
   );
 }
 
 /** Whether the entrypoint of an image is only the server. */
 function isOfficial(image: string): boolean {
   const { repository } = imageParts(image);
-  const official = /^(?:docker\.io\/)?vllm\/vllm-openai$|^registry\.redhat\.io\/rh(?:oai|aiis)\/vllm/;
-  return official.test(repository) || repository === 'ghcr.io/huggingface/text-generation-inference';
+  const others = /^registry\.redhat\.io\/rh(?:oai|aiis)\/vllm|^ghcr\.io\/huggingface\/text-generation-inference$/;
+  return isPlainVllm(image) || others.test(repository);
 }

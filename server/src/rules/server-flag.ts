@@ -4,14 +4,16 @@ import { readFlags } from '../command/flags.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
-import { soleServer } from '../evidence/sole-server.ts';
+import { runsAsWritten, soleServer } from '../evidence/sole-server.ts';
+import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container, Workload } from '../model/workload.ts';
+import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -23,7 +25,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. Some need another one: vLLM's `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
+ * belong before the image. vLLM takes its settings only as flags: with a variable such as `MAX_MODEL_LEN` it starts, but uses its default
+ * (severity warning). Some need another one: vLLM's `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -61,7 +64,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For other images with their own entrypoint; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; for missing flags that a chart or the users of a ServingRuntime may add; and for templates,
+ * For other images with their own entrypoint; for variables that the command line, a script or a settings file may use; for other flags that do not resemble a known one, because versions differ; for the beginnings of names, which the servers accept; for missing flags that a chart or the users of a ServingRuntime may add; and for templates,
  * scripts with several programs, and servers other than vLLM, SGLang, llama.cpp, Triton, and those of Hugging Face.
  *
  * ## Sources
@@ -78,6 +81,7 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, document, report } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
+    reportVariables(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
@@ -112,6 +116,22 @@ export default defineRule({
     }
   },
 });
+
+/** Reports variables in the place of flags. */
+function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
+  if (!runsAsWritten(workload) || mayGetMore(container, workload)) return;
+  for (const { name, flag, at } of unreadVariables(container)) {
+    const word = `--${flag}=$(${name})`;
+    // Words after a command may belong to a shell.
+    const isPlain = container.command.length === 0;
+    report({
+      severity: 'warning',
+      message: `vLLM does not read ${name}: without --${flag} it uses its default`,
+      span: spanOf(getIn(at, 'name') ?? at),
+      fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
+    });
+  }
+}
 
 /** Whether others may add flags: a template, other values, or those who use a ServingRuntime. */
 function mayGetMore({ command, args }: Container, workload: Workload): boolean {

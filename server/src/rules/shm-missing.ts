@@ -136,12 +136,18 @@ function distributedImage(container: Container): string | undefined {
   const { use } = useOf(container);
   const { repository } = imageParts(image.value);
   // A program that nothing is known of, in the image of a server whose shards are processes.
-  const shards = use === null && shardingServers.has(imageUseOf(container).program ?? '');
-  const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
+  const shards = shardingServers.has(imageUseOf(container).program ?? '') && (use === null || startsItself(container));
+  const isKnown = (use !== null && use !== 'training' && !shards) || findWaiting(processInput(container)) !== undefined;
   const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
   return isKnown || one || !(isDistributedImage(repository) || shards)
     ? undefined
     : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
+}
+
+/** Whether an image of someone's own starts the server, with flags that only its entrypoint knows. */
+function startsItself({ image, command, args }: Container): boolean {
+  const isPublished = /^(?:docker\.io\/)?(?:vllm|lmsysorg|openmmlab)\//.test(image?.value ?? '');
+  return command.length === 0 && args.length === 0 && !isPublished;
 }
 
 const shardingServers: ReadonlySet<string> = new Set(['vllm', 'sglang', 'text-generation-launcher', 'lmdeploy']);
