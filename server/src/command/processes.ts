@@ -84,7 +84,8 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
     return flags
       .filter((flag) => meaningOf(flag, 'ranks', horovod) !== undefined)
       .slice(0, 1)
-      .map((flag) => processesOf('launch', flag, command));
+      .map((flag) => processesOf('launch', flag, command))
+      .map((one) => ({ ...one, text: `${horovod} ${one.text}` }));
   const onGpus = flags.some(({ name, value }) => name === 'accelerator' && (value === 'gpu' || value === 'cuda'));
   return flags.flatMap((flag): LocalProcesses[] => {
     // PyTorch Lightning starts a process per device.

@@ -139,7 +139,9 @@ function nameOf(start: ServerStart, stored: string | undefined, container: Conta
   if (written || (name !== undefined && unread.test(name))) return { name: null, detail: 'a template names it' };
   if (flags.some(({ dynamic, value }) => dynamic === true || value === undefined))
     return { name: null, detail: 'a variable without a known value names it' };
-  if (getIn(container.at, 'envFrom') !== undefined) return { name: null, detail: 'envFrom may name it' };
+  const takesFlagsOnly = container.command.length === 0 && isPlainVllm(container.image?.value ?? '');
+  if (getIn(container.at, 'envFrom') !== undefined && !takesFlagsOnly)
+    return { name: null, detail: 'envFrom may name it' };
   return { name: null, detail: start.engine === 'ollama' ? 'Ollama loads the models that clients request' : null };
 }
 
