@@ -118,8 +118,19 @@ function strayObject(
   const where = only.object.namespace;
   // A placeholder stands for any namespace.
   if (namespaceKey(where) === namespaceKey(namespace) || !/^[a-z0-9-]+$/.test(where ?? 'default')) return undefined;
-  const setters = [kustomizationKind, ...installerKinds];
-  return setters.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0) ? undefined : only;
+  return hasSetters(scope) ? undefined : only;
+}
+
+/** Kinds of objects that change others: those of Kustomize and installers. */
+export const setterKinds: readonly string[] = [kustomizationKind, ...installerKinds];
+
+function hasSetters({ workspace }: Scope): boolean {
+  return setterKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0);
+}
+
+/** Whether the file of a lookup may hold patches, by its path or its project. */
+export function mayBePatch(scope: Scope): boolean {
+  return /patch|overlay|kustom|component/i.test(scope.key) || hasSetters(scope);
 }
 
 /** A reference without an object, if objects with a similar name suggest a mistake. */
