@@ -113,8 +113,8 @@ function launchesHere({ words }: SimpleCommand, flags: readonly Flag[]): boolean
   const count = flags.find((flag) => meaningOf(flag, 'ranks', horovod) !== undefined)?.value;
   // With fewer slots than processes, it does not start at all.
   return hosts.every(({ name, value }) => {
-    const [, slots = count] = /^localhost(?::(\d+))?$/.exec(value ?? '') ?? [, null];
-    return /^hosts?$|^h$/.test(name) && slots === count;
+    const own = /^localhost(?::(\d+))?$/.exec(value ?? '');
+    return own !== null && /^hosts?$|^h$/.test(name) && (own[1] ?? count) === count;
   });
 }
 
