@@ -7,7 +7,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { getIn, isIncomplete, isTemplated, items, type Located, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, isUnseen, items, type Located, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -159,5 +159,7 @@ function hasAllVariables({ at, env }: Container, { podSet, workload }: PodSetCon
   const list = getIn(at, 'env');
   if (getIn(at, 'envFrom') !== undefined || (list !== undefined && (isTemplated(list) || isIncomplete(list))))
     return false;
-  return items(list).length === env.length && env.every((one) => one.name !== '' && !isTemplated(one.at));
+  const isKnown = ({ name, at: one }: Container['env'][number]) =>
+    name !== '' && !isTemplated(one) && !isUnseen(getIn(one, 'name'));
+  return items(list).length === env.length && env.every(isKnown);
 }
