@@ -113,13 +113,18 @@ function strayObject(
   name: string,
 ): Found | undefined {
   const { workspace } = scope;
-  const [only, ...others] = kinds.flatMap((kind) => workspace.objects(bare(kind), nameOf, name, name).all);
-  if (only === undefined || others.length > 0 || pathFrom(scope, only) !== null) return undefined;
+  const setters = [kustomizationKind, ...installerKinds];
+  if (setters.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0)) return undefined;
+  const named = kinds
+    .map((kind) => workspace.objects(bare(kind), nameOf, name, name).all)
+    .filter(({ length }) => length > 0);
+  const [only] = named[0] ?? [];
+  // Thousands of objects may have the name.
+  if (only === undefined || named.length > 1 || named[0]?.length !== 1 || pathFrom(scope, only) !== null)
+    return undefined;
   const where = only.object.namespace;
   // A placeholder stands for any namespace.
-  if (namespaceKey(where) === namespaceKey(namespace) || !/^[a-z0-9-]+$/.test(where ?? 'default')) return undefined;
-  const setters = [kustomizationKind, ...installerKinds];
-  return setters.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0) ? undefined : only;
+  return namespaceKey(where) === namespaceKey(namespace) || !/^[a-z0-9-]+$/.test(where ?? 'default') ? undefined : only;
 }
 
 /** A reference without an object, if objects with a similar name suggest a mistake. */

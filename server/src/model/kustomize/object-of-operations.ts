@@ -25,7 +25,8 @@ export function objectOfOperations(patch: YamlSeq, target: PatchTarget | undefin
   const own: readonly (readonly [path: readonly string[], value: string | undefined])[] = [
     [['apiVersion'], apiVersion],
     [['kind'], target.kind],
-    [['metadata', 'name'], target.name],
+    // A pattern is the name of several.
+    [['metadata', 'name'], /[^a-z\d.-]/.test(target.name ?? '') ? undefined : target.name],
   ];
   for (const [steps, value] of own)
     if (value !== undefined) root = withValue(root, steps, text(value, patch.span), patch.span);
