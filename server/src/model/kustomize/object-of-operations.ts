@@ -6,11 +6,13 @@ import type { PatchTarget } from './kustomization.ts';
 
 /**
  * What a JSON patch writes, as a part of its target: the object that a strategic merge patch with the same values would have. Undefined if the
- * kind of the target is not one whose fields are known.
+ * target has no kind whose fields are known, or if it may be any of several names.
  */
 export function objectOfOperations(patch: YamlSeq, target: PatchTarget | undefined): YamlNode | undefined {
   const apiVersion = apiVersions[target?.kind ?? ''];
   if (target?.kind === undefined || apiVersion === undefined) return undefined;
+  // Whether the objects of a build are those of a selector or of most patterns is unknown: they would be counted twice.
+  if (target.selected || !/^\^?[a-z\d.-]*(?:\.\*)?\$?$/.test(target.name ?? '')) return undefined;
   let root = partOf(patch.span);
   for (const { value: operation } of patch.items) {
     const value = valueAt(operation, 'value');
