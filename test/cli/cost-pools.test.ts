@@ -272,3 +272,14 @@ test('pools in a file of variables stay next to other pools of Terraform', async
   const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
   expect(stdout).toContain('  b/prod.tfvars:1  big · p5.48xlarge');
 });
+
+test('the nodes of another cluster say nothing about a pod', async () => {
+  const group = 'resource "aws_eks_node_group" "g" {\n  instance_types = ["g6.xlarge"]\n}\n';
+  const pod =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: speech}\nspec:\n  containers:\n' +
+    '    - {name: main, image: "registry.example/speech:1", resources: {limits: {nvidia.com/gpu: 1}}}\n';
+  const { folder } = repository({ 'cluster1/nodes.tf': group, 'cluster2/pod.yaml': pod });
+  expect((await runCli(['cost', '--no-color'], { cwd: folder })).stdout).toContain('GPU model unknown');
+  const { folder: own } = repository({ 'cluster1/nodes.tf': group, 'apps/pod.yaml': pod });
+  expect((await runCli(['cost', '--no-color'], { cwd: own })).stdout).toContain('Pod/speech  1 GPU  $0.80/h');
+});
