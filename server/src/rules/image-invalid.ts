@@ -91,8 +91,9 @@ export default defineRule({
 
 /** Whether NVIDIA has no such image of CUDA: it removed `latest`, and has no tags without a system since CUDA 12. */
 function isMissingTag(image: string): boolean {
-  const { repository, tag = image.includes('@') ? '' : 'latest' } = imageParts(image);
-  if (!/^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/.test(repository)) return false;
+  const { repository, tag = 'latest' } = imageParts(image);
+  // A digest takes precedence over the tag.
+  if (image.includes('@') || !/^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/.test(repository)) return false;
   return tag === 'latest' || /^1[2-9]\.\d+(?:\.\d+)?(?:-(?:base|runtime|devel|cudnn\d*))*$/.test(tag);
 }
 
