@@ -124,7 +124,8 @@ function strayObject(
     return undefined;
   const where = only.object.namespace;
   // A placeholder stands for any namespace.
-  return namespaceKey(where) === namespaceKey(namespace) || !/^[a-z0-9-]+$/.test(where ?? 'default') ? undefined : only;
+  const isWritten = [where, namespace].every((one) => /^[a-z0-9-]+$/.test(one ?? 'default'));
+  return isWritten && namespaceKey(where) !== namespaceKey(namespace) ? only : undefined;
 }
 
 /** A reference without an object, if objects with a similar name suggest a mistake. */
