@@ -56,6 +56,8 @@ export const planters: ReadonlyMap<string, Planter> = new Map(
 
 /** Rules without a planter, each with the reason. */
 export const exempt: Readonly<Record<string, string>> = {
+  'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
+  'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',
   'json-patch-path':
     'Its patches are in kustomizations, and mistakes are planted in objects that request accelerators.',
   'key-not-found': 'It needs a Secret or a ConfigMap in the same file, and mistakes are planted in one document.',

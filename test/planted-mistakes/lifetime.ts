@@ -1,4 +1,5 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { hasDurableMount } from '../../server/src/evidence/volume-lifetime.ts';
 import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, podSites } from './sites.ts';
 import { add, append, drop, type Mistake, type Planters, put, putUnder, rename, type Step } from './steps.ts';
@@ -104,7 +105,10 @@ function alwaysOnNotebook(analysis: DocumentAnalysis): readonly Mistake[] {
         request.form === 'whole'
       );
     })
-    .flatMap(({ path, container: { args }, resources, resource }): readonly Mistake[] => {
+    .flatMap(({ path, container, podSet, resources, resource }): readonly Mistake[] => {
+      const { args } = container;
+      // Without a volume, notebook-without-volume reports it, too.
+      if (podSet.containers.length === 1 && !hasDurableMount(container, podSet)) return [];
       const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
       const quiet = args.length > 0 ? [drop([...path, 'args'])] : [];
       const commands = [

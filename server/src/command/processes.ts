@@ -110,7 +110,12 @@ const horovod = 'horovodrun';
 function launchesHere({ words }: SimpleCommand, flags: readonly Flag[]): boolean {
   if (!words.some(({ text }) => baseName(text) === horovod)) return false;
   const hosts = flags.filter(({ name }) => /^(?:h|hosts|hostfile|host-discovery-script)$/.test(name));
-  return hosts.every(({ name, value }) => /^hosts?$|^h$/.test(name) && /^localhost(?::\d+)?$/.test(value ?? ''));
+  const count = flags.find((flag) => meaningOf(flag, 'ranks', horovod) !== undefined)?.value;
+  // With fewer slots than processes, it does not start at all.
+  return hosts.every(({ name, value }) => {
+    const own = /^localhost(?::(\d+))?$/.exec(value ?? '');
+    return own !== null && /^hosts?$|^h$/.test(name) && (own[1] ?? count) === count;
+  });
 }
 
 function processesInEnv(name: string, value: string | undefined): readonly LocalProcesses[] {

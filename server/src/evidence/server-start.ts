@@ -16,6 +16,8 @@ export interface ModelLoader {
   readonly model: string | undefined;
   /** When it is downloaded, if it is large enough to matter; undefined: perhaps never. */
   readonly downloads: Download | undefined;
+  /** The same for a model of 2 to 4 GiB, whose download only a tight budget does not allow. */
+  readonly brief: Download | undefined;
   /** Undefined if unknown. */
   readonly weightsGiB: number | undefined;
 }
@@ -49,9 +51,10 @@ export function modelLoader(
   const isUnknown = (model === undefined && stated === undefined) || server?.bytes === null;
   const size = isUnknown ? undefined : weightsSize(model ?? '', server?.bytes ?? 2, stated);
   const weightsGiB = size && (isNim ? size.gib / 2 : size.gib);
-  const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
-  const downloads = model !== undefined && isLarge ? downloadOf(container, podSet, written ?? '', program) : undefined;
-  return { program, model, downloads, weightsGiB };
+  const isLarge = (weightsGiB ?? 0) >= smallGiB;
+  const found =
+    model !== undefined && (weightsGiB ?? 0) >= 2 ? downloadOf(container, podSet, written ?? '', program) : undefined;
+  return { program, model, downloads: isLarge ? found : undefined, brief: isLarge ? undefined : found, weightsGiB };
 }
 
 /**

@@ -84,6 +84,8 @@ export interface CrossReferences {
   accountCloud(namespace: string | null, name: string): string | null;
   /** The model by the config.json in a folder of the workspace with its name, or with the end of its path. */
   modelConfig(name: string): NamedModel | undefined;
+  /** Whether an object without what its kind requires may be a patch: the project has kustomizations or installers, or the file's path says so. */
+  mayBePatch(): boolean;
   /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
   /**
@@ -292,6 +294,7 @@ export const noCrossReferences: CrossReferences = {
   serviceElsewhere: () => undefined,
   accountCloud: () => null,
   modelConfig: () => undefined,
+  mayBePatch: () => true,
   dangling: () => [],
   landingOf: () => undefined,
   cloudOfPools: () => undefined,

@@ -4,6 +4,7 @@ import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
 import { meantQuantity, meantValue, unquoted } from '../evidence/meant-values.ts';
+import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
 import { valuesQuantities } from '../evidence/values-quantities.ts';
 import { unreadableTexts } from '../evidence/yaml-texts.ts';
@@ -107,6 +108,15 @@ export default defineRule({
         span: keySpanOf(at),
       });
     }
+  },
+  workload(workload, { crossReferences, report }) {
+    const at = missingSelector(workload);
+    if (at === undefined || crossReferences.mayBePatch()) return;
+    report({
+      severity: 'warning',
+      message: `The ${workload.kind} has no selector and its pods no labels: unless this is a patch, the API server rejects it`,
+      span: keySpanOf(at),
+    });
   },
   podSet({ pod }, { workload, document, report }) {
     if (!isValues(workload)) return;

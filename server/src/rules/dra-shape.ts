@@ -130,6 +130,14 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
     });
     return;
   }
+  const former = getIn(spec, 'resourceClassName');
+  if (former !== undefined) {
+    context.report({
+      message: `${apiVersion} has no resourceClassName: kubectl rejects the ${kind}; request a device with deviceClassName`,
+      span: keySpanOf(former),
+    });
+    return;
+  }
   const misplaced = claim ? getIn(outer, 'spec', 'devices') && getIn(outer, 'spec') : getIn(outer, 'devices');
   if (misplaced !== undefined) {
     context.report({

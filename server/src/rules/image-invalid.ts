@@ -16,7 +16,7 @@ import { defineRule } from './rule.ts';
  *
  * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, with `//`, or
  * with uppercase letters in the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
- * A tag that does not exist has the same effect: NVIDIA removed `latest` of its CUDA images.
+ * A tag that does not exist has the same effect: those of NVIDIA's CUDA images name a system since CUDA 12.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -76,7 +76,7 @@ export default defineRule({
       return;
     }
     if (isMissingTag(image.value)) {
-      const message = `Image ${shorten(image.value, 50)} does not exist: tags of CUDA name a patch version and a system, as in 12.6.3-base-ubuntu24.04`;
+      const message = `Image ${shorten(image.value, 50)} does not exist, so the pod never starts: CUDA tags name a patch version and a system (12.6.3-base-ubuntu24.04)`;
       context.report({ message, span: spanOf(image.at) });
       return;
     }
@@ -89,12 +89,12 @@ export default defineRule({
   },
 });
 
-/** Whether NVIDIA has no such image of CUDA: it removed `latest`, and has no tags without a system since CUDA 12. */
+/** Whether NVIDIA has no such image of CUDA: since CUDA 12, all tags name a system. */
 function isMissingTag(image: string): boolean {
-  const { repository, tag = 'latest' } = imageParts(image);
+  const { repository, tag = '' } = imageParts(image);
   // A digest takes precedence over the tag.
   if (image.includes('@') || !/^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/.test(repository)) return false;
-  return tag === 'latest' || /^1[2-9]\.\d+(?:\.\d+)?(?:-(?:base|runtime|devel|cudnn\d*))*$/.test(tag);
+  return /^1[2-9]\.\d+(?:\.\d+)?(?:-(?:base|runtime|devel|cudnn\d*))*$/.test(tag);
 }
 
 /** What makes an image name invalid; undefined if it may be valid or is a placeholder for a name. */

@@ -123,7 +123,14 @@ function checkImage(
       ? { name: '', tag: written.value, digest: false }
       : imageParts(image.value);
   if (parts === undefined || parts.digest) return;
-  if (parts.tag === undefined) {
+  if (image !== undefined && isCuda(image.value) && (parts.tag ?? 'latest') === 'latest') {
+    report({
+      severity: 'warning',
+      message:
+        'NVIDIA removed the tag latest of nvidia/cuda, so the pod never starts: name one such as 12.6.3-base-ubuntu24.04',
+      span: spanOf(written.at),
+    });
+  } else if (parts.tag === undefined) {
     report({
       message: `Image ${shorten(parts.name)} has no tag and defaults to latest${whatFollows}`,
       span: spanOf(written.at),
@@ -134,6 +141,11 @@ function checkImage(
       span: tagSpan(document.text, written, parts.tag),
     });
   }
+}
+
+/** https://github.com/NVIDIA/nvidia-docker/issues/1454 */
+function isCuda(image: string): boolean {
+  return /^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda(?:$|:)/.test(image);
 }
 
 /** Whether values turn GPUs on or off for all their programs; undefined if they have no switch. On, those without an image for CPUs use them. */

@@ -130,13 +130,15 @@ export default defineRule({
       budget === undefined || (isOther && !hasImage) ? undefined : modelLoader(container, podSet, workload, options);
     if (budget === undefined) return;
     // The volumes of the chart are elsewhere in its values.
-    const loader: ModelLoader | undefined = (isChart || isOther) && known ? { ...known, downloads: undefined } : known;
+    const loader: ModelLoader | undefined =
+      (isChart || isOther) && known ? { ...known, downloads: undefined, brief: undefined } : known;
     const named = isChart ? (probe.parent ?? probe) : probe;
     const killed = `${isChart ? `probes.${keyOf(named)}` : keyOf(probe)} kills the container ${budget} s after its start, but`;
     const slow = loader && slowStart(loader, budget);
     // The estimate is a lower bound: downloads often take half as much again.
-    const isTight = slow === undefined && startup === undefined && loader?.downloads !== undefined;
-    const found = isTight ? slowStart(loader, budget / 1.5) : slow;
+    const downloads = startup === undefined ? (loader?.downloads ?? loader?.brief) : undefined;
+    const isTight = slow === undefined && loader !== undefined && downloads !== undefined;
+    const found = isTight ? slowStart({ ...loader, downloads }, budget / 1.5) : slow;
     const patience = found === undefined && startup === undefined ? readinessBudget(probe, readiness) : undefined;
     if (found === undefined && startup === undefined && isNimStart(loader, budget)) {
       report({

@@ -108,7 +108,7 @@ function checkNimSize(size: Cursor | undefined, { report }: RuleContext): void {
   const text = asText(size);
   if (size === undefined || text === undefined || isUnknown(size) || parseQuantity(text) !== null) return;
   report({
-    message: `size "${shorten(text, 30)}" is not a quantity: the NIM operator cannot create the claim`,
+    message: `size "${shorten(text, 30)}" is not a quantity: the API server rejects the claim, and the pod never starts`,
     span: spanOf(size),
   });
 }

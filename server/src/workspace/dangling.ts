@@ -113,8 +113,7 @@ function strayObject(
   name: string,
 ): Found | undefined {
   const { workspace } = scope;
-  const setters = [kustomizationKind, ...installerKinds];
-  if (setters.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0)) return undefined;
+  if (hasSetters(scope)) return undefined;
   const named = kinds
     .map((kind) => workspace.objects(bare(kind), nameOf, name, name).all)
     .filter(({ length }) => length > 0);
@@ -126,6 +125,18 @@ function strayObject(
   // A placeholder stands for any namespace.
   const isWritten = [where, namespace].every((one) => /^[a-z0-9-]+$/.test(one ?? 'default'));
   return isWritten && namespaceKey(where) !== namespaceKey(namespace) ? only : undefined;
+}
+
+/** Kinds of objects that change others: those of Kustomize and installers. */
+export const setterKinds: readonly string[] = [kustomizationKind, ...installerKinds];
+
+function hasSetters({ workspace }: Scope): boolean {
+  return setterKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0);
+}
+
+/** Whether the file of a lookup may hold patches, by its path or its project. */
+export function mayBePatch(scope: Scope): boolean {
+  return /patch|overlay|kustom|component/i.test(scope.key) || hasSetters(scope);
 }
 
 /** A reference without an object, if objects with a similar name suggest a mistake. */

@@ -8,9 +8,11 @@ import {
   dangling,
   dependenciesOf,
   likelyTargets,
+  mayBePatch,
   otherNamespace,
   projectReferences,
   serviceElsewhere,
+  setterKinds,
 } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
 import { headerKind, kustomizationKind, sharingKind } from './kinds.ts';
@@ -151,6 +153,7 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['ServiceAccount'], ['accountCloud', namespace, name], () =>
         factsNamed(scope, ['/ServiceAccount'], namespace, name, 'account'),
       )?.facts ?? null,
+    mayBePatch: () => read(setterKinds, ['mayBePatch'], () => mayBePatch(scope)),
     dangling: (manifest) =>
       projectReferences(manifest).flatMap((found) =>
         dangling(
