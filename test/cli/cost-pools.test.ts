@@ -247,3 +247,39 @@ test('pools of a module: zones in one text, machines that the price list has onl
     '  prod.tfvars:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n',
   );
 });
+
+test('copies of a pool of Terraform have no known limit', async () => {
+  const group = (copies: string) =>
+    `resource "aws_eks_node_group" "g" {\n${copies}  instance_types = ["g6.xlarge"]\n  scaling_config {\n    max_size = 3\n  }\n}\n`;
+  const { folder } = repository({
+    'one/main.tf': group('  count = var.enabled ? 1 : 0\n'),
+    'three/main.tf': group('  count = 3\n'),
+    'zones/main.tf': group('  for_each = toset(["a", "b"])\n'),
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  expect(stdout).toContain(
+    '  one/main.tf:1  g · g6.xlarge · $0.80/h on demand per node · at most $2.41/h for 3 nodes\n',
+  );
+  expect(stdout).toContain('  three/main.tf:1  g · g6.xlarge · $0.80/h on demand per node · limit unknown\n');
+  expect(stdout).toContain('  zones/main.tf:1  g · g6.xlarge · $0.80/h on demand per node · limit unknown\n');
+});
+
+test('pools in a file of variables stay next to other pools of Terraform', async () => {
+  const { folder } = repository({
+    'a/main.tf': 'resource "aws_eks_node_group" "g" {\n  instance_types = ["g6.xlarge"]\n}\n',
+    'b/prod.tfvars': 'groups = {\n  big = {\n    instance_types = ["p5.48xlarge"]\n  }\n}\n',
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  expect(stdout).toContain('  b/prod.tfvars:1  big · p5.48xlarge');
+});
+
+test('the nodes of another cluster say nothing about a pod', async () => {
+  const group = 'resource "aws_eks_node_group" "g" {\n  instance_types = ["g6.xlarge"]\n}\n';
+  const pod =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: speech}\nspec:\n  containers:\n' +
+    '    - {name: main, image: "registry.example/speech:1", resources: {limits: {nvidia.com/gpu: 1}}}\n';
+  const { folder } = repository({ 'cluster1/nodes.tf': group, 'cluster2/pod.yaml': pod });
+  expect((await runCli(['cost', '--no-color'], { cwd: folder })).stdout).toContain('GPU model unknown');
+  const { folder: own } = repository({ 'cluster1/nodes.tf': group, 'apps/pod.yaml': pod });
+  expect((await runCli(['cost', '--no-color'], { cwd: own })).stdout).toContain('Pod/speech  1 GPU  $0.80/h');
+});

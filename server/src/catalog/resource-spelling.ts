@@ -18,8 +18,6 @@ const otherNames = table<string>({
   'alpha.kubernetes.io/nvidia-gpu': 'nvidia.com/gpu',
   // The prefix of the labels of GKE TPU nodes.
   'cloud.google.com/tpu': 'google.com/tpu',
-  // HAMi's counter of memory, by the name that Volcano and Koordinator use.
-  'nvidia.com/gpu-memory': 'nvidia.com/gpumem',
 });
 
 /** Names that device plugins offered until some release. */

@@ -62,16 +62,17 @@ export function roundedCount(count: number): number {
 
 /** A part of a device is a fraction where decimals would be rounded. */
 function formatPart(count: number): string {
-  if (!(count > 0 && count < 1) || isWhole(count * 1000)) return formatNumber(count);
-  const parts = Array.from({ length: maxParts }, (_, index) => index + 1).find((one) => isWhole(count * one));
+  if (!(count > 0 && count < 1) || isPart(count, 1000)) return formatNumber(count);
+  const parts = Array.from({ length: maxParts }, (_, index) => index + 1).find((one) => isPart(count, one));
   return parts === undefined ? formatNumber(count) : `${Math.round(count * parts)}/${parts}`;
 }
 
 /** As many pods or slices share a device. */
 const maxParts = 64;
 
-function isWhole(value: number): boolean {
-  return Math.abs(value - Math.round(value)) < 1e-6;
+/** Whether a number consists of whole parts. Totals have six decimals. */
+function isPart(value: number, parts: number): boolean {
+  return Math.abs(value - Math.round(value * parts) / parts) < 1e-6;
 }
 
 /** A number with at most three decimals and no trailing zeros. */

@@ -14,7 +14,7 @@ export interface ServiceUrl {
 /** The addresses with a scheme and a port in the variables of a container. */
 export function serviceUrls({ env }: Container): readonly ServiceUrl[] {
   return env.flatMap(({ name, value }) => {
-    const found = value === undefined || isTemplated(value.at) ? null : url.exec(value.value);
+    const found = value === undefined || isTemplated(value.at) || isIdentity.test(name) ? null : url.exec(value.value);
     if (value === undefined || found === null) return [];
     const [, host = '', port = ''] = found;
     const [service = '', namespace, ...rest] = host.split('.');
@@ -23,5 +23,8 @@ export function serviceUrls({ env }: Container): readonly ServiceUrl[] {
     return isHere ? [{ at: value.at, variable: name, service, namespace, port }] : [];
   });
 }
+
+/** Addresses that are compared, and not called: `CORS_ALLOWED_ORIGINS`. */
+const isIdentity = /cors|origin|issuer|audience/i;
 
 const url = /^[a-z]{2,10}:\/\/([a-z][a-z\d-]*(?:\.[a-z\d-]+){0,4}):(\d{1,5})(?:\/\S*)?$/;

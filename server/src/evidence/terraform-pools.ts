@@ -77,7 +77,7 @@ function lookInCluster(cluster: Fields, onPool: (fields: Fields, name: string | 
   const within = cluster.get('node_pool');
   if (Array.isArray(within)) for (const pool of within) if (isFields(pool)) onPool(pool, null);
   const nodes = cluster.get('node_config');
-  if (nodes === undefined || cluster.get('remove_default_node_pool') === 'true') return;
+  if (nodes === undefined || (cluster.get('remove_default_node_pool') ?? 'false') !== 'false') return;
   const size = cluster.get('initial_node_count') ?? null;
   onPool(
     new Map([
@@ -116,10 +116,14 @@ export function terraformPoolsOf(
   const single = new Map([...fields].filter(([key]) => key !== 'for_each'));
   return valuesOfEach(fields, values).flatMap((own) => {
     const filled = filledWith(single, own);
-    if (!isFields(filled) || filled.get('count') === '0') return [];
-    const pool = poolInFields(filled, name);
-    if (pool?.placedBy === undefined) return pool ?? [];
-    return poolInFields(new Map([...filled, ['location', isElsewhere ? null : placeOf(pool.placedBy)]]), name) ?? [];
+    const count = isFields(filled) ? filled.get('count') : '0';
+    if (!isFields(filled) || count === '0') return [];
+    const alone = poolInFields(filled, name);
+    const placed = alone?.placedBy && new Map([...filled, ['location', isElsewhere ? null : placeOf(alone.placedBy)]]);
+    const pool = placed ? poolInFields(placed, name) : alone;
+    const isSingle =
+      (typeof count !== 'string' || count === '1') && (single.size === fields.size || own.has('each.key'));
+    return pool === undefined ? [] : isSingle ? pool : { ...pool, size: { min: null, max: null } };
   });
 }
 

@@ -1,8 +1,10 @@
+import { acceleratorResource } from '../catalog/index.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isKnown, isWhole, replaceQuantities } from '../rewrite/quantities.ts';
+import { meantName } from '../rewrite/rename-resource.ts';
 import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
@@ -12,7 +14,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Accelerators cannot be overcommitted, so the request must equal the limit. The API server rejects the pod otherwise ("must be equal to
- * nvidia.com/gpu limit"). The same is true of every resource with the name of a vendor, such as network devices.
+ * nvidia.com/gpu limit"). resource-invalid compares the resources of other devices.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -83,7 +85,7 @@ export default defineRule({
   },
 });
 
-/** What a container requests of the other extended resources: networks, and accelerators by names that no device plugin offers. */
+/** Counters of parts of devices, and accelerators by names that no device plugin offers. resource-invalid compares the other extended resources. */
 function otherRequests({
   at,
   resources,
@@ -93,13 +95,9 @@ function otherRequests({
   const known = new Set(accelerators.map(({ resource }) => resource));
   return entries(getIn(resources, 'limits')).flatMap((limit) => {
     const resource = keyOf(limit);
-    const request = isExtended(resource) && !known.has(resource) ? getIn(resources, 'requests', resource) : undefined;
+    const isNamed = acceleratorResource(resource) !== undefined || meantName(resource) !== undefined;
+    const request =
+      isNamed && resource.includes('/') && !known.has(resource) ? getIn(resources, 'requests', resource) : undefined;
     return request === undefined ? [] : [{ resource, limit: lowerQuantity(limit), request: lowerQuantity(request) }];
   });
-}
-
-/** https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources */
-function isExtended(name: string): boolean {
-  const domain = name.slice(0, Math.max(name.indexOf('/'), 0));
-  return domain !== '' && domain !== 'kubernetes.io' && !domain.endsWith('.kubernetes.io');
 }

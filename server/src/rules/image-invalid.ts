@@ -92,7 +92,8 @@ export default defineRule({
 /** Whether NVIDIA has no such image of CUDA: since CUDA 12, all tags name a system. */
 function isMissingTag(image: string): boolean {
   const { repository, tag = '' } = imageParts(image);
-  if (!/^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/.test(repository)) return false;
+  // A digest takes precedence over the tag.
+  if (image.includes('@') || !/^(?:(?:docker\.io|nvcr\.io)\/)?nvidia\/cuda$/.test(repository)) return false;
   return /^1[2-9]\.\d+(?:\.\d+)?(?:-(?:base|runtime|devel|cudnn\d*))*$/.test(tag);
 }
 

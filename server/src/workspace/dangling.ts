@@ -113,12 +113,18 @@ function strayObject(
   name: string,
 ): Found | undefined {
   const { workspace } = scope;
-  const [only, ...others] = kinds.flatMap((kind) => workspace.objects(bare(kind), nameOf, name, name).all);
-  if (only === undefined || others.length > 0 || pathFrom(scope, only) !== null) return undefined;
+  if (hasSetters(scope)) return undefined;
+  const named = kinds
+    .map((kind) => workspace.objects(bare(kind), nameOf, name, name).all)
+    .filter(({ length }) => length > 0);
+  const [only] = named[0] ?? [];
+  // Thousands of objects may have the name.
+  if (only === undefined || named.length > 1 || named[0]?.length !== 1 || pathFrom(scope, only) !== null)
+    return undefined;
   const where = only.object.namespace;
   // A placeholder stands for any namespace.
-  if (namespaceKey(where) === namespaceKey(namespace) || !/^[a-z0-9-]+$/.test(where ?? 'default')) return undefined;
-  return hasSetters(scope) ? undefined : only;
+  const isWritten = [where, namespace].every((one) => /^[a-z0-9-]+$/.test(one ?? 'default'));
+  return isWritten && namespaceKey(where) !== namespaceKey(namespace) ? only : undefined;
 }
 
 /** Kinds of objects that change others: those of Kustomize and installers. */

@@ -128,9 +128,11 @@ function poolsIn(workspace: Workspace): Pools {
       }),
     ),
   );
-  // What a file of variables sets becomes pools by other files, if these are here.
-  const stated = found.filter(({ fileName }) => !isVariables(fileName));
-  const all = stated.some(({ fileName }) => isTerraform(fileName)) ? stated : found;
+  // What a file of variables sets becomes pools by other files, if these are here and name its machines.
+  const stated = new Set(
+    found.flatMap(({ fileName, pool }) => (isTerraform(fileName) && !isVariables(fileName) ? String(pool.gpus) : [])),
+  );
+  const all = found.filter(({ fileName, pool }) => !(isVariables(fileName) && stated.has(String(pool.gpus))));
   const byLabel = new Map<string, Pool[]>();
   for (const one of all) {
     for (const [key, value] of Object.entries(one.pool.labels)) {

@@ -11,6 +11,9 @@ export function isInNodesFolder(places: readonly Place[], { folders }: Place): b
   const common = first.folders.findIndex((folder, index) => folder !== folders[index]);
   const branch = first.folders[common];
   if (branch === undefined) return false;
+  // `cluster-gcp` next to `cluster-aws` is another cluster.
+  const sibling = wordsOf(folders[common] ?? '');
+  if (wordsOf(branch).some((word) => nodeWords.has(word) && sibling.includes(word))) return false;
   // Folders above are also those of the user's computer.
   const own = folders.slice(Math.max(common - 1, 0));
   return isForNodes(branch) && !own.some((folder) => wordsOf(folder).some((word) => aloneWords.has(word)));

@@ -1,8 +1,8 @@
-import { formatCount, formatHourly, plural } from '../../cost/money.ts';
+import { formatHourly, plural } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
 import { gpusWords, increaseWords, nameOf } from '../../features/cost/change-words.ts';
 import { type CostChange, increaseOf, isChanged, totalIncrease } from '../../features/cost/cost-changes.ts';
-import { gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
+import { countWords, gpusTotal, hourlyTotal, isUnpriced, totalAndRange } from '../../features/cost/cost-totals.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CostReport } from './cost.ts';
 import { amountWords, increasesWords, unpricedWords } from './words.ts';
@@ -93,6 +93,6 @@ function* totalLines(
   const increase = totalIncrease(before, after, changes);
   const unchanged = changes.filter((change) => !isChanged(change)).length;
   const amounts = `${hourlyTotal(before)} → ${hourlyTotal(after)}`;
-  yield `Against ${printable(base)}: ${formatCount(before.gpus)} → ${formatCount(after.gpus)} GPUs, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
+  yield `Against ${printable(base)}: ${countWords(before.gpus)} → ${countWords(after.gpus)} GPUs, ${amounts}: ${style.bold(increasesWords(increase))}${ranged}${unpriced}\n`;
   if (unchanged > 0) yield `${plural(unchanged, 'workload')} unchanged\n`;
 }

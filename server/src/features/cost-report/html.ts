@@ -9,14 +9,14 @@ import {
   plural,
 } from '../../cost/money.ts';
 import { spreadWords } from '../../cost/possible-cost-words.ts';
-import { type CostTotal, isUnpriced, monthTotal, totalOf } from '../cost/cost-totals.ts';
+import { type CostTotal, countWords, isUnpriced, monthTotal, totalOf } from '../cost/cost-totals.ts';
 import { chartsOf } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
 import { createLinks, type Links } from './links.ts';
 import { pageScript } from './page-script.ts';
 import { pageStyle } from './page-style.ts';
 import { type CostSaving, largestSavings, type ReportedCost, type ReportedCosts } from './report.ts';
-import { countWords, workloadTable } from './workload-table.ts';
+import { workloadTable } from './workload-table.ts';
 
 /** What the page needs besides the report. */
 export interface PageOptions {

@@ -1,16 +1,10 @@
-import { formatAmount, formatCount, formatDollars, fromWords, roundedCount } from '../../cost/money.ts';
-import type { Range } from '../../cost/types.ts';
+import { formatAmount, formatCount, formatDollars, fromWords } from '../../cost/money.ts';
 import { rowAmount } from '../cost/cost-rows.ts';
-import type { CostTotal } from '../cost/cost-totals.ts';
+import { type CostTotal, countWords } from '../cost/cost-totals.ts';
 import { workloadName } from './charts.ts';
 import { escapeHtml, isolated } from './html-text.ts';
 import type { Links } from './links.ts';
 import type { ReportedCost } from './report.ts';
-
-/** A sum of devices. */
-export function countWords({ min, max }: Range): string {
-  return formatCount({ min: roundedCount(min), max: roundedCount(max) });
-}
 
 /** A column after the workload. */
 interface Column {

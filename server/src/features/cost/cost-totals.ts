@@ -1,4 +1,4 @@
-import { formatDollars, formatHourly, fromWords, plural, roundedCount } from '../../cost/money.ts';
+import { formatCount, formatDollars, formatHourly, fromWords, plural, roundedCount } from '../../cost/money.ts';
 import { type RangedTotal, rangedWords } from '../../cost/possible-cost-words.ts';
 import { sumOf } from '../../cost/range.ts';
 import type { Range } from '../../cost/types.ts';
@@ -66,6 +66,11 @@ export function totalAndRange(total: CostTotal): string {
   const month = monthTotal(total);
   const exact = `${hourlyTotal(total)}${month === undefined ? '' : ` (${month})`}`;
   return rangedWords(total.hourly, total.ranged, (sum) => (sum === total.hourly ? exact : formatHourly(sum)));
+}
+
+/** A sum of devices. */
+export function countWords({ min, max }: Range): string {
+  return formatCount({ min: roundedCount(min), max: roundedCount(max) });
 }
 
 /** `2 GPUs`, `at least 2 GPUs`. */

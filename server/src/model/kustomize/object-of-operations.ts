@@ -6,11 +6,13 @@ import type { PatchTarget } from './kustomization.ts';
 
 /**
  * What a JSON patch writes, as a part of its target: the object that a strategic merge patch with the same values would have. Undefined if the
- * kind of the target is not one whose fields are known.
+ * target has no kind whose fields are known, or if it may be any of several names.
  */
 export function objectOfOperations(patch: YamlSeq, target: PatchTarget | undefined): YamlNode | undefined {
   const apiVersion = apiVersions[target?.kind ?? ''];
   if (target?.kind === undefined || apiVersion === undefined) return undefined;
+  // Whether the objects of a build are those of a selector or of most patterns is unknown: they would be counted twice.
+  if (target.selected || !/^\^?[a-z\d.-]*(?:\.\*)?\$?$/.test(target.name ?? '')) return undefined;
   let root = partOf(patch.span);
   for (const { value: operation } of patch.items) {
     const value = valueAt(operation, 'value');
@@ -25,7 +27,8 @@ export function objectOfOperations(patch: YamlSeq, target: PatchTarget | undefin
   const own: readonly (readonly [path: readonly string[], value: string | undefined])[] = [
     [['apiVersion'], apiVersion],
     [['kind'], target.kind],
-    [['metadata', 'name'], target.name],
+    // A pattern is the name of several.
+    [['metadata', 'name'], /[^a-z\d.-]/.test(target.name ?? '') ? undefined : target.name],
   ];
   for (const [steps, value] of own)
     if (value !== undefined) root = withValue(root, steps, text(value, patch.span), patch.span);
