@@ -53,6 +53,7 @@ const leavesFiles = wordSet(
 /** Where a command stores what it fetches, if it says so. */
 function targetOf(command: SimpleCommand): { readonly path: string; readonly word: Word | undefined } | undefined {
   const { words } = command;
+  if (words.some(({ text }) => asksState.test(text))) return undefined;
   const code = pythonCode(command);
   if (code !== undefined) {
     const [, path] = /\blocal_dir\s*=\s*["'](\/[^"']+)["']/.exec(code) ?? [];
@@ -75,6 +76,9 @@ function targetOf(command: SimpleCommand): { readonly path: string; readonly wor
   }
   return undefined;
 }
+
+/** The address of a server that is only asked whether it runs. */
+const asksState = /:\/\/[^/]+\/(?:[\w/-]*\/)?(?:health\w*|ready\w*|live\w*|ping|status|version)$/;
 
 /** Programs whose last operand is where they copy what an address names. */
 const copies = wordSet('aws gsutil gcloud s5cmd rclone azcopy git');
