@@ -7,6 +7,7 @@ import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { kindOf, likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import { once } from '../model/once.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -132,16 +133,19 @@ function reportTask(podSet: PodSetContext['podSet'], { document, workload, repor
 const ending: ReadonlySet<string> = new Set(['training', 'batch']);
 
 /** Whether the job ends with another task, such as the master of MPI, whatever its other pods do. */
-function isEndedByOthers(task: Cursor | undefined, { podSets }: Workload): boolean {
-  return podSets.some(({ pod, restartPolicy }) => {
-    const other = pod.parent?.parent;
-    const policies = items(getIn(other, 'policies'));
-    const ends = policies.some((policy) =>
-      /^(?:Complete|Terminate|Abort)Job$/.test(asText(getIn(policy, 'action')) ?? ''),
-    );
-    return ends && restartPolicy !== undefined && other?.node !== task?.node;
-  });
+function isEndedByOthers(task: Cursor | undefined, workload: Workload): boolean {
+  return endingTasks(workload).some((node) => node !== task?.node);
 }
+
+const endingTasks = once(({ podSets }: Workload) =>
+  podSets.flatMap(({ pod, restartPolicy }) => {
+    const task = restartPolicy === undefined ? undefined : pod.parent?.parent;
+    const actions = items(getIn(task, 'policies')).map((policy) => asText(getIn(policy, 'action')) ?? '');
+    return task !== undefined && actions.some((action) => /^(?:Complete|Terminate|Abort)Job$/.test(action))
+      ? [task.node]
+      : [];
+  }),
+);
 
 /** Whether the kubelet starts the containers of a Pod again whenever they end. */
 function isRestartedPod({ workload: { kind, apiVersion }, podSet: { pod, restartPolicy } }: PodSetContext): boolean {
