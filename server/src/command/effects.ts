@@ -4,7 +4,7 @@ import { sleepSeconds, timeLimit } from './durations.ts';
 import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
 import { preparesByName, setsVariables } from './preparing.ts';
 import { programWords, recognizeProgram } from './programs.ts';
-import { baseName, type SimpleCommand, type Statement, type Word } from './shell.ts';
+import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from './shell.ts';
 import { endsByName, isPlainName } from './staying-names.ts';
 
 /** A wait as a statement, without what comes before it. */
@@ -98,7 +98,8 @@ function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop
     (statement, index) => waits[index] !== undefined || (!statement.background && effectOf(statement) === 'nothing'),
   );
   const wait = between ?? waits.find((one) => one !== undefined);
-  if (!idle) return undefined;
+  const leaves = allCommands(body).some(({ words }) => /^(?:break|exit|return)$/.test(words[0]?.text ?? ''));
+  if (!idle || leaves) return undefined;
   return (
     wait && {
       ...wait,

@@ -27,7 +27,9 @@ export function useOfPython(code: string): RecognizedProgram | undefined {
 export function endsByItself(code: string): boolean {
   return (
     code.length <= maxCode &&
-    !/\bwhile\b|\bsleep\b|\binput\s*\(|\bexec(?:file)?\s*\(|\bimport_module\b/.test(code) &&
+    !/\bwhile\b|\bsleep\b|\binput\s*\(|\bexec(?:file)?\s*\(|\b(?:import_module|subprocess|os\.(?:system|exec\w+|spawn\w+))\b/.test(
+      code,
+    ) &&
     !serves.test(code)
   );
 }

@@ -85,7 +85,7 @@ const deviceWords = partOf(
   'cuda gpu (?:^|[-=])device nccl',
   'fp16 bf16 float16 quanti[sz] tensorrt trt engine',
   // Of FFmpeg.
-  'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf',
+  'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf dnn whisper',
   'rapids cudf dali\\b curator',
 );
 
@@ -137,7 +137,9 @@ function otherTask(words: readonly string[], name: string): string | undefined {
   const line = words.slice(0, 4).join(' ');
   if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line))
     return 'sends requests';
-  if (name === 'ffmpeg' && words.includes('-i')) return 'converts media on the CPU';
+  // A variable may name a codec or a filter of the GPU.
+  if (name === 'ffmpeg' && words.includes('-i') && !words.some((word) => word.includes('$')))
+    return 'converts media on the CPU';
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
 }
 

@@ -35,7 +35,9 @@ function listIn(flag: Flag, isDeepSpeed: boolean): DeviceList | undefined {
   const parts = name.split(/[-_.]/);
   const isList = parts.every((part) => nameWords.has(part)) && parts.some((part) => deviceWords.has(part));
   const numbers = (included ?? (isList ? value : '')).split(',').map((part) => part.trim());
-  if (numbers.length < 2 || !numbers.every((number) => /^\d{1,2}$/.test(number))) return undefined;
+  // Repeated numbers are counts.
+  if (new Set(numbers).size < Math.max(numbers.length, 2) || !numbers.every((number) => /^\d{1,2}$/.test(number)))
+    return undefined;
   const dashes = /^[-+]*/.exec(word.text)?.[0] ?? '';
   return {
     text: valueWord === word ? word.text : `${dashes}${written} ${value}`,

@@ -12,9 +12,10 @@ import { asNumber, type Cursor, getIn, isIncomplete, keyOf } from '../yaml/curso
 export function missedBound(workload: Workload): { readonly at: Cursor; readonly message: string } | undefined {
   const [only, ...others] = workload.podSets;
   const policy = kindOf(workload).elasticPolicy?.(workload.manifest.root);
-  // With a metric, an autoscaler moves the number of pods into the bounds.
   if (only === undefined || others.length > 0 || policy === undefined || workload.kind !== 'PyTorchJob')
     return undefined;
+  // With metrics, an autoscaler moves the number of pods into the bounds, even if no metric has a value.
+  if (getIn(policy, 'metrics') !== undefined) return undefined;
   const { min: pods, max } = only.pods;
   if (pods === null || pods === 0 || pods !== max || isIncomplete(policy) || only.name !== 'Worker') return undefined;
   const bounds = [getIn(policy, 'minReplicas'), getIn(policy, 'maxReplicas')] as const;

@@ -102,11 +102,20 @@ function gpusOfPod(container: Container, podSet: PodSet): number | null {
   return isGpus ? devices.perPod : null;
 }
 
+/** The only container of a pod, and the only devices. A pod may have thousands of containers. */
+const givenDevices = once(({ containers, accelerators }: PodSet) => {
+  const apps = containers.filter(({ type }) => type === 'app');
+  const requested = accelerators.filter(isRequested);
+  return requested.length > 1 || apps.length !== 1 ? {} : { only: apps[0], devices: requested[0] };
+});
+
+/** Whether any container of a pod uses accelerators. */
+export const hasUser = once((podSet: PodSet) => podSet.containers.some((one) => usesAccelerators(one, podSet)));
+
 /** What a field of the kind gives the pod, if the pod has one container to use it. */
-function devicesOfPod(container: Container, { containers, accelerators }: PodSet): PodAccelerator | undefined {
-  const [only, ...others] = containers.filter(({ type }) => type === 'app');
-  const [devices, ...more] = accelerators.filter(isRequested);
-  if (only?.at !== container.at || others.length > 0 || more.length > 0) return undefined;
+function devicesOfPod(container: Container, podSet: PodSet): PodAccelerator | undefined {
+  const { only, devices } = givenDevices(podSet);
+  if (only?.at !== container.at) return undefined;
   const { kind } = devices?.requested ?? {};
   const isGiven = kind === 'resource' || kind === 'field' || kind === 'annotation';
   return devices?.at !== undefined && isGiven ? devices : undefined;

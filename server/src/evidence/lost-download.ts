@@ -61,11 +61,13 @@ function targetOf(command: SimpleCommand): { readonly path: string; readonly wor
   }
   const start = words.length - programWords(command).length;
   const program = baseName(words[start]?.text ?? '');
+  // Hugging Face's client leaves nothing in its cache if it has a directory.
+  const hasDirectory = words.some(({ text }) => /^--local[-_]dir(?:=|$)/.test(text));
   for (const [index, word] of words.entries()) {
     const [before, previous] = [words[index - 1]?.text ?? '', index > start];
     const joined = /^--?([\w-]+)=(\/.*)$/.exec(word.text);
     const [flag, path] = joined === null ? [before.replace(/^-+/, ''), word.text] : [joined[1] ?? '', joined[2] ?? ''];
-    if (!previous || !path.startsWith('/') || word.dynamic) continue;
+    if (!previous || !path.startsWith('/') || word.dynamic || (hasDirectory && /^cache/.test(flag))) continue;
     const isFlag = joined !== null || before.startsWith('-');
     if (
       isFlag

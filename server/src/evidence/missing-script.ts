@@ -18,10 +18,16 @@ export function missingScript(container: Container, podSet: PodSet, { apiVersion
   const group = groupOf(apiVersion);
   if (group !== '' && !plainGroups.has(group)) return undefined;
   const { command, args, env } = processInput(container);
+  // What is written to a file may be the script.
+  if ([...container.command, ...container.args].some(({ value }) => />(?!&|\s*\/dev\/null)/.test(value)))
+    return undefined;
+  let folder = asText(getIn(container.at, 'workingDir')) ?? '';
   for (const statement of readCommandLine(command, args, env).statements) {
     const script = scriptOf(statement);
-    if (script !== undefined) return isBrought(script.text, container, podSet) ? undefined : script;
+    if (script !== undefined) return isBrought(script.text, folder, container, podSet) ? undefined : script;
     if (!bringsNoFiles(statement)) return undefined;
+    const [program, target = ''] = statement.kind === 'command' ? programWords(statement) : [];
+    if (program === 'cd') folder = target.startsWith('/') ? target : `${folder}/${target}`;
   }
   return undefined;
 }
@@ -40,18 +46,26 @@ function scriptOf(statement: Statement): Word | undefined {
 const quiet = wordSet('cd date echo export hostname ls mkdir nvidia-smi printf pwd set sleep');
 
 function bringsNoFiles(statement: Statement): boolean {
-  if (statement.kind !== 'command') return false;
+  // A substitution may run anything.
+  if (statement.kind !== 'command' || [...statement.words, ...statement.assignments].some(({ dynamic }) => dynamic))
+    return false;
   const [program = '', ...operands] = programWords(statement);
-  const installs = /^pip3?$/.test(program) && operands.every((text) => !/^(?:-t|--target|--src|-e)|:\/\//.test(text));
+  const installs =
+    /^pip3?$/.test(program) &&
+    operands[0] === 'install' &&
+    operands.every((text) => !/^(?:-t|--target|--src|-e)|:\/\//.test(text));
   return quiet.has(program) || installs || (program === '' && statement.words.length === 0);
 }
 
 /** Whether a volume may have the script: one that is mounted at its folder or, for a relative path, anywhere. */
-function isBrought(path: string, { at, volumeMounts }: Container, podSet: PodSet): boolean {
-  if (/^\/(?:usr|opt|etc|bin|sbin|lib|root|home)\//.test(path)) return true;
+function isBrought(path: string, folder: string, { at, volumeMounts }: Container, podSet: PodSet): boolean {
+  const full = path.startsWith('/') ? path : `${folder}/${path}`;
+  if (/^\/(?:usr|opt|etc|bin|sbin|lib|root|home|tf|dev|proc)\//.test(full)) return true;
+  const isFilled = podSet.containers.some(({ type }) => type !== 'app');
   const filled = volumeMounts.filter(({ name, mountPath }) => {
     const volume = volumeNamed(podSet, name);
-    return mountPath.replace(/\/$/, '') !== '/dev/shm' && asText(getIn(volume?.at, 'emptyDir', 'medium')) !== 'Memory';
+    const isEmpty = !isFilled && asText(getIn(volume?.at, 'emptyDir', 'medium')) === 'Memory';
+    return mountPath.replace(/\/$/, '') !== '/dev/shm' && !isEmpty;
   });
   if (!path.startsWith('/')) return filled.length > 0 || getIn(at, 'volumeDevices') !== undefined;
   return filled.some(({ mountPath }) => {

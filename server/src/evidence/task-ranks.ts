@@ -1,6 +1,7 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { once } from '../model/once.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asNumber, getIn } from '../yaml/cursor.ts';
@@ -25,14 +26,17 @@ export function repeatedRank(container: Container, podSet: PodSet, workload: Wor
   if (pods === null || pods < 1 || workload.podSets.length < 2) return undefined;
   const own = ranksOf(container).find(({ value, nodes }) => taskIndex.has(value) && nodes > pods);
   if (own === undefined) return undefined;
-  for (const other of workload.podSets) {
-    const taken = other === podSet ? [] : other.containers.flatMap(ranksOf).map(({ value }) => value);
-    const rank = Number(taken.find((value) => /^\d{1,5}$/.test(value) && Number(value) < pods) ?? -1);
-    if (rank < 0 || other.pods.max === 0) continue;
-    return { ...own, rank, tasks: `${podSet.name} and ${other.name}` };
-  }
-  return undefined;
+  const other = fixedRanks(workload).find(({ set, rank }) => set !== podSet && rank < pods);
+  return other && { ...own, rank: other.rank, tasks: `${podSet.name} and ${other.set.name}` };
 }
+
+/** The ranks that tasks have as numbers. A job may have thousands of tasks. */
+const fixedRanks = once(({ podSets }: Workload) =>
+  podSets.flatMap((set) => {
+    const written = set.pods.max === 0 ? [] : set.containers.flatMap(ranksOf);
+    return written.flatMap(({ value }) => (/^\d{1,5}$/.test(value) ? [{ set, rank: Number(value) }] : []));
+  }),
+);
 
 interface WrittenRank {
   readonly text: string;

@@ -54,7 +54,7 @@ export const differsByRank = once(({ command, args }: ProcessInput): boolean => 
 });
 
 /** Names of variables about the nodes of a job, and programs that reach other nodes. */
-const readsNodes = /NODE_(?:RANK|IP)|NUM_NODES|NODES_|MASTER|PET_|NNODES|\b(?:ssh|mpirun|ray)\b/;
+const readsNodes = /NODE_(?:RANK|IP)|TASK_INDEX|HOSTNAME|NUM_NODES|NODES_|MASTER|PET_|NNODES|\b(?:ssh|mpirun|ray)\b/;
 
 /** torchrun and its own words, before the script. Other launchers of this family find the nodes through their operators. */
 function ownWords({ words }: SimpleCommand): readonly Word[] {

@@ -139,14 +139,18 @@ function fatalRestart(text: string, container: Container, { manifest }: Workload
 function variableOf({ env }: Container): Located<string> | undefined {
   const found = env.find(({ name, value }) => {
     const words = wordsOf(name);
+    // `CKPT_PATH` and `INIT_CHECKPOINT_DIR` often name what training starts from.
     const isPlace = words.some((one) => checkpointWords.has(one)) && words.some((one) => placeWords.has(one));
-    return isPlace && value !== undefined && !isTemplated(value.at) && /^[./][\w./-]*$/.test(value.value);
+    const isOutput =
+      isPlace && words.every((one) => checkpointWords.has(one) || placeWords.has(one) || outputs.has(one));
+    return isOutput && value !== undefined && !isTemplated(value.at) && /^[./][\w./-]*$/.test(value.value);
   });
   return found?.value;
 }
 
 const checkpointWords = wordSet('checkpoint checkpoints ckpt ckpts');
-const placeWords = wordSet('dir directory folder path root');
+const placeWords = wordSet('dir directory folder root');
+const outputs = wordSet('save output train training');
 
 /** Excludes flags for logs, exports and results, whose loss does not matter. */
 function holdsProgress(flag: string): boolean {

@@ -1,7 +1,7 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
-import { usesAccelerators } from '../evidence/launch.ts';
+import { hasUser } from '../evidence/launch.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
@@ -80,7 +80,7 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet } = context;
     // A pod waits for its init containers, and ends with its sidecars.
-    if (workload.role === 'infrastructure' || !podSet.containers.some((one) => usesAccelerators(one, podSet))) return;
+    if (workload.role === 'infrastructure' || !hasUser(podSet)) return;
     const { env } = container;
     const last = new Map(env.map(({ name }, index) => [name, index]));
     const isAll = hasAllVariables(container, context);

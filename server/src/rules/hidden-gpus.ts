@@ -147,12 +147,14 @@ function reportCommands(container: Container, { workload, podSet, document, repo
 }
 
 /** The text of a word; empty if it is unknown. A variable that nothing sets has its default: `${DEVICE:-0}`. */
-function textOf({ text, dynamic }: Word, { at, env }: Container): string {
+function textOf({ text, dynamic }: Word, { at, env, command, args }: Container): string {
   if (!dynamic) return text;
-  const [, name, variable, fallback] = /^(\w+)=\$\{(\w+):-([\w,]+)\}$/.exec(text) ?? [];
+  const [, name, variable, fallback] = /^(\w+)=\$\{([A-Z_a-z]\w*):-([\w,]+)\}$/.exec(text) ?? [];
   const isSet =
     getIn(at, 'envFrom') !== undefined || isUnseen(getIn(at, 'env')) || env.some((one) => one.name === variable);
-  return fallback === undefined || isSet ? '' : `${name}=${fallback}`;
+  // A loop or an assignment may set it.
+  const others = [...command, ...args].map(({ value }) => value.replace(text, '')).join(' ');
+  return fallback === undefined || isSet || others.includes(variable ?? '') ? '' : `${name}=${fallback}`;
 }
 
 /** The word of NVIDIA_VISIBLE_DEVICES for all GPUs. CUDA finds no such device. */

@@ -153,9 +153,11 @@ function stayingOf(container: Container, { document }: PodSetContext): Span | un
 const staysUp = once((container: Container): boolean => {
   const { command, args, image } = container;
   const [first] = args;
+  if (endsAtOnce.test([...command, ...args].map(({ value }) => value).join(' '))) return false;
   if (command.length === 0 && image !== undefined && !isTemplated(image.at)) {
-    if (isDaemon(image.value)) return true;
-    if (first === undefined || first.value.startsWith('-')) return isServerImage(image.value);
+    // Other words are a command, such as a client in the image of its database.
+    if (first === undefined || /^-|:/.test(first.value)) return isDaemon(image.value) || isServerImage(image.value);
+    if (first.value === 'server' && isDaemon(image.value)) return true;
   }
   if (isEndless(container) || follower(container) !== undefined) return true;
   const input = processInput(container);
@@ -200,11 +202,21 @@ const daemons = wordSet(
   'redis-server tensorboard weaviate',
 );
 
-/** An image that is known by its name, not only by a word in it. */
+/** An image that is known by its name, not only by a word in it, and starts the server by itself. */
 function isServerImage(image: string): boolean {
-  const found = imageOf(imageParts(image).repository);
-  return found !== undefined && 'image' in found && found.use === 'serving';
+  const { repository } = imageParts(image);
+  const found = imageOf(repository);
+  if (found === undefined || !('image' in found) || found.use !== 'serving') return false;
+  return baseName(repository) === 'vllm-openai' || selfStarting.has(found.program ?? '');
 }
+
+const selfStarting = wordSet(
+  'text-generation-launcher text-embeddings-router nim torchserve tensorflow_model_server ollama local-ai infinity',
+);
+
+/** Options and commands with which a server or an IDE only says something, or goes to the background. */
+const endsAtOnce =
+  /(?:^|\s)(?:--?(?:h|help|version|dry-run|inspect|daemonize|fork|install-extension|list-extensions|generate-config)(?:[\s=]|$)|nginx -t|jupyter[ -]lab (?:build|clean))/;
 
 function isServer(command: SimpleCommand): boolean {
   // `timeout` ends the server.
@@ -215,8 +227,11 @@ function isServer(command: SimpleCommand): boolean {
 }
 
 /** What ends another container: a signal, its deletion, or a request that it quits. */
-function mayEndOthers({ command, args }: Container): boolean {
-  return [...command, ...args].some(({ value }) => /kill|kubectl|quit|shutdown|exit_on|terminate/i.test(value));
+function mayEndOthers({ command, args, scripts }: Container): boolean {
+  const texts = [...command, ...args].map(({ value }) => value);
+  return [...texts, ...scripts.map(({ text }) => text)].some((text) =>
+    /kill|kubectl|quit|shutdown|exit_on|terminate/i.test(text),
+  );
 }
 
 function nameOf({ at }: Container): string | undefined {

@@ -7,11 +7,12 @@ import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isExempt, requestWords } from '../evidence/requested-accelerators.ts';
 import { kindOf, likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import { once } from '../model/once.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -118,6 +119,7 @@ function reportTask(podSet: PodSetContext['podSet'], { document, workload, repor
   if (kindOf(workload).tasks !== true || !ending.has(workload.role) || isExempt(workload)) return;
   const isOpen = [pod, getIn(pod, 'containers'), pod.parent, pod.parent?.parent].some(isIncomplete);
   if (restartPolicy !== undefined || accelerators.length === 0 || pods.max === 0 || isOpen) return;
+  if (isEndedByOthers(pod.parent?.parent, workload)) return;
   const held = podSet.containers.filter((one) => one.accelerators.length > 0);
   const isTest = workload.role !== 'training' || held.every(({ command, args }) => command.length + args.length === 0);
   report({
@@ -129,6 +131,21 @@ function reportTask(podSet: PodSetContext['podSet'], { document, workload, repor
 }
 
 const ending: ReadonlySet<string> = new Set(['training', 'batch']);
+
+/** Whether the job ends with another task, such as the master of MPI, whatever its other pods do. */
+function isEndedByOthers(task: Cursor | undefined, workload: Workload): boolean {
+  return endingTasks(workload).some((node) => node !== task?.node);
+}
+
+const endingTasks = once(({ podSets }: Workload) =>
+  podSets.flatMap(({ pod, restartPolicy }) => {
+    const task = restartPolicy === undefined ? undefined : pod.parent?.parent;
+    const actions = items(getIn(task, 'policies')).map((policy) => asText(getIn(policy, 'action')) ?? '');
+    return task !== undefined && actions.some((action) => /^(?:Complete|Terminate|Abort)Job$/.test(action))
+      ? [task.node]
+      : [];
+  }),
+);
 
 /** Whether the kubelet starts the containers of a Pod again whenever they end. */
 function isRestartedPod({ workload: { kind, apiVersion }, podSet: { pod, restartPolicy } }: PodSetContext): boolean {
