@@ -54,8 +54,10 @@ export const waitOf = once((statement: Statement): Wait | undefined => {
         ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
         : undefined;
     default: {
-      const seconds = pythonSleep(pythonCode(statement));
-      return seconds === undefined ? undefined : { what: 'time.sleep', seconds, words: ends };
+      const code = pythonCode(statement);
+      const seconds = pythonSleep(code);
+      const call = /signal\.pause|Event\(\)\.wait/.exec(code ?? '')?.[0] ?? 'time.sleep';
+      return seconds === undefined ? undefined : { what: call, seconds, words: ends };
     }
   }
 });
