@@ -186,7 +186,8 @@ function checkPair(entry: Cursor, container: Container, context: PodSetContext):
     return;
   }
   const limit = lowerQuantity(limitAt);
-  if (limit.value === null || isUnknown(limitAt) || limit.value < 0) return;
+  const isOutside = limit.value === null || limit.value < 0 || limit.value > Number.MAX_SAFE_INTEGER;
+  if (isOutside || isUnknown(limitAt)) return;
   if (fixed ? request.value === limit.value : request.value <= limit.value) return;
   context.report({
     message: `The ${name} request ${request.text} must ${fixed ? 'equal' : 'not be above'} the limit ${limit.text}: ${rejectionOf(context.workload)}`,
