@@ -1,4 +1,4 @@
-import { either } from '../catalog/word-patterns.ts';
+import { either, oneOf } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
 import type { RecognizedProgram } from './script-names.ts';
 import { baseName } from './shell-lexer.ts';
@@ -23,15 +23,18 @@ export function useOfPython(code: string): RecognizedProgram | undefined {
   return looks.test(text) && endsByItself(text) ? found('batch') : undefined;
 }
 
+/** Loops, waits, and what runs other code. */
+const mayGoOn = new RegExp(
+  oneOf(
+    '\\bwhile\\b \\bsleep\\b \\binput\\s*\\(',
+    '\\bexec(?:file)?\\s*\\( \\b(?:import_module|subprocess)\\b',
+    '\\bos\\.(?:system|exec\\w+|spawn\\w+)\\b',
+  ),
+);
+
 /** Whether the code of `python -c` certainly ends: it has no loop without an end, does not sleep, and serves nothing. */
 export function endsByItself(code: string): boolean {
-  return (
-    code.length <= maxCode &&
-    !/\bwhile\b|\bsleep\b|\binput\s*\(|\bexec(?:file)?\s*\(|\b(?:import_module|subprocess|os\.(?:system|exec\w+|spawn\w+))\b/.test(
-      code,
-    ) &&
-    !serves.test(code)
-  );
+  return code.length <= maxCode && !mayGoOn.test(code) && !serves.test(code);
 }
 
 /** Whether the code only prints what devices there are. */

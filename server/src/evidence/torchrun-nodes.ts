@@ -1,3 +1,4 @@
+import { oneOf } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import type { ProcessInput } from '../command/processes.ts';
@@ -54,7 +55,9 @@ export const differsByRank = once(({ command, args }: ProcessInput): boolean => 
 });
 
 /** Names of variables about the nodes of a job, and programs that reach other nodes. */
-const readsNodes = /NODE_(?:RANK|IP)|TASK_INDEX|HOSTNAME|NUM_NODES|NODES_|MASTER|PET_|NNODES|\b(?:ssh|mpirun|ray)\b/;
+const readsNodes = new RegExp(
+  oneOf('NODE_RANK NODE_IP NODES_ NUM_NODES NNODES', 'TASK_INDEX HOSTNAME MASTER PET_', '\\b(?:ssh|mpirun|ray)\\b'),
+);
 
 /** torchrun and its own words, before the script. Other launchers of this family find the nodes through their operators. */
 function ownWords({ words }: SimpleCommand): readonly Word[] {

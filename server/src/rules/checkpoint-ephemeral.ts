@@ -155,12 +155,17 @@ const outputs = wordSet('save output train training');
 /** Excludes flags for logs, exports and results, whose loss does not matter. */
 function holdsProgress(flag: string): boolean {
   const name = flag.split('=')[0] ?? '';
-  return (
-    /save|output|checkpoint|ckpt|snapshot|resume|work[-_]?dirs?$|(?:default[-_]root|exp|experiment)[-_]dir$|^project$/i.test(
-      name,
-    ) && !/log|export|eval|result|onnx|profil|trace/i.test(name)
-  );
+  const isSaved = /save|output|checkpoint|ckpt|snapshot|resume/i.test(name) || isOfRun(wordsOf(name));
+  return isSaved && !/log|export|eval|result|onnx|profil|trace/i.test(name);
 }
+
+/** Whether the words of a flag name the directory of a whole run: `--work-dir`, `exp_manager.exp_dir`. */
+function isOfRun(words: readonly string[]): boolean {
+  return wholeNames.has(words.join('-')) || runDirectories.has(words.slice(-2).join('-'));
+}
+
+const wholeNames = wordSet('workdir workdirs project default-root-dir');
+const runDirectories = wordSet('work-dir work-dirs exp-dir experiment-dir');
 
 /** Links, mounts and copies: a path may lead elsewhere. */
 function redirectsPaths({ command, args }: Container): boolean {
