@@ -16,7 +16,7 @@ export interface DeviceList {
 
 /**
  * The lists of GPUs in the flags of a container's commands: `--device 0,1`, `device=0,1` of YOLO, `--gpus 0,1` of PaddlePaddle and
- * `--include localhost:0,1` of DeepSpeed. A single number may be a count, so it is none.
+ * `--include localhost:0,1` of DeepSpeed. A single number is left out because it may be a count.
  */
 export const deviceLists = once((container: Container): readonly DeviceList[] => {
   const lines = [...container.command, ...container.args];

@@ -196,7 +196,7 @@ function isDaemon(image: string): boolean {
 
 const measured = wordSet('node dcgm gpu nvidia rocm amd process statsd metrics prometheus cgroup');
 
-/** Programs, and images of the same name, that serve the work beside them. */
+/** Programs that run until they are stopped, and their images of the same name. They often accompany the work of a Job. */
 const daemons = wordSet(
   'cloud-sql-proxy cloud_sql_proxy gce-proxy envoy fluent-bit fluentd memcached minio mongo mongod nginx postgres promtail qdrant redis',
   'redis-server tensorboard weaviate',
