@@ -187,7 +187,15 @@ function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet):
 
 function losesFiles(mount: Container['volumeMounts'][number], podSet: PodSet): boolean {
   const volume = volumeNamed(podSet, mount.name);
-  return volume !== undefined && !outlivesNode(volume.source, volume.at);
+  return volume !== undefined && !outlivesNode(volume.source, volume.at) && !isCopied(mount, podSet);
+}
+
+/** Whether another container, which runs at the same time, has the volume and a tool that copies files to other storage. */
+function isCopied({ name }: Container['volumeMounts'][number], { containers }: PodSet): boolean {
+  const others = containers.filter(
+    ({ type, volumeMounts }) => type !== 'init' && volumeMounts.some((mount) => mount.name === name),
+  );
+  return others.length > 1 && others.some((other) => checkpointSigns(other).some(({ kind }) => kind === 'store'));
 }
 
 /** Resolves a path against workingDir. Undefined in a home directory, and if a script changes the directory. */

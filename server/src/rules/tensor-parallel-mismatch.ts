@@ -5,8 +5,10 @@ import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isNodeCount } from '../evidence/torchrun-nodes.ts';
+import { misfitSplit } from '../evidence/training-splits.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -20,13 +22,14 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A model server uses more, or fewer, GPUs than its container has.
+ * A model server uses more, or fewer, GPUs than its container has, or training divides its model by sizes that the job cannot have.
  *
  * ## Why
  *
  * With tensor parallelism each GPU holds a part of every layer, with one process per GPU. A server that is configured for more GPUs than
  * its container has does not start. With fewer, the other GPUs stay idle at full price. Pipeline and data parallelism multiply the number.
  * Some kinds have fields for these sizes: each pod of an LLMInferenceService needs `tensor` GPUs, with workers `tensor` × `dataLocal`.
+ * Training divides its processes into copies of the model, each of tensor × pipeline × context processes: it stops if they do not divide evenly.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -79,6 +82,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [vLLM: parallelism and scaling](https://docs.vllm.ai/en/latest/serving/parallelism_scaling/)
  * - [vllm-project/vllm#8908](https://github.com/vllm-project/vllm/issues/8908)
  * - [kserve/kserve#6044](https://github.com/kserve/kserve/issues/6044)
+ * - [Megatron-LM: arguments](https://github.com/NVIDIA/Megatron-LM/blob/000c4ac24f61/megatron/training/arguments.py)
  */
 export default defineRule({
   topic: 'parallelism',
@@ -104,6 +108,7 @@ export default defineRule({
   },
   container: eachLaunch((container, context: PodSetContext) => {
     if (container.type !== 'init' && isGroupKind(context.workload)) checkGroup(container, context);
+    if (container.type === 'app' && hasRole(context.workload, 'training')) checkTraining(container, context);
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
@@ -124,6 +129,17 @@ export default defineRule({
     });
   }),
 });
+
+/** A trainer whose processes cannot be divided into copies of its model. */
+function checkTraining(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  if (workload.partial || hasRun(workload.manifest)) return;
+  const split = misfitSplit(container, podSet, workload);
+  const [first] = split?.flags ?? [];
+  if (split === undefined || first === undefined) return;
+  const lines = [...container.command, ...container.args];
+  const span = spanOfWords(document, lines, [first.word, first.valueWord ?? first.word]);
+  if (span !== undefined) report({ message: `${split.problem}: training does not start`, span });
+}
 
 /** A server whose parallel sizes span the pods of its group. */
 function checkGroup(container: Container, context: PodSetContext): void {
