@@ -13,7 +13,10 @@ export function useByFlags(flags: readonly Flag[]): RecognizedProgram | undefine
         .map(({ name }) => name),
     ).size;
   const trains = names(['hyperparameter']);
-  if (trains > 1 || (trains === 1 && names(['checkpoint-interval', 'total-steps', 'resume', 'resume-from']) > 0)) {
+  if (
+    trains > 1 ||
+    (trains === 1 && names(['checkpoint-interval', 'saving', 'total-steps', 'resume', 'resume-from']) > 0)
+  ) {
     return { program: 'its training flags', use: 'training', confidence: 'likely' };
   }
   if (
