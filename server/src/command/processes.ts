@@ -38,12 +38,16 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return commands.flatMap((command) => {
     const launcher = launcherOf(command, 'nodes');
-    if (launcher === undefined) return [];
     return readFlags(command.words)
-      .filter((flag) => meaningOf(flag, 'nodes', launcher) !== undefined)
+      .filter((flag) =>
+        launcher === undefined ? ownNodes.has(flag.name) : meaningOf(flag, 'nodes', launcher) !== undefined,
+      )
       .map((flag) => processesOf('launch', flag, command));
   });
 }
+
+/** A trainer of PyTorch Lightning starts its own processes, and waits for those of the other nodes. */
+const ownNodes: ReadonlySet<string> = new Set(['trainer.num-nodes']);
 
 /** The processes that mpirun starts on all hosts. */
 export interface MpiProcesses extends LocalProcesses {
@@ -92,6 +96,10 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
     if (onGpus && flag.name === 'devices') return [processesOf('launch', flag, command)];
     const is = (means: FlagMeaning) => meaningOf(flag, means, launcher) !== undefined;
     if (is('processes-per-node')) return [processesOf('launch', flag, command)];
+    if (launcher === undefined && isDeviceList(flag, command)) {
+      const count = flag.value?.split(',').length ?? null;
+      return [{ ...processesOf('launch', flag, command), count }];
+    }
     if (is('processes')) {
       const all = processesOf('launch', flag, command);
       const nodes = machines === undefined ? 1 : countOf(machines.value, machines.dynamic);
@@ -102,6 +110,12 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
     // As a variable, it counts the processes of all nodes.
     return is('world-size') && !flag.isVariable ? [processesOf('world', flag, command)] : [];
   });
+}
+
+/** PaddlePaddle's launcher starts a process for each device of a list: `--gpus 0,1`. */
+function isDeviceList({ name, value = '', dynamic }: Flag, { words }: SimpleCommand): boolean {
+  const isList = /^(?:gpus|devices)$/.test(name) && !dynamic && /^\d{1,2}(?:,\d{1,2}){1,31}$/.test(value);
+  return isList && words.some(({ text }) => launcherNames().get(baseName(text)) === 'paddle');
 }
 
 const horovod = 'horovodrun';

@@ -7,6 +7,7 @@ import { formatNumber, plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { configuredLaunch } from '../evidence/launcher-config.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -85,6 +86,7 @@ export default defineRule({
     const launch =
       inCommand(container, context, false) ??
       inScript(container) ??
+      inConfig(container, context) ??
       inPython(container, context) ??
       inSpec(container, context.podSet, context.workload) ??
       inBenchmark(container, context) ??
@@ -92,7 +94,8 @@ export default defineRule({
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value, verb = `starts ${processes(count)}` } = launch;
     const over = count > gpus;
-    if (over && (mayUseOtherGpus(container) || runsOnCpu(container))) return;
+    // hidden-gpus reports a list of GPUs that the container does not have.
+    if (over && (mayUseOtherGpus(container) || runsOnCpu(container) || text.includes(','))) return;
     // accelerate's flag has the number of all nodes.
     const perNode = text.includes(String(count)) ? '' : ' per node';
     const mismatch = over
@@ -164,6 +167,13 @@ function inScript(container: Container): Launch | undefined {
   const [only, ...others] = launches;
   if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
   return { count: only.count, text: only.text, span: only.span, value: undefined };
+}
+
+/** The file of settings of a launcher. The finding is where the command names it. */
+function inConfig(container: Container, { document }: PodSetContext): Launch | undefined {
+  const launch = configuredLaunch(container);
+  const span = launch && spanOfWords(document, [...container.command, ...container.args], launch.words);
+  return launch && span && { count: launch.count, text: launch.text, span, value: undefined };
 }
 
 /** Code on the command line that joins the group of processes by itself: without a launcher, it is one process. */

@@ -2,6 +2,7 @@ import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../comman
 import { plural } from '../cost/money.ts';
 import { tpuSlice } from '../cost/tpu-slices.ts';
 import { missedBound } from '../evidence/elastic-bounds.ts';
+import { excessRanks, podsOfLeaderGroup } from '../evidence/expected-ranks.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { controlsPlacement, gpusOfWorker, leavesGpusIdle, slotsFor, startsMore } from '../evidence/mpi-workers.ts';
 import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
@@ -111,6 +112,7 @@ export default defineRule({
   },
   podSet(podSet, context) {
     const { workload } = context;
+    for (const { problem, at } of excessRanks(podSet, workload)) context.report({ message: problem, span: spanOf(at) });
     const slice = tpuSlice(podSet);
     const pods = workload.partial ? null : podsOfSlice(podSet, workload);
     const perPod = acceleratorByName(podSet.accelerators, 'google.com/tpu')?.perPod ?? null;
@@ -255,6 +257,7 @@ function podsOfSlice({ pods, pod }: PodSet, { kind, manifest, podSets }: Workloa
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
   const { gang, sameScript } = kindOf(workload);
+  if (workload.kind === 'LeaderWorkerSet') return podsOfLeaderGroup(workload);
   // Each replica of a service is its own group.
   if (sameScript === true && workload.role === 'serving') return null;
   if (sameScript === true) return podSet.pods.min === podSet.pods.max ? podSet.pods.min : null;
