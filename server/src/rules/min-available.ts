@@ -1,4 +1,5 @@
 import { plural } from '../cost/money.ts';
+import { unreachableMinimums } from '../evidence/gang-minimums.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { PodSet } from '../model/workload.ts';
@@ -72,7 +73,14 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gang',
   severity: 'error',
-  workload({ kind, apiVersion, manifest, podSets }, context) {
+  workload(workload, context) {
+    const { kind, apiVersion, manifest, podSets } = workload;
+    for (const { at, count, field, pods } of unreachableMinimums(workload)) {
+      context.report({
+        message: `${field} is ${count}, but the job has only ${plural(pods, 'pod')}: the scheduler never starts it`,
+        span: spanOf(at),
+      });
+    }
     if (kind !== 'Job' || !apiVersion.startsWith('batch.volcano.sh/')) return;
     const spec = getIn(manifest.root, 'spec');
     const tasks = getIn(spec, 'tasks');

@@ -1,0 +1,54 @@
+import { isGroupKind, kindOf } from '../model/kinds/index.ts';
+import type { Workload } from '../model/workload.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf } from '../yaml/cursor.ts';
+
+/** A minimum of pods that a scheduler waits for, but that the object does not have. */
+export interface GangMinimum {
+  readonly at: Cursor;
+  readonly field: string;
+  readonly count: number;
+  readonly pods: number;
+}
+
+/**
+ * The minimum that an operator passes to its group of pods (`schedulingPolicy.minAvailable`), and those in labels and annotations of the pods:
+ * https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/job-scheduling/
+ * https://github.com/kubernetes-sigs/scheduler-plugins/tree/v0.19.9/pkg/coscheduling
+ */
+export function unreachableMinimums(workload: Workload): readonly GangMinimum[] {
+  const { manifest, partial, podSets } = workload;
+  const policy = getIn(manifest.root, 'spec', 'runPolicy', 'schedulingPolicy');
+  const marks = podSets.flatMap(({ labels, annotations }) => [...labels, ...annotations].map(({ at }) => at));
+  const isOwn = marks.some((at) => keyOf(at) === groupName && asText(at) === workload.name);
+  const mark = marks.find((at) => keyOf(at) === ofOwner || (isOwn && keyOf(at) === ofGroup));
+  const written = [getIn(policy, 'minAvailable'), mark].filter((at) => at !== undefined);
+  // Groups and elastic jobs have several sizes, and other objects can add pods to a group.
+  if (written.length === 0 || partial || isGroupKind(workload) || hasOtherSizes(workload)) return [];
+  const pods = podsOf(workload);
+  return written.flatMap((at) => {
+    const text = asText(at) ?? '';
+    const count = /^\d{1,5}$/.test(text) && !isUnseen(at) ? Number(text) : 0;
+    return pods === null || pods === 0 || count <= pods ? [] : [{ at, field: keyOf(at), count, pods }];
+  });
+}
+
+/** Volcano makes one group of the pods of an owner. */
+const ofOwner = 'scheduling.volcano.sh/group-min-member';
+/** Coscheduling makes one of all pods with the same name of a group. */
+const ofGroup = 'pod-group.scheduling.sigs.k8s.io/min-available';
+const groupName = 'pod-group.scheduling.sigs.k8s.io/name';
+
+function hasOtherSizes(workload: Workload): boolean {
+  return kindOf(workload).elasticPolicy?.(workload.manifest.root) !== undefined || workload.byShape;
+}
+
+/** All pods of an object; null if a template may add some. */
+function podsOf({ manifest: { root }, podSets }: Workload): number | null {
+  const spec = getIn(root, 'spec');
+  const roles = entries(spec).filter((entry) => keyOf(entry).endsWith('ReplicaSpecs'));
+  if (isIncomplete(spec) || roles.some((one) => isUnseen(one) || entries(one).some(isUnseen))) return null;
+  return podSets.reduce<number | null>(
+    (sum, { pods: { min, max } }) => (sum === null || max === null || min !== max ? null : sum + max),
+    0,
+  );
+}
