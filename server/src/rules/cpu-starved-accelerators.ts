@@ -1,11 +1,18 @@
+import { findLocalProcesses } from '../command/processes.ts';
 import { doesNothing } from '../command/waiting.ts';
 import { plural } from '../cost/money.ts';
 import { cpuStepOf } from '../evidence/cpu-steps.ts';
+import { dataLoader } from '../evidence/data-loaders.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { processInput } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
+import type { Container } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A container has far fewer CPU cores than accelerators.
@@ -66,7 +73,11 @@ export default defineRule({
     const requests = knownRequests(container);
     const [only, ...others] = requests;
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
-    if (devices < 1 || cores * (devices === 1 ? 4 : 2) >= devices) return;
+    if (devices < 1) return;
+    if (cores * (devices === 1 ? 4 : 2) >= devices) {
+      reportLoaders(container, cores, devices, context);
+      return;
+    }
     if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
     context.report({
       message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: the devices wait for the CPU to feed them`,
@@ -74,3 +85,22 @@ export default defineRule({
     });
   },
 });
+
+/** Each process of a trainer starts its own workers; PyTorch warns of more than the cores that it sees. */
+function reportLoaders(container: Container, cores: number, devices: number, context: PodSetContext): void {
+  const { workload, document, report } = context;
+  // Ray counts other workers, and one process may use several devices.
+  if (!hasRole(workload, 'training') || kindOf(workload).rayCluster !== undefined) return;
+  const loader = dataLoader(container);
+  if (loader === undefined || loader.workers < 4) return;
+  const launched = findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
+  const all = loader.workers * (launched ? devices : 1);
+  if (all < 6 * cores) return;
+  const { word, valueWord, written } = loader.flag;
+  const span = spanOfWords(document, [...container.command, ...container.args], [word, valueWord ?? word]);
+  if (span === undefined) return;
+  report({
+    message: `${shorten(written, 30)} ${loader.workers} starts ${all} processes that load data, but the CPU limit is ${plural(cores, 'core')}: they wait for the CPU, and the GPU for them`,
+    span,
+  });
+}
