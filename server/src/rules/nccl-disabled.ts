@@ -1,11 +1,14 @@
+import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
-import { wholeGpus } from '../evidence/launch.ts';
+import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
 import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * An environment variable disables NCCL's fast links between GPUs.
@@ -67,8 +70,10 @@ export default defineRule({
   topic: 'network',
   severity: 'info',
   container(container, context) {
+    if (isExempt(context.workload)) return;
+    reportCommands(container, context);
     const gpus = wholeGpus(container, context.podSet);
-    if (gpus === null || gpus < 2 || isExempt(context.workload)) return;
+    if (gpus === null || gpus < 2) return;
     for (const { name, value, at: item } of container.env) {
       const effect = effectOf(name, gpus, container, context.podSet);
       if (effect === undefined || value === undefined || value.value !== '1') continue;
@@ -80,6 +85,28 @@ export default defineRule({
     }
   },
 });
+
+/** Variables that a command sets for itself, or for the processes that it starts: `export`, `env`, `mpirun -x`. */
+function reportCommands(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  if (!lines.some(({ value }) => value.includes('_DISABLE'))) return;
+  // A launcher sets them for its workers.
+  const driven = kindOf(workload).launcher?.driven;
+  const workers = podSet.name === driven ? undefined : workload.podSets.find(({ name }) => name === driven);
+  const ranks = workers?.containers.find(({ accelerators }) => accelerators.length > 0);
+  const [user, users] = ranks === undefined || workers === undefined ? [container, podSet] : [ranks, workers];
+  const gpus = wholeGpus(user, users);
+  if (gpus === null || gpus < 2) return;
+  const { command, args, env } = processInput(container);
+  for (const { words, assignments } of allCommands(readCommandLine(command, args, env).statements)) {
+    for (const word of [...assignments, ...words]) {
+      const [name = '', value] = word.text.split('=');
+      const effect = value === '1' && !word.dynamic ? effectOf(name, gpus, user, users) : undefined;
+      const span = effect === undefined ? undefined : spanOfWords(document, lines, [word, word]);
+      if (span !== undefined) report({ message: `${name}=1 routes traffic ${effect}`, span });
+    }
+  }
+}
 
 function effectOf(name: string, gpus: number, container: Container, podSet: PodSet): string | undefined {
   if (name === 'NCCL_P2P_DISABLE')
