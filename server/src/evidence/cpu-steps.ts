@@ -106,6 +106,9 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
     );
     return { task: uploads ? 'uploads files' : downloads, by, maybe: false };
   }
+  if (viewers.has(name) || (name === 'mlflow' && /^(?:ui|server)$/.test(words[1] ?? '')))
+    return { task: 'shows results', by, maybe: false };
+  if (unpackers.has(name)) return { task: 'unpacks files', by, maybe: false };
   const other = otherTask(words, name);
   if (other !== undefined) return { task: other, by, maybe: false };
   const code = pythonCode(command);
@@ -142,6 +145,11 @@ function otherTask(words: readonly string[], name: string): string | undefined {
     return 'converts media on the CPU';
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
 }
+
+/** Web pages with the course of a training. */
+const viewers = wordSet('tensorboard visdom aim');
+
+const unpackers = wordSet('tar unzip unrar gunzip unzstd zstd 7z pigz');
 
 const clients = wordSet('locust k6 wrk hey oha ab guidellm genai-perf perf_analyzer inference-perf aiperf');
 
@@ -228,5 +236,6 @@ const auxiliary = wordSet(
   '',
   'echo printf test [ [[ mkdir ls rm mv cp ln cd chmod chown date',
   'set export md5sum sha256sum tar unzip gunzip touch cat find du df exit',
+  'wc sort uniq head grep sed awk',
   'true : pip pip3 apt-get apt apk sleep uv source . pwd env zcat gzip',
 );
