@@ -1,3 +1,4 @@
+import { isSlip } from '../catalog/spelling.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
@@ -78,6 +79,11 @@ export default defineRule({
     const holders = podSets.filter(requestsAccelerators);
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
+    for (const label of new Set(holders.flatMap(({ labels }) => labels.map(({ at }) => at))))
+      checkLabel(label, context);
+    // The object between a CronJob and its pods.
+    const jobs = entries(getIn(manifest.root, 'spec', 'jobTemplate', 'metadata', 'annotations'));
+    for (const annotation of jobs) checkObject(annotation, { ...workload, kind: 'jobTemplate' }, context);
     if (kindOf(workload).passesAnnotations !== false) return;
     for (const annotation of entries(getIn(manifest.root, 'metadata', 'annotations')))
       checkObject(annotation, workload, context);
@@ -87,15 +93,41 @@ export default defineRule({
 const annotationNames =
   /^(?:karpenter\.sh\/do-not-(?:disrupt|evict|consolidate)|cluster-autoscaler\.kubernetes\.io\/safe-to-evict)$/;
 
+/** A label of a pod with the name of the annotation. */
+function checkLabel(label: Cursor, { report }: WorkloadContext): void {
+  const key = keyOf(label);
+  if (isTemplated(label) || !annotationNames.test(key)) return;
+  report({
+    message: `${key} has no effect as a label: only the annotation of this name protects the pod`,
+    span: keySpanOf(label),
+  });
+}
+
 function annotationsOf({ annotations }: PodSet): readonly Cursor[] {
   return annotations
     .map(({ at: annotation }) => annotation)
-    .filter((annotation) => annotationNames.test(keyOf(annotation)));
+    .filter((annotation) => annotationNames.test(keyOf(annotation)) || misspelled(keyOf(annotation)) !== undefined);
 }
+
+/** The annotation whose name is one slip away. */
+function misspelled(key: string): string | undefined {
+  return current.find((name) => isSlip(key, name));
+}
+
+const current = ['karpenter.sh/do-not-disrupt', 'cluster-autoscaler.kubernetes.io/safe-to-evict'];
 
 function checkPod(annotation: Cursor, { document, report }: WorkloadContext): void {
   const key = keyOf(annotation);
   if (isTemplated(annotation)) return;
+  const meant = misspelled(key);
+  if (meant !== undefined) {
+    report({
+      message: `${key} is not an annotation that protects a pod; ${meant} is`,
+      span: keySpanOf(annotation),
+      fixes: () => [fix(`Rename to ${meant}`, 'unsafe', renameKey(document, annotation, meant))],
+    });
+    return;
+  }
   if (!/do-not-(?:evict|consolidate)$/.test(key)) return;
   report({
     message: `Karpenter 0.33 and later ignore ${key}: the pod is not protected; use karpenter.sh/do-not-disrupt`,
