@@ -6,10 +6,11 @@ import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
-import { mayMountMore } from '../evidence/volume-lifetime.ts';
+import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, useOf } from '../model/process-input.ts';
+import { lowerQuantity } from '../model/quantity.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
@@ -108,7 +109,17 @@ export default defineRule({
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
       return;
     if (mayMountMore(container) || (workload.partial && namesMount(workload, '/dev/shm'))) return;
-    if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
+    const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath));
+    if (mount !== undefined) {
+      const size = tinySize(volumeNamed(podSet, mount.name));
+      const launch = size && launchOfSeveral(container, gpus, podSet, workload);
+      if (size === undefined || launch === undefined) return;
+      context.report({
+        message: `A sizeLimit of ${asText(size) ?? ''} for /dev/shm is no more than the default of 64 MiB: the processes of ${launch} share it and can fail`,
+        span: spanOf(size),
+      });
+      return;
+    }
     const launch = launchOfSeveral(container, gpus, podSet, workload);
     const image = launch === undefined ? distributedImage(container) : undefined;
     if (launch === undefined && image === undefined) return;
@@ -128,6 +139,14 @@ export default defineRule({
     });
   },
 });
+
+/** The size of a volume in memory that has no more room than the directory has without it. */
+function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undefined {
+  const emptyDir = volume && getIn(volume.at, 'emptyDir');
+  const size = asText(getIn(emptyDir, 'medium')) === 'Memory' ? getIn(emptyDir, 'sizeLimit') : undefined;
+  const bytes = size === undefined || isTemplated(size) ? null : lowerQuantity(size).value;
+  return bytes !== null && bytes > 0 && bytes <= 64 * 1024 ** 2 ? size : undefined;
+}
 
 /** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
 function distributedImage(container: Container): string | undefined {
