@@ -28,6 +28,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * because it takes the format of the model. FP8 weights need 8.9 (L4, H100), or 8.0 since vLLM 0.6; T4 and V100 cannot read them.
  * vLLM's images do not run at all on GPUs before Volta (P100, P40, GTX 1080 Ti), whose compute capability is below 7.0. The pod keeps restarting
  * while it holds its GPU. Training in bfloat16 stops on older GPUs, or is slower than in float16 because newer versions of PyTorch emulate it.
+ * Transformer Engine trains in FP8 only from 8.9.
  * Each image of text-embeddings-inference is built for one compute capability, which its tag names.
  *
  * ```yaml invalid
@@ -78,6 +79,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [vllm-project/vllm#9990](https://github.com/vllm-project/vllm/issues/9990)
  * - [text-embeddings-inference: supported hardware](https://huggingface.co/docs/text-embeddings-inference/supported_models)
  * - [vLLM: requirements](https://docs.vllm.ai/en/v0.14.0/getting_started/installation/gpu/)
+ * - [Transformer Engine: FP8](https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html)
  * - [vLLM: supported hardware](https://docs.vllm.ai/en/v0.11.0/features/quantization/supported_hardware.html)
  */
 export default defineRule({
@@ -89,10 +91,8 @@ export default defineRule({
     const gpu = lines.some(({ at }) => isTemplated(at)) ? undefined : onlyGpu(context.podSet);
     if (gpu === undefined) return;
     if (reportOldGpu(container, gpu, context) || reportOtherBuild(container, gpu, context)) return;
-    if (gpu.capability < 8 && context.workload.role === 'training') {
-      reportTraining(container, gpu, context);
-      return;
-    }
+    if (context.workload.role === 'training' && gpu.capability < 8.9) reportTraining(container, gpu, context);
+    if (context.workload.role === 'training' && gpu.capability < 8) return;
     const flags = servedFlags(container);
     if (flags?.dtype !== undefined && bfloat16.test(flags.dtype.value)) {
       if (gpu.capability < 8) reportFlag(flags.dtype, gpu, lines, context);
@@ -120,24 +120,46 @@ export default defineRule({
 const bfloat16 = /^(?:bfloat16|bf16)$/i;
 
 /** Older versions of PyTorch and Transformers stop; newer ones compute bfloat16 with other instructions. */
-function reportTraining(container: Container, { gpu }: Capable, { document, report }: PodSetContext): void {
+function reportTraining(container: Container, { gpu, capability }: Capable, { document, report }: PodSetContext): void {
   const files = [...container.scripts, ...(container.settingsFiles ?? [])];
   const { settings } = readTrainerSettings(processInput(container), files);
   // Of several values, the last one counts.
   const last = new Map(settings.map((one) => [one.name.slice(one.name.lastIndexOf('.') + 1), one]));
-  const setting = [...last].find(([key, { value }]) =>
-    key === 'bf16' ? isOn(value?.toLowerCase()) : formatNames.has(key) && /^(?:bf16|bfloat16)/i.test(value ?? ''),
-  )?.[1];
-  if (setting === undefined || settings.some(({ name }) => name === 'use-cpu' || name === 'device')) return;
+  const found = trainingFormats.flatMap((format) => {
+    const of = (key: string, value = '') =>
+      format.switches.has(key)
+        ? isOn(value.toLowerCase())
+        : formatNames.has(key) && format.values.test(value.toLowerCase());
+    const setting = format.least <= capability ? undefined : [...last].find(([key, { value }]) => of(key, value))?.[1];
+    return setting === undefined ? [] : [{ setting, format }];
+  })[0];
+  const setting = found?.setting;
+  if (
+    found === undefined ||
+    setting === undefined ||
+    settings.some(({ name }) => name === 'use-cpu' || name === 'device')
+  )
+    return;
   const { flag, written, value } = setting;
   const lines = [...container.command, ...container.args];
   const span = flag && spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
   report({
     severity: 'warning',
-    message: `${shorten(written, 30)} ${shorten(value ?? '', 20)} needs compute capability 8.0, but the ${gpu.name} has ${gpu.computeCapability}: training stops, or is much slower than with fp16`,
+    message: `${shorten(written, 30)} ${shorten(value ?? '', 20)} needs compute capability ${found.format.least.toFixed(1)}, but the ${gpu.name} has ${gpu.computeCapability}: training stops${found.format.otherwise}`,
     span: span ?? requestSpan(container.accelerators, container),
   });
 }
+
+/** Formats of numbers with the compute capability from which training has them, the highest first. */
+const trainingFormats = [
+  { least: 8.9, switches: wordSet('fp8 fp8-format fp8-hybrid fp8-e4m3'), values: /^fp8|^float8/, otherwise: '' },
+  {
+    least: 8,
+    switches: wordSet('bf16'),
+    values: /^(?:bf16|bfloat16)/,
+    otherwise: ', or is much slower than with fp16',
+  },
+];
 
 const formatNames = wordSet('mixed-precision precision dtype torch-dtype training-dtype');
 
