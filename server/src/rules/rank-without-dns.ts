@@ -271,8 +271,9 @@ const lookups = wordSet('nslookup getent host dig ping nc wait-for-it.sh wait-fo
 
 const hostWords = wordSet('addr address host hosts master coordinator endpoint rdzv server servers leader ip');
 
+/** TensorFlow reads the addresses of all pods from one variable. */
 function isHostName(name: string): boolean {
-  return wordsOf(name).some((word) => hostWords.has(word));
+  return name === 'TF_CONFIG' || wordsOf(name).some((word) => hostWords.has(word));
 }
 
 /** The hostnames that start with an object's name in a value such as `train-0.workers.default.svc:29500`. */
