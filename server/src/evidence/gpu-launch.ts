@@ -1,4 +1,6 @@
+import { readFlags } from '../command/flags.ts';
 import { findLocalProcesses } from '../command/processes.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -38,4 +40,21 @@ function computesOnGpus(container: Container): boolean {
 export function runsOnCpu({ command, args }: Pick<Container, 'command' | 'args'>): boolean {
   const words = /(?:^|[\s=])(?:gloo|--cpu|--?no[-_]cuda|--?use[-_]cpu|cpu)(?:$|[\s=])|tokeni[sz]e|preprocess/;
   return [...command, ...args].some(({ value }) => words.test(value));
+}
+
+/** A flag that makes a program compute on a GPU: `--device cuda`. */
+export function cudaDevice(container: Container, document: YamlDocument): Omit<GpuLaunch, 'count'> | undefined {
+  const lines = [...container.command, ...container.args];
+  if (!lines.some(({ value }) => value.includes('cuda')) || runsOnCpu(container)) return undefined;
+  const { command, args, env } = processInput(container);
+  for (const { words } of allCommands(readCommandLine(command, args, env).statements)) {
+    const flag = readFlags(words).find(
+      ({ name, value, dynamic, isVariable }) =>
+        /(?:^|[.-])device$/.test(name) && !dynamic && !isVariable && /^cuda(?::\d{1,2})?$/.test(value ?? ''),
+    );
+    const last = flag?.valueWord;
+    const span = flag && last && spanOfWords(document, lines, [flag.word, last]);
+    if (flag && span) return { text: flag.word === last ? flag.word.text : `${flag.word.text} ${flag.value}`, span };
+  }
+  return undefined;
 }

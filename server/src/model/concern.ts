@@ -6,7 +6,7 @@ import { kindWords } from './kinds/index.ts';
  * images and claims.
  */
 const topics: readonly string[] = [
-  ...['gpu', 'nvidia', 'tpu', 'neuron', 'gaudi', 'habana', 'ascend', 'accelerator', 'mig-'],
+  ...['gpu', 'cuda', 'nvidia', 'tpu', 'neuron', 'gaudi', 'habana', 'ascend', 'accelerator', 'mig-'],
   // Objects around the pods, which need not name what they limit or protect.
   ...[
     'kind: LimitRange',

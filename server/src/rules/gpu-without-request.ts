@@ -2,7 +2,7 @@ import { amdVariable, isRocmImage, mayGetAmdGpus } from '../evidence/amd-use.ts'
 import { hasAllContainers } from '../evidence/chart-pods.ts';
 import { isSwitchedOff, mayRequest, namesDevices, withoutSwitchedOff } from '../evidence/device-words.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
-import { gpuLaunch } from '../evidence/gpu-launch.ts';
+import { cudaDevice, gpuLaunch } from '../evidence/gpu-launch.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import {
   cudaBuildOnCpu,
@@ -163,6 +163,15 @@ export default defineRule({
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isUnseen)) continue;
       if (program === undefined) {
         if (reportCudaBuild(container) || reportAmd(container) || reportOffload(container)) continue;
+        const device = container.type === 'init' || workload.partial ? undefined : cudaDevice(container, document);
+        if (device !== undefined) {
+          report({
+            message: `${shorten(device.text, 40)} needs a GPU, but ${nounOf(container, podSet)} requests none: it fails, or uses GPUs that belong to other pods`,
+            span: device.span,
+            fixes: () => [requestOne(container, document)],
+          });
+          return;
+        }
         if (!mayBringData) reportImage(container);
         continue;
       }
