@@ -93,13 +93,16 @@ function lowerWorkflow(spec: Cursor | undefined, object: KindInput): KindLowerin
   const limits = items(getIn(spec, 'templates')).map((template) => getIn(template, 'retryStrategy', 'limit'));
   return {
     podSets: onNodesOf(spec, object, podSets),
-    retries: retriesAt(
-      limits.find((limit) => limit !== undefined),
-      0,
-    ),
+    retries: retriesIn(limits.find((limit) => limit !== undefined)),
     scaling: null,
     partial: false,
   };
+}
+
+/** The limit is a number or a text with a number. */
+function retriesIn(limit: Cursor | undefined): KindLowering['retries'] {
+  const text = asText(limit) ?? '';
+  return /^\d{1,6}$/.test(text) && !isTemplated(limit) ? { limit: Number(text), at: limit } : retriesAt(limit, 0);
 }
 
 /**
