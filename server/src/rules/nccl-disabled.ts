@@ -1,13 +1,18 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { readFlags } from '../command/flags.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -72,6 +77,7 @@ export default defineRule({
   container(container, context) {
     if (isExempt(context.workload)) return;
     reportCommands(container, context);
+    reportBackend(container, context);
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus < 2) return;
     for (const { name, value, at: item } of container.env) {
@@ -85,6 +91,30 @@ export default defineRule({
     }
   },
 });
+
+/** Gloo has no way from one GPU to another but through the host's memory. */
+function reportBackend(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  const lines = [...container.command, ...container.args];
+  if (!hasRole(workload, 'training') || !lines.some(({ value }) => value.includes('gloo'))) return;
+  // An object with the name of the backend is an example of it.
+  if (wholeGpus(container, podSet) === null || container.type !== 'app' || /gloo/.test(workload.name ?? '')) return;
+  const { command, args, env } = processInput(container);
+  for (const { words } of allCommands(readCommandLine(command, args, env).statements)) {
+    const flag = readFlags(words).find(({ written, value }) => value === 'gloo' && isBackend(written));
+    const span = flag && spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+    if (flag === undefined || span === undefined) continue;
+    const message = `${shorten(flag.written, 30)} gloo sends gradients through the memory of the host: use nccl for ranks with GPUs`;
+    report({ message, span, oncePerFile: true });
+    return;
+  }
+}
+
+function isBackend(name: string): boolean {
+  const words = wordsOf(name);
+  return words.includes('backend') && words.every((word) => backendWords.has(word));
+}
+
+const backendWords = wordSet('backend dist distributed ddp process group pg torch comm communication');
 
 /** Variables that a command sets for itself, or for the processes that it starts: `export`, `env`, `mpirun -x`. */
 function reportCommands(container: Container, { workload, podSet, document, report }: PodSetContext): void {
