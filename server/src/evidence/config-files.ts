@@ -1,6 +1,6 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
-import { processInput } from '../model/process-input.ts';
+import { allCommands, baseName, type Word } from '../command/shell.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import type { Container, Volume } from '../model/workload.ts';
 import { type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
@@ -17,8 +17,7 @@ const tests = wordSet('[ [[ test find ls stat rm echo printf kubectl docker podm
 
 /** The files directly in a directory that the commands of a container name for certain. */
 export function filesNamedIn(container: Container, directory: string): readonly NamedFile[] {
-  const { command, args, env } = processInput(container);
-  const { statements, complete } = readCommandLine(command, args, env);
+  const { statements, complete } = commandLineOf(container);
   const commands = allCommands(statements);
   if (!complete || commands.some(({ words, after }) => after === '||' || tests.has(baseName(words[0]?.text ?? ''))))
     return [];

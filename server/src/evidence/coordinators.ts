@@ -1,9 +1,9 @@
 import { readFlags } from '../command/flags.ts';
 import { findMpiProcesses } from '../command/processes.ts';
-import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { baseName, type SimpleCommand } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 
 /** A pod or container that does not compute: its name and its task. */
@@ -74,6 +74,5 @@ function isEmptyRayHead(container: Container): boolean {
 }
 
 function commandsOf(container: Container): readonly SimpleCommand[] {
-  const { command, args, env } = processInput(container);
-  return allCommands(readCommandLine(command, args, env).statements).filter(({ words }) => words.length > 0);
+  return commandsIn(container).filter(({ words }) => words.length > 0);
 }

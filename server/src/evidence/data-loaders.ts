@@ -1,9 +1,8 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { namedSettings } from './settings-files.ts';
 
@@ -15,8 +14,7 @@ export interface DataLoader {
 
 /** The only number of data-loading processes that a container sets: `--num_workers 8`, `data.num_workers=8`, `--dataloader_num_workers=8`. */
 export function dataLoader(container: Container): DataLoader | undefined {
-  const { command, args, env } = processInput(container);
-  const onLine = allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) => readFlags(words));
+  const onLine = commandsIn(container).flatMap(({ words }) => readFlags(words));
   const inFiles = namedSettings(container).flatMap(({ flags }) => flags);
   const [only, ...others] = [...onLine, ...inFiles].filter((flag) => !flag.isVariable && countsLoaders(flag));
   if (only === undefined || only.dynamic || others.length > 0) return undefined;

@@ -1,8 +1,8 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
-import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { baseName, type Word } from '../command/shell.ts';
 import { once } from '../model/once.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 
 /** A flag that names several GPUs of the container by their numbers. */
@@ -21,8 +21,7 @@ export interface DeviceList {
 export const deviceLists = once((container: Container): readonly DeviceList[] => {
   const lines = [...container.command, ...container.args];
   if (!lines.some(({ value }) => /\d,\d/.test(value))) return [];
-  const { command, args, env } = processInput(container);
-  return allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) => {
+  return commandsIn(container).flatMap(({ words }) => {
     const isDeepSpeed = words.some(({ text }) => baseName(text) === 'deepspeed');
     return readFlags(words).flatMap((flag) => listIn(flag, isDeepSpeed) ?? []);
   });

@@ -1,7 +1,6 @@
 import { readFlags } from '../command/flags.ts';
 import { findLocalProcesses } from '../command/processes.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn, processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -25,7 +24,7 @@ export function gpuLaunch(container: Container, document: YamlDocument): GpuLaun
   if (only?.words === undefined || others.length > 0 || typeof only.count !== 'number' || only.count < 2)
     return undefined;
   if (!computesOnGpus(container) || runsOnCpu(container)) return undefined;
-  const span = spanOfWords(document, [...container.command, ...container.args], only.words);
+  const span = spanOfWords(document, container, only.words);
   return span && { text: shorten(only.text), span, count: only.count };
 }
 
@@ -46,8 +45,7 @@ export function runsOnCpu({ command, args }: Pick<Container, 'command' | 'args'>
 export function cudaDevice(container: Container, document: YamlDocument): Omit<GpuLaunch, 'count'> | undefined {
   const lines = [...container.command, ...container.args];
   if (!lines.some(({ value }) => value.includes('cuda')) || runsOnCpu(container)) return undefined;
-  const { command, args, env } = processInput(container);
-  for (const { words } of allCommands(readCommandLine(command, args, env).statements)) {
+  for (const { words } of commandsIn(container)) {
     const flag = readFlags(words).find(
       ({ name, value, dynamic, isVariable }) =>
         /(?:^|[.-])device$/.test(name) && !dynamic && !isVariable && /^cuda(?::\d{1,2})?$/.test(value ?? ''),

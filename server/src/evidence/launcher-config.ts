@@ -1,8 +1,8 @@
 import { readFlags } from '../command/flags.ts';
-import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { baseName, type Word } from '../command/shell.ts';
 import { settingsIn } from '../command/training-flags.ts';
 import { countIn } from '../model/count.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 
 /** The processes on one node that a file of settings makes accelerate start. */
@@ -17,8 +17,7 @@ export interface ConfiguredLaunch {
 export function configuredLaunch(container: Container): ConfiguredLaunch | undefined {
   const files = container.settingsFiles ?? [];
   if (files.length === 0) return undefined;
-  const { command, args, env } = processInput(container);
-  const launches = allCommands(readCommandLine(command, args, env).statements).filter(
+  const launches = commandsIn(container).filter(
     ({ words }) =>
       words.some(({ text }) => baseName(text) === 'accelerate') && words.some(({ text }) => text === 'launch'),
   );

@@ -4,9 +4,9 @@ import { type FlagName, meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { countsStepsToSave } from '../command/save-interval.ts';
-import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { allCommands, baseName, type Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { namedSettings } from './settings-files.ts';
 
@@ -49,8 +49,7 @@ export function resumeOff(container: Container): Flag | undefined {
 }
 
 function commandsOf(container: Container): readonly (readonly Word[])[] {
-  const { command, args, env } = processInput(container);
-  const line = readCommandLine(command, args, env);
+  const line = commandLineOf(container);
   return allCommands(line.statements).map(({ words }) => words);
 }
 

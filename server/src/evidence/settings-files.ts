@@ -1,9 +1,9 @@
 import { setsOtherThings } from '../command/checkpoint.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
-import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import type { Word } from '../command/shell.ts';
 import { settingsIn } from '../command/training-flags.ts';
 import { once } from '../model/once.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 
 /** A file of settings from a ConfigMap, with the word of the command line that names it. */
@@ -17,8 +17,7 @@ export interface NamedSettings {
 export const namedSettings = once((container: Container): readonly NamedSettings[] => {
   const files = new Map((container.settingsFiles ?? []).map((file) => [file.path, file]));
   if (files.size === 0) return [];
-  const { command, args, env } = processInput(container);
-  return allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) => {
+  return commandsIn(container).flatMap(({ words }) => {
     const flags = readFlags(words);
     const others = new Set(flags.filter((flag) => setsOtherThings(flag, words)).map(({ valueWord }) => valueWord));
     const overridden = new Set(flags.map(({ name }) => lastPart(name)));

@@ -1,8 +1,8 @@
 import { meaningOf } from '../command/flag-meaning.ts';
-import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import type { Word } from '../command/shell.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asNumber, getIn } from '../yaml/cursor.ts';
 import { isNodeCount, ownFlags } from './torchrun-nodes.ts';
@@ -46,8 +46,7 @@ interface WrittenRank {
 }
 
 function ranksOf(container: Container): readonly WrittenRank[] {
-  const { command, args, env } = processInput(container);
-  return allCommands(readCommandLine(command, args, env).statements).flatMap((launch) => {
+  return commandsIn(container).flatMap((launch) => {
     const flags = ownFlags(launch);
     const nodes = Number(flags.find(isNodeCount)?.value);
     return flags.flatMap((flag) => {

@@ -4,10 +4,10 @@ import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { findLocalProcesses, findNodeCounts } from '../command/processes.ts';
 import { recognizeProgram } from '../command/programs.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
+import { allCommands } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { mayUseOtherGpus } from './gpu-assignment.ts';
@@ -29,8 +29,7 @@ const splits: readonly FlagMeaning[] = ['tensor-split', 'pipeline-split', 'conte
  * with an error. Undefined if they fit, and if the number of processes is unknown.
  */
 export function misfitSplit(container: Container, podSet: PodSet, workload: Workload): TrainingSplit | undefined {
-  const { command, args, env } = processInput(container);
-  const line = readCommandLine(command, args, env);
+  const line = commandLineOf(container);
   if (!line.complete || mayRunMore(container) || mayUseOtherGpus(container) || runsOnCpu(container)) return undefined;
   const own = allCommands(line.statements).filter(
     (one) => recognizeProgram([one])?.use !== 'serving' && readFlags(one.words).some(isSplit),

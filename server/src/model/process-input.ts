@@ -1,5 +1,6 @@
 import type { ProcessInput } from '../command/processes.ts';
 import { containerUse } from '../command/programs.ts';
+import { allCommands, readCommandLine, type SimpleCommand } from '../command/shell.ts';
 import { type Cursor, getIn } from '../yaml/cursor.ts';
 import { once } from './once.ts';
 import type { Container } from './workload.ts';
@@ -12,6 +13,17 @@ export const processInput = once(
     env: configEnv.length === 0 ? env.map(ownVariable) : withConfig(env, configEnv),
   }),
 );
+
+/** The command line of a container, as far as its text is known. */
+export function commandLineOf(container: Container): ReturnType<typeof readCommandLine> {
+  const { command, args, env } = processInput(container);
+  return readCommandLine(command, args, env);
+}
+
+/** All commands of a container's command line. */
+export function commandsIn(container: Container): readonly SimpleCommand[] {
+  return allCommands(commandLineOf(container).statements);
+}
 
 type Variables = ProcessInput['env'];
 

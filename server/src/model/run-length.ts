@@ -1,11 +1,10 @@
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
 import { asBoolean, asText, type Cursor, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { countIn, plus } from './count.ts';
 import { runsPerMonth } from './cron.ts';
 import { kindOf } from './kinds/index.ts';
-import { processInput } from './process-input.ts';
+import { commandsIn } from './process-input.ts';
 import type { Workload } from './workload.ts';
 
 /** How long one run of a workload takes, as far as its object or the config says. */
@@ -90,8 +89,7 @@ function stepsOf({ podSets }: Workload): number | null {
   const found = new Set<number | null>();
   for (const { containers } of podSets) {
     for (const container of containers) {
-      const { command, args, env } = processInput(container);
-      for (const { words } of allCommands(readCommandLine(command, args, env).statements))
+      for (const { words } of commandsIn(container))
         for (const flag of readFlags(words))
           if (meaningOf(flag, 'total-steps') !== undefined) found.add(flag.dynamic ? null : countIn(flag.value));
     }

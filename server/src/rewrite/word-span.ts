@@ -3,15 +3,21 @@ import { asText, type Cursor, items, type Located, spanOf } from '../yaml/cursor
 import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 
+/** The items of a command line, or the container that has them. */
+type CommandLine =
+  | readonly Located<string>[]
+  | { readonly command: readonly Located<string>[]; readonly args: readonly Located<string>[] };
+
 /**
  * The span from the first to the last of some words of a command line. Words that are list items span whole items, words of a script
  * the characters in its text.
  */
 export function spanOfWords(
   document: YamlDocument,
-  lines: readonly Located<string>[],
+  container: CommandLine,
   [first, last]: readonly [Word, Word],
 ): Span | undefined {
+  const lines = 'command' in container ? [...container.command, ...container.args] : container;
   const from = lines[first.item];
   const to = lines[last.item];
   if (from === undefined || to === undefined) return undefined;

@@ -113,7 +113,7 @@ function indivisible({ heads, kvHeads, latent }: ModelShape, { engine }: ServedM
 
 function placeOf(container: Container, { document }: PodSetContext) {
   const words = findSharding(processInput(container))?.words;
-  const span = words && spanOfWords(document, [...container.command, ...container.args], words);
+  const span = words && spanOfWords(document, container, words);
   if (words === undefined || span === undefined)
     return { span: requestSpan(container.accelerators, container), flag: undefined };
   const [first, last] = words;

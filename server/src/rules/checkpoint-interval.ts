@@ -107,7 +107,7 @@ export default defineRule({
     const usual = onSpot ? context.option('spotMinutes') * 60 : context.option('hours') * 3600;
     const longest = best === null ? usual : timesBest * best.seconds;
     if (seconds === null || seconds <= longest) return;
-    const span = spanOfWords(context.document, [...container.command, ...container.args], [word, word]);
+    const span = spanOfWords(context.document, container, [word, word]);
     if (span === undefined) return;
     // checkpoint-never reports the same flag.
     const never = container.type === 'app' ? neverSaves(container)?.word : undefined;

@@ -76,7 +76,7 @@ export default defineRule({
     if (!usesAccelerators(container, context.podSet)) return;
     const cause = neverSaves(container);
     if (cause === undefined) return;
-    const span = spanOfWords(context.document, [...container.command, ...container.args], [cause.word, cause.word]);
+    const span = spanOfWords(context.document, container, [cause.word, cause.word]);
     if (span === undefined) return;
     const restarts = workload.retries !== null && workload.retries.limit > 0;
     context.report({

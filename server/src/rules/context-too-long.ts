@@ -3,7 +3,6 @@ import { imageParts } from '../catalog/images.ts';
 import { meaningOf } from '../command/flag-meaning.ts';
 import { readFlags } from '../command/flags.ts';
 import { tokens } from '../command/model-server.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
 import { formatNumber } from '../cost/money.ts';
 import { mayBeRendered } from '../evidence/chart-pods.ts';
 import { processInput } from '../evidence/launch.ts';
@@ -12,6 +11,7 @@ import { hasRun } from '../evidence/run-status.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { once } from '../model/once.ts';
 import { lowerCount } from '../model/pod.ts';
+import { commandsIn } from '../model/process-input.ts';
 import { type ServedModel, servedModel } from '../model/served-model.ts';
 import type { Container, Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -163,8 +163,7 @@ function onlyWarns({ engine }: ServedModel, { image }: Container): boolean {
 /** The flag with the length; the request for devices if a field of the workload has it. Undefined if something else sets the length. */
 function placeOf(container: Container, { engine, context }: ServedModel, { document }: PodSetContext) {
   const lines = [...container.command, ...container.args];
-  const { command, args, env } = processInput(container);
-  const flags = allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) =>
+  const flags = commandsIn(container).flatMap(({ words }) =>
     readFlags(words).filter((flag) => meaningOf(flag, 'context-length', engine) !== undefined),
   );
   const flag = flags.at(-1);

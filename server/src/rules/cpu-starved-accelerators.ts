@@ -97,7 +97,7 @@ function reportLoaders(container: Container, cores: number, devices: number, con
   const all = loader.workers * (launched ? devices : 1);
   if (all < 6 * cores) return;
   const { word, valueWord, written } = loader.flag;
-  const span = spanOfWords(document, [...container.command, ...container.args], [word, valueWord ?? word]);
+  const span = spanOfWords(document, container, [word, valueWord ?? word]);
   if (span === undefined) return;
   report({
     message: `${shorten(written, 30)} ${loader.workers} starts ${all} processes that load data, but the CPU limit is ${plural(cores, 'core')}: they wait for the CPU, and the GPU for them`,

@@ -1,4 +1,4 @@
-import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { allCommands, baseName, type Word } from '../command/shell.ts';
 import { type DeviceList, deviceLists } from '../evidence/device-lists.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
@@ -6,7 +6,7 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import { isHarmless } from '../evidence/sole-server.ts';
 import { placesAt } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -127,8 +127,7 @@ function reportCommands(container: Container, { workload, podSet, document, repo
   const count = wholeGpus(container, podSet) ?? (container.accelerators.some(isRequested) ? 1 : 0);
   if (!count || isExempt(workload) || lines.some(({ at }) => isTemplated(at))) return;
   const seesOthers = wholeGpus(container, podSet) === null || mayUseOtherGpus(container);
-  const { command, args, env } = processInput(container);
-  const { statements, complete } = readCommandLine(command, args, env);
+  const { statements, complete } = commandLineOf(container);
   const commands = allCommands(statements);
   const isOnly = complete && commands.filter((one) => !isHarmless(one)).length === 1;
   for (const { words, assignments } of commands) {

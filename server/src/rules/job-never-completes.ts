@@ -8,7 +8,7 @@ import { programWords } from '../command/wrappers.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
@@ -176,8 +176,7 @@ function isEndless(container: Container): boolean {
 
 /** The end of a command that prints a file as it grows: `tail -F /logs/train.log`. */
 function follower(container: Container): readonly [Word, Word] | undefined {
-  const { command, args, env } = processInput(container);
-  const last = readCommandLine(command, args, env).statements.at(-1);
+  const last = commandLineOf(container).statements.at(-1);
   const words = last?.kind === 'command' ? last.words : [];
   const [first, end] = [words[0], words.at(-1)];
   const isTail =

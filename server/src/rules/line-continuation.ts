@@ -1,6 +1,6 @@
-import { allCommands, baseName, readCommandLine, type SimpleCommand } from '../command/shell.ts';
+import { allCommands, baseName, type SimpleCommand } from '../command/shell.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -75,8 +75,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (!namesAccelerators(podSet) || !lines.some(({ value }) => /\n\s*--?[a-zA-Z]/.test(value))) return;
     if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
-    const { command, args, env } = processInput(container);
-    const { statements, script, complete } = readCommandLine(command, args, env);
+    const { statements, script, complete } = commandLineOf(container);
     if (!script || !complete) return;
     let before: SimpleCommand | undefined;
     for (const one of allCommands(statements)) {

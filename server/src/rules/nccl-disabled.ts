@@ -1,12 +1,12 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
-import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -98,8 +98,7 @@ function reportBackend(container: Container, { workload, podSet, document, repor
   if (!hasRole(workload, 'training') || !lines.some(({ value }) => value.includes('gloo'))) return;
   // An object with the name of the backend is an example of it.
   if (wholeGpus(container, podSet) === null || container.type !== 'app' || /gloo/.test(workload.name ?? '')) return;
-  const { command, args, env } = processInput(container);
-  for (const { words } of allCommands(readCommandLine(command, args, env).statements)) {
+  for (const { words } of commandsIn(container)) {
     const flag = readFlags(words).find(({ written, value }) => value === 'gloo' && isBackend(written));
     const span = flag && spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
     if (flag === undefined || span === undefined) continue;
@@ -127,8 +126,7 @@ function reportCommands(container: Container, { workload, podSet, document, repo
   const [user, users] = ranks === undefined || workers === undefined ? [container, podSet] : [ranks, workers];
   const gpus = wholeGpus(user, users);
   if (gpus === null || gpus < 2) return;
-  const { command, args, env } = processInput(container);
-  for (const { words, assignments } of allCommands(readCommandLine(command, args, env).statements)) {
+  for (const { words, assignments } of commandsIn(container)) {
     for (const word of [...assignments, ...words]) {
       const [name = '', value] = word.text.split('=');
       const effect = value === '1' && !word.dynamic ? effectOf(name, gpus, user, users) : undefined;

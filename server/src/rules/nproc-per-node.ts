@@ -2,13 +2,14 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { isOneRank, pythonCode } from '../command/inline-python.ts';
 import { findLocalProcesses } from '../command/processes.ts';
-import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { allCommands, baseName, type Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { configuredLaunch } from '../evidence/launcher-config.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -139,7 +140,7 @@ function inCommand(container: Container, { document }: PodSetContext, settings: 
     const env = container.env.find(({ name }) => only.text.startsWith(`${name}=`));
     return env?.value && { count: only.count, text: only.text, span: spanOf(env.value.at), value: undefined };
   }
-  const span = spanOfWords(document, [...container.command, ...container.args], only.words);
+  const span = spanOfWords(document, container, only.words);
   return span && { count: only.count, text: only.text, span, value: undefined, words: only.words };
 }
 
@@ -172,21 +173,20 @@ function inScript(container: Container): Launch | undefined {
 /** The file of settings of a launcher. The finding is where the command names it. */
 function inConfig(container: Container, { document }: PodSetContext): Launch | undefined {
   const launch = configuredLaunch(container);
-  const span = launch && spanOfWords(document, [...container.command, ...container.args], launch.words);
+  const span = launch && spanOfWords(document, container, launch.words);
   return launch && span && { count: launch.count, text: launch.text, span, value: undefined };
 }
 
 /** Code on the command line that joins the group of processes by itself: without a launcher, it is one process. */
 function inPython(container: Container, { document }: PodSetContext): Launch | undefined {
-  const { command, args, env } = processInput(container);
-  const { statements, complete } = readCommandLine(command, args, env);
+  const { statements, complete } = commandLineOf(container);
   const [only, ...others] = allCommands(statements);
   const [first, ...rest] = only?.words ?? [];
   const code = only && pythonCode(only);
   // The program of an image may launch what its arguments name.
   const isWhole = complete && others.length === 0 && container.command.length > 0;
   if (first === undefined || code === undefined || !isWhole) return undefined;
-  const span = spanOfWords(document, [...container.command, ...container.args], [first, first]);
+  const span = spanOfWords(document, container, [first, first]);
   if (span === undefined || !isOneRank(code)) return undefined;
   const text = [first, rest[0]].map((word) => baseName(word?.text ?? '')).join(' ');
   return { count: 1, text: `${text} is one process and`, span, value: undefined };
@@ -204,8 +204,7 @@ function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Work
 
 /** What a test of NCCL without mpirun uses: one process with the threads of `-t`, each with the GPUs of `-g`; both are 1 by default. */
 function inBenchmark(container: Container, { document }: PodSetContext): Launch | undefined {
-  const { command, args, env } = processInput(container);
-  const { statements, complete } = readCommandLine(command, args, env);
+  const { statements, complete } = commandLineOf(container);
   const programs = allCommands(statements).filter(({ words }) => words.some(({ text }) => isTest(baseName(text))));
   const [only, ...others] = programs;
   const [first, ...rest] = only?.words ?? [];
@@ -221,7 +220,7 @@ function inBenchmark(container: Container, { document }: PodSetContext): Launch 
   const count = [threads, gpus].reduce((product, flag) => product * (flag === undefined ? 1 : numberOf(flag)), 1);
   const word = gpus?.word ?? first;
   const words = [word, gpus?.valueWord ?? word] as const;
-  const span = spanOfWords(document, [...container.command, ...container.args], words);
+  const span = spanOfWords(document, container, words);
   const text = `${baseName(first.text)}${gpus === undefined ? '' : ` -g ${gpus.value ?? ''}`}`;
   const verb = `needs ${plural(count, 'GPU')}`;
   return span && count > 0 ? { count, text, span, value: undefined, verb } : undefined;

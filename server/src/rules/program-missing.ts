@@ -1,10 +1,10 @@
 import { isBareImage, lackingPrograms } from '../catalog/image-programs.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { allCommands, baseName, readCommandLine, type Statement, type Word } from '../command/shell.ts';
+import { allCommands, baseName, type Statement, type Word } from '../command/shell.ts';
 import { missingScript } from '../evidence/missing-script.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
@@ -97,8 +97,7 @@ export default defineRule({
         say(first.value, starts, spanOf(first.at), 'error');
         return true;
       }
-      const { command, args, env } = processInput(one);
-      const found = firstMissing(readCommandLine(command, args, env).statements, isIn);
+      const found = firstMissing(commandLineOf(one).statements, isIn);
       if (found === undefined) return false;
       const span = spanOfWords(document, lines, [found.word, found.word]) ?? spanOf(first?.at ?? one.at);
       const isProbe = exec !== undefined && exec.parent?.step !== 'postStart';
@@ -110,7 +109,7 @@ export default defineRule({
     function checkScript(): void {
       const script = missingScript(container, podSet, workload);
       if (script === undefined) return;
-      const span = spanOfWords(document, [...container.command, ...container.args], [script, script]) ?? spanOf(at);
+      const span = spanOfWords(document, container, [script, script]) ?? spanOf(at);
       say(script.text, 'no volume brings it, and the container exits', span, 'warning');
     }
 
@@ -118,8 +117,7 @@ export default defineRule({
     function mayBringMore(one: Container): boolean {
       const started = getIn(one.at, 'lifecycle', 'postStart', 'exec');
       return [one, ...(started === undefined ? [] : [lowerContainer(started, 'app')])].some((part) => {
-        const { command, args, env } = processInput(part);
-        return allCommands(readCommandLine(command, args, env).statements).some(({ words }) => {
+        return commandsIn(part).some(({ words }) => {
           const [program, ...operands] = words[0]?.text === 'exec' ? words.slice(1) : words;
           return program !== undefined && !isIn(program.text) && mayBring(program, operands);
         });

@@ -154,7 +154,7 @@ function checkTasks(container: Container, context: PodSetContext): boolean {
   const { document, podSet, workload, report } = context;
   if (kindOf(workload).tasks !== true || container.type !== 'app' || container.accelerators.length === 0) return false;
   const repeated = repeatedRank(container, podSet, workload);
-  const span = repeated && spanOfWords(document, [...container.command, ...container.args], repeated.words);
+  const span = repeated && spanOfWords(document, container, repeated.words);
   if (repeated !== undefined && span !== undefined) {
     report({
       severity: 'error',
@@ -179,7 +179,7 @@ function checkAlone(
 ): void {
   if (podSet.accelerators.length === 0) return;
   const words = launchAlone(processInput(container));
-  const span = words && spanOfWords(document, [...container.command, ...container.args], words);
+  const span = words && spanOfWords(document, container, words);
   if (span === undefined) return;
   report({
     message: `torchrun without --nnodes trains alone on each of the ${nodes} ${what}: all of them do the same work`,
@@ -236,7 +236,7 @@ function localMaster(container: Container, { document }: PodSetContext): Rank | 
     if (!flags.some((flag) => isNodeCount(flag) && Number(flag.value) > 1)) continue;
     const flag = flags.find(({ name, value }) => /^(?:master|main|rdzv)/.test(name) && isLocal.test(value ?? ''));
     const last = flag?.valueWord ?? flag?.word;
-    const span = flag && last && spanOfWords(document, [...container.command, ...container.args], [flag.word, last]);
+    const span = flag && last && spanOfWords(document, container, [flag.word, last]);
     if (span !== undefined) return { text: `--${flag?.written ?? ''} ${flag?.value ?? ''}`, span };
   }
   return undefined;

@@ -1,16 +1,9 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import {
-  allCommands,
-  baseName,
-  readCommandLine,
-  type SimpleCommand,
-  type Statement,
-  type Word,
-} from '../command/shell.ts';
+import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
@@ -243,8 +236,7 @@ function commandsOf(container: Container): readonly SimpleCommand[] {
 }
 
 function statementsOf(container: Container): readonly Statement[] {
-  const { command, args, env } = processInput(container);
-  return readCommandLine(command, args, env).statements;
+  return commandLineOf(container).statements;
 }
 
 /** The words, or the first item of the command line. */

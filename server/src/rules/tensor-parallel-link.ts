@@ -73,7 +73,7 @@ export default defineRule({
     const found = slowLink(container, podSet, isGroupKind(workload));
     if (found === undefined || firstWith(workload).get(found.problem) !== container) return;
     const { words, text, problem } = found;
-    const span = spanOfWords(document, [...container.command, ...container.args], words);
+    const span = spanOfWords(document, container, words);
     if (span !== undefined) report({ message: `${shorten(text, 40)} ${problem}`, span });
   },
 });

@@ -1,7 +1,6 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { readFlags } from '../command/flags.ts';
 import { findSharding, type Sharding } from '../command/parallelism.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
@@ -12,6 +11,7 @@ import { misfitSplit } from '../evidence/training-splits.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
+import { commandsIn } from '../model/process-input.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -191,10 +191,7 @@ function startsAllNodes({ kind, podSets, manifest }: Workload): boolean {
     nodes !== null &&
     servers.length > 0 &&
     servers.every((server) => {
-      const { command, args, env } = processInput(server);
-      const flags = allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) =>
-        readFlags(words),
-      );
+      const flags = commandsIn(server).flatMap(({ words }) => readFlags(words));
       return flags.some((flag) => isNodeCount(flag) && flag.value === String(nodes));
     })
   );

@@ -1,10 +1,10 @@
 import { saysSomething } from '../command/hidden-failure.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
-import { baseName, readCommandLine, type Statement } from '../command/shell.ts';
+import { baseName, type Statement } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandLineOf } from '../model/process-input.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -70,8 +70,7 @@ export default defineRule({
     if (container.type !== 'app' || !requestsAccelerators(podSet) || !isListedContainer(container.at)) return;
     if (!lines.some(({ value }) => /&\s*(?:$|[^&>\s])/.test(value))) return;
     if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
-    const { command, args, env } = processInput(container);
-    const { statements, script, complete } = readCommandLine(command, args, env);
+    const { statements, script, complete } = commandLineOf(container);
     const at = statements.map((one) => saysSomething(one)).lastIndexOf(false);
     const last = statements[at];
     if (!script || !complete || last?.kind !== 'command' || !last.background) return;
