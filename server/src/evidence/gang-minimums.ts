@@ -11,16 +11,14 @@ export interface GangMinimum {
 }
 
 /**
- * The minimum that an operator passes to its group of pods (`schedulingPolicy.minAvailable`), and those in labels and annotations of the pods:
+ * The minimum that an operator passes to its group of pods (`schedulingPolicy.minAvailable`), and that of Volcano's annotation:
  * https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/job-scheduling/
- * https://github.com/kubernetes-sigs/scheduler-plugins/tree/v0.19.9/pkg/coscheduling
  */
 export function unreachableMinimums(workload: Workload): readonly GangMinimum[] {
   const { manifest, partial, podSets } = workload;
   const policy = getIn(manifest.root, 'spec', 'runPolicy', 'schedulingPolicy');
-  const marks = podSets.flatMap(({ labels, annotations }) => [...labels, ...annotations].map(({ at }) => at));
-  const isOwn = marks.some((at) => keyOf(at) === groupName && asText(at) === workload.name);
-  const mark = marks.find((at) => keyOf(at) === ofOwner || (isOwn && keyOf(at) === ofGroup));
+  const marks = [...manifest.annotations, ...podSets.flatMap(({ annotations }) => annotations)].map(({ at }) => at);
+  const mark = marks.find((at) => keyOf(at) === ofOwner);
   const written = [getIn(policy, 'minAvailable'), mark].filter((at) => at !== undefined);
   // Groups and elastic jobs have several sizes, and other objects can add pods to a group.
   if (written.length === 0 || partial || isGroupKind(workload) || hasOtherSizes(workload)) return [];
@@ -34,9 +32,6 @@ export function unreachableMinimums(workload: Workload): readonly GangMinimum[] 
 
 /** Volcano makes one group of the pods of an owner. */
 const ofOwner = 'scheduling.volcano.sh/group-min-member';
-/** Coscheduling makes one of all pods with the same name of a group. */
-const ofGroup = 'pod-group.scheduling.sigs.k8s.io/min-available';
-const groupName = 'pod-group.scheduling.sigs.k8s.io/name';
 
 function hasOtherSizes(workload: Workload): boolean {
   return kindOf(workload).elasticPolicy?.(workload.manifest.root) !== undefined || workload.byShape;

@@ -3,7 +3,6 @@ import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { findLocalProcesses, findNodeCounts } from '../command/processes.ts';
-import { recognizeProgram } from '../command/programs.ts';
 import { allCommands } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
@@ -15,9 +14,9 @@ import { runsOnCpu } from './gpu-launch.ts';
 import { mayHaveVariables, mayRunMore, wholeGpus } from './launch.ts';
 import { namedSettings } from './settings-files.ts';
 
-/** Sizes by which training divides one model: each copy of it takes that many processes. */
+/** A size by which training divides its model, but that its job cannot have. */
 export interface TrainingSplit {
-  readonly flags: readonly Flag[];
+  readonly flag: Flag;
   /** What is wrong, for a message. */
   readonly problem: string;
 }
@@ -25,43 +24,35 @@ export interface TrainingSplit {
 const splits: readonly FlagMeaning[] = ['tensor-split', 'pipeline-split', 'context-split'];
 
 /**
- * The sizes of a trainer that its job cannot have: the processes are not a multiple of their product. Megatron, NeMo, torchtitan and verl stop
- * with an error. Undefined if they fit, and if the number of processes is unknown.
+ * The sizes of a trainer whose processes are not a multiple of their product. Megatron, NeMo, torchtitan and verl stop with an error. Undefined if
+ * they fit, and if the number of processes is unknown.
  */
 export function misfitSplit(container: Container, podSet: PodSet, workload: Workload): TrainingSplit | undefined {
-  const line = commandLineOf(container);
-  if (!line.complete || mayRunMore(container) || mayUseOtherGpus(container) || runsOnCpu(container)) return undefined;
-  const own = allCommands(line.statements).filter(
-    (one) => recognizeProgram([one])?.use !== 'serving' && readFlags(one.words).some(isSplit),
-  );
-  const fromFiles = namedSettings(container).filter(({ flags }) => flags.some(isSplit));
+  const { statements, complete } = commandLineOf(container);
+  const runs = [
+    ...allCommands(statements).map(({ words }) => readFlags(words)),
+    ...namedSettings(container).map(({ flags }) => flags),
+  ].filter((flags) => flags.some(isSplit));
   // Several programs, or a program and a file, may be different runs.
-  const [only, ...others] = [...own.map(({ words }) => readFlags(words)), ...fromFiles.map(({ flags }) => flags)];
-  if (only === undefined || others.length > 0) return undefined;
+  const [flags, ...others] = runs;
+  if (flags === undefined || others.length > 0 || !complete || mayRunMore(container)) return undefined;
+  if (mayUseOtherGpus(container) || runsOnCpu(container)) return undefined;
   const processes = processesOf(container, podSet, workload);
-  if (processes === null) return undefined;
+  if (processes === undefined) return undefined;
+  const { most, exact } = processes;
   // `actor.tensor_model_parallel_size` and `rollout.tensor_model_parallel_size` divide two models.
-  const models = new Map<string, Flag[]>();
-  for (const flag of only.filter(isSplit)) {
-    const model = flag.name.slice(0, flag.name.lastIndexOf('.') + 1);
-    models.set(model, [...(models.get(model) ?? []), flag]);
-  }
-  for (const flags of models.values()) {
-    const last = splits.flatMap((means) => flags.filter((flag) => meaningOf(flag, means) !== undefined).at(-1) ?? []);
-    const sizes = last.map((flag) => (flag.dynamic ? null : (countIn(flag.value) ?? null)));
-    if (sizes.some((size) => size === null || size < 1)) continue;
-    const size = sizes.reduce<number>((product, one) => product * (one ?? 1), 1);
-    const counted = last.filter((_, index) => (sizes[index] ?? 1) > 1);
-    const { most, exact } = processes;
-    const all = `${most} ${most === 1 ? 'process' : 'processes'}`;
-    const names = counted.map(nameOf).join(' × ');
-    if (size > most) return { flags: counted, problem: `${names} needs ${size} processes, but the job has ${most}` };
+  const modelOf = ({ name }: Flag) => name.slice(0, name.lastIndexOf('.') + 1);
+  for (const model of new Set(flags.filter(isSplit).map(modelOf))) {
+    const last = splits.flatMap((means) => flags.filter((one) => modelOf(one) === model && is(one, means)).slice(-1));
+    const size = last.reduce((product, flag) => product * sizeOf(flag), 1);
+    const [first = last[0], ...more] = last.filter((flag) => sizeOf(flag) > 1);
+    if (first === undefined || Number.isNaN(size)) continue;
+    const names = [first, ...more].map(nameOf).join(' × ');
+    if (size > most) return { flag: first, problem: `${names} needs ${size} processes, but the job has ${most}` };
     if (!exact) continue;
     if (most % size !== 0)
-      return { flags: counted, problem: `${names} is ${size}, which does not divide the job's ${all}` };
-    const batch = last.some(({ written }) => wordsOf(written).includes('model'))
-      ? misfitBatch(only, most / size)
-      : undefined;
+      return { flag: first, problem: `${names} is ${size}, which does not divide the job's ${most} processes` };
+    const batch = wordsOf(first.written).includes('model') ? misfitBatch(flags, most / size) : undefined;
     if (batch !== undefined) return batch;
   }
   return undefined;
@@ -69,52 +60,51 @@ export function misfitSplit(container: Container, podSet: PodSet, workload: Work
 
 /** Megatron's batch over all processes, which each copy of the model takes in equal parts. */
 function misfitBatch(flags: readonly Flag[], copies: number): TrainingSplit | undefined {
-  const [all, ...otherTotals] = flags.filter((flag) => meaningOf(flag, 'global-batch') !== undefined);
-  const [micro, ...others] = flags.filter(
-    (flag) => meaningOf(flag, 'device-batch') !== undefined && wordsOf(flag.written).includes('micro'),
-  );
-  if (all === undefined || micro === undefined || otherTotals.length + others.length > 0) return undefined;
-  const [total, part] = [all, micro].map((flag) => (flag.dynamic ? null : (countIn(flag.value) ?? null)));
-  if (total == null || part == null || part === 0 || total % (part * copies) === 0) return undefined;
-  const problem = `${nameOf(all)} ${total} is not a multiple of ${nameOf(micro)} ${part} × ${copies} ${copies === 1 ? 'copy' : 'copies'} of the model`;
-  return { flags: [all], problem };
+  const [flag, micro, ...others] = [
+    ...flags.filter((one) => is(one, 'global-batch')),
+    ...flags.filter((one) => is(one, 'device-batch') && wordsOf(one.written).includes('micro')),
+  ];
+  if (flag === undefined || micro === undefined || others.length > 0) return undefined;
+  const [total, part] = [sizeOf(flag), sizeOf(micro)];
+  if (!(total % (part * copies) > 0)) return undefined;
+  const problem = `${nameOf(flag)} ${total} is not a multiple of ${nameOf(micro)} ${part} × ${copies} copies of the model`;
+  return { flag, problem };
+}
+
+function is(flag: Flag, means: FlagMeaning): boolean {
+  return meaningOf(flag, means) !== undefined;
+}
+
+function isSplit(flag: Flag): boolean {
+  return splits.some((means) => is(flag, means));
+}
+
+/** Not a number if it is unknown, or not a size. */
+function sizeOf({ value, dynamic }: Flag): number {
+  return (dynamic ? undefined : countIn(value)) || Number.NaN;
 }
 
 function nameOf({ written }: Flag): string {
   return shorten(written.slice(written.lastIndexOf('.') + 1), 32);
 }
 
-function isSplit(flag: Flag): boolean {
-  return splits.some((means) => meaningOf(flag, means) !== undefined);
-}
-
 /** All processes of a training job, one per GPU; `exact` if they are certainly one group. */
 function processesOf(container: Container, podSet: PodSet, workload: Workload) {
   const gpus = wholeGpus(container, podSet);
-  if (gpus === null || gpus === 0 || mayHaveVariables(container) || kindOf(workload).rayCluster !== undefined)
-    return null;
+  if (!gpus || mayHaveVariables(container) || kindOf(workload).rayCluster !== undefined) return undefined;
   const input = processInput(container);
   const [launch, ...launches] = findLocalProcesses(input).filter(({ kind }) => kind === 'launch');
   const local = launch === undefined || launch.count === 'all' ? gpus : launch.count;
   // nproc-per-node reports a launch of more processes than GPUs.
-  if (local === null || local > gpus || launches.length > 0) return null;
+  if (local === null || local > gpus || launches.length > 0) return undefined;
   const [nodes, ...more] = findNodeCounts(input);
-  if (more.length > 0 || (nodes !== undefined && typeof nodes.count !== 'number')) return null;
-  if (typeof nodes?.count === 'number') return { most: nodes.count * local, exact: true };
-  const { podSets } = workload;
-  const trainers = podSets.filter(({ accelerators }) => accelerators.length > 0);
-  const pods = trainers.reduce<number | null>(
-    (sum, { pods: { max } }) => (sum === null || max === null ? null : sum + max),
-    0,
-  );
+  if (more.length > 0) return undefined;
+  if (nodes !== undefined)
+    return typeof nodes.count === 'number' ? { most: nodes.count * local, exact: true } : undefined;
+  const trainers = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
+  const pods = trainers.reduce((sum, one) => sum + (one.pods.max ?? Number.NaN), 0);
   // Roles may have other devices, and each replica of a group its own job.
-  const isAlike = trainers.every(({ containers }) => containers.every((one) => isLike(one, container)));
-  if (pods === null || pods === 0 || !isAlike || isGroupKind(workload)) return null;
+  const isAlike = trainers.every(({ accelerators: [only] }) => only?.perPod === gpus);
+  if (!(pods > 0) || !isAlike || isGroupKind(workload)) return undefined;
   return { most: pods * local, exact: pods === 1 || (kindOf(workload).gang === 'object' && launch !== undefined) };
-}
-
-/** Whether a container has no devices, or as many as another. */
-function isLike({ accelerators }: Container, other: Container): boolean {
-  const count = accelerators[0]?.count;
-  return accelerators.length === 0 || count === other.accelerators[0]?.count;
 }

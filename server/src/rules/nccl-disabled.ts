@@ -77,7 +77,6 @@ export default defineRule({
   container(container, context) {
     if (isExempt(context.workload)) return;
     reportCommands(container, context);
-    reportBackend(container, context);
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus < 2) return;
     for (const { name, value, at: item } of container.env) {
@@ -92,19 +91,35 @@ export default defineRule({
   },
 });
 
-/** Gloo has no way from one GPU to another but through the host's memory. */
-function reportBackend(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+/** What a command line says of NCCL: variables that it sets for itself or its processes (`export`, `mpirun -x`), and another backend. */
+function reportCommands(container: Container, { workload, podSet, document, report }: PodSetContext): void {
   const lines = [...container.command, ...container.args];
-  if (!hasRole(workload, 'training') || !lines.some(({ value }) => value.includes('gloo'))) return;
+  if (!lines.some(({ value }) => value.includes('_DISABLE') || value.includes('gloo'))) return;
+  // A launcher sets them for its workers.
+  const driven = kindOf(workload).launcher?.driven;
+  const users = workload.podSets.find(({ name }) => name === driven && name !== podSet.name) ?? podSet;
+  const user = users === podSet ? container : users.containers.find(({ accelerators }) => accelerators.length > 0);
+  const gpus = user && wholeGpus(user, users);
+  if (user === undefined || gpus == null) return;
   // An object with the name of the backend is an example of it.
-  if (wholeGpus(container, podSet) === null || container.type !== 'app' || /gloo/.test(workload.name ?? '')) return;
-  for (const { words } of commandsIn(container)) {
-    const flag = readFlags(words).find(({ written, value }) => value === 'gloo' && isBackend(written));
-    const span = flag && spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
-    if (flag === undefined || span === undefined) continue;
-    const message = `${shorten(flag.written, 30)} gloo sends gradients through the memory of the host: use nccl for ranks with GPUs`;
-    report({ message, span, oncePerFile: true });
-    return;
+  const isRank = hasRole(workload, 'training') && container.type === 'app' && !/gloo/.test(workload.name ?? '');
+  for (const { words, assignments } of commandsIn(container)) {
+    const backend = isRank
+      ? readFlags(words).find(({ written, value }) => value === 'gloo' && isBackend(written))
+      : undefined;
+    const backendSpan = backend && spanOfWords(document, lines, [backend.word, backend.valueWord ?? backend.word]);
+    if (backend && backendSpan)
+      report({
+        message: `${shorten(backend.written, 30)} gloo sends gradients through the memory of the host: use nccl for ranks with GPUs`,
+        span: backendSpan,
+        oncePerFile: true,
+      });
+    for (const word of gpus < 2 ? [] : [...assignments, ...words]) {
+      const [name = '', value] = word.text.split('=');
+      const effect = value === '1' && !word.dynamic ? effectOf(name, gpus, user, users) : undefined;
+      const span = effect && spanOfWords(document, lines, [word, word]);
+      if (span) report({ message: `${name}=1 routes traffic ${effect}`, span });
+    }
   }
 }
 
@@ -114,27 +129,6 @@ function isBackend(name: string): boolean {
 }
 
 const backendWords = wordSet('backend dist distributed ddp process group pg torch comm communication');
-
-/** Variables that a command sets for itself, or for the processes that it starts: `export`, `env`, `mpirun -x`. */
-function reportCommands(container: Container, { workload, podSet, document, report }: PodSetContext): void {
-  const lines = [...container.command, ...container.args];
-  if (!lines.some(({ value }) => value.includes('_DISABLE'))) return;
-  // A launcher sets them for its workers.
-  const driven = kindOf(workload).launcher?.driven;
-  const workers = podSet.name === driven ? undefined : workload.podSets.find(({ name }) => name === driven);
-  const ranks = workers?.containers.find(({ accelerators }) => accelerators.length > 0);
-  const [user, users] = ranks === undefined || workers === undefined ? [container, podSet] : [ranks, workers];
-  const gpus = wholeGpus(user, users);
-  if (gpus === null || gpus < 2) return;
-  for (const { words, assignments } of commandsIn(container)) {
-    for (const word of [...assignments, ...words]) {
-      const [name = '', value] = word.text.split('=');
-      const effect = value === '1' && !word.dynamic ? effectOf(name, gpus, user, users) : undefined;
-      const span = effect === undefined ? undefined : spanOfWords(document, lines, [word, word]);
-      if (span !== undefined) report({ message: `${name}=1 routes traffic ${effect}`, span });
-    }
-  }
-}
 
 function effectOf(name: string, gpus: number, container: Container, podSet: PodSet): string | undefined {
   if (name === 'NCCL_P2P_DISABLE')

@@ -134,11 +134,8 @@ export default defineRule({
 function checkTraining(container: Container, { workload, podSet, document, report }: PodSetContext): void {
   if (workload.partial || hasRun(workload.manifest)) return;
   const split = misfitSplit(container, podSet, workload);
-  const [first] = split?.flags ?? [];
-  if (split === undefined || first === undefined) return;
-  const lines = [...container.command, ...container.args];
-  const span = spanOfWords(document, lines, [first.word, first.valueWord ?? first.word]);
-  if (span !== undefined) report({ message: `${split.problem}: training does not start`, span });
+  const span = split && spanOfWords(document, container, [split.flag.word, split.flag.valueWord ?? split.flag.word]);
+  if (split && span) report({ message: `${split.problem}: training does not start`, span });
 }
 
 /** A server whose parallel sizes span the pods of its group. */
