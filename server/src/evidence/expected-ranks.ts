@@ -4,7 +4,7 @@ import { plural } from '../cost/money.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen } from '../yaml/cursor.ts';
 import { wholeGpus } from './launch.ts';
 
 /** The pods of one group of a LeaderWorkerSet that train together; null if a part of the group may be a job of its own. */
@@ -34,6 +34,8 @@ function excessOf(container: Container, podSet: PodSet, workload: Workload): Exp
   const { name, podSets, partial } = workload;
   const { addresses, gang } = kindOf(workload);
   // An operator sets the variables of its ranks itself.
+  const spec = getIn(workload.manifest.root, 'spec');
+  if (isIncomplete(spec) || isUnseen(getIn(spec, 'replicatedJobs'))) return undefined;
   if (partial || name === null || addresses === undefined || gang === 'object' || podSets.length > 1) return undefined;
   const { min, max } = podSet.pods;
   const pods = podsOfLeaderGroup(workload) ?? (workload.kind === 'LeaderWorkerSet' ? null : min);

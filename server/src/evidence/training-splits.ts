@@ -21,7 +21,12 @@ export interface TrainingSplit {
   readonly problem: string;
 }
 
-const splits: readonly FlagMeaning[] = ['tensor-split', 'pipeline-split', 'context-split'];
+/** Behind a launcher, the short flags of servers are those of a trainer: `colossalai run train.py --tp 2 --pp 2`. */
+const splits: readonly (readonly FlagMeaning[])[] = [
+  ['tensor-split', 'tensor-parallel'],
+  ['pipeline-split', 'pipeline-parallel'],
+  ['context-split'],
+];
 
 /**
  * The sizes of a trainer whose processes are not a multiple of their product. Megatron, NeMo, torchtitan and verl stop with an error. Undefined if
@@ -43,7 +48,11 @@ export function misfitSplit(container: Container, podSet: PodSet, workload: Work
   // `actor.tensor_model_parallel_size` and `rollout.tensor_model_parallel_size` divide two models.
   const modelOf = ({ name }: Flag) => name.slice(0, name.lastIndexOf('.') + 1);
   for (const model of new Set(flags.filter(isSplit).map(modelOf))) {
-    const last = splits.flatMap((means) => flags.filter((one) => modelOf(one) === model && is(one, means)).slice(-1));
+    const last = splits.flatMap((all) =>
+      flags.filter((one) => modelOf(one) === model && all.some((means) => is(one, means))).slice(-1),
+    );
+    // tensor-parallel-mismatch knows servers.
+    if (!processes.launched && last.some((one) => is(one, 'tensor-parallel') && !is(one, 'tensor-split'))) continue;
     const size = last.reduce((product, flag) => product * sizeOf(flag), 1);
     const [first = last[0], ...more] = last.filter((flag) => sizeOf(flag) > 1);
     if (first === undefined || Number.isNaN(size)) continue;
@@ -76,7 +85,7 @@ function is(flag: Flag, means: FlagMeaning): boolean {
 }
 
 function isSplit(flag: Flag): boolean {
-  return splits.some((means) => is(flag, means));
+  return splits.some((all) => all.some((means) => is(flag, means)));
 }
 
 /** Not a number if it is unknown, or not a size. */
@@ -100,11 +109,12 @@ function processesOf(container: Container, podSet: PodSet, workload: Workload) {
   const [nodes, ...more] = findNodeCounts(input);
   if (more.length > 0) return undefined;
   if (nodes !== undefined)
-    return typeof nodes.count === 'number' ? { most: nodes.count * local, exact: true } : undefined;
+    return typeof nodes.count === 'number' ? { most: nodes.count * local, exact: true, launched: true } : undefined;
   const trainers = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
   const pods = trainers.reduce((sum, one) => sum + (one.pods.max ?? Number.NaN), 0);
   // Roles may have other devices, and each replica of a group its own job.
   const isAlike = trainers.every(({ accelerators: [only] }) => only?.perPod === gpus);
   if (!(pods > 0) || !isAlike || isGroupKind(workload)) return undefined;
-  return { most: pods * local, exact: pods === 1 || (kindOf(workload).gang === 'object' && launch !== undefined) };
+  const launched = launch !== undefined;
+  return { most: pods * local, exact: pods === 1 || (kindOf(workload).gang === 'object' && launched), launched };
 }

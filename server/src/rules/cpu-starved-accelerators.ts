@@ -3,6 +3,7 @@ import { doesNothing } from '../command/waiting.ts';
 import { plural } from '../cost/money.ts';
 import { cpuStepOf } from '../evidence/cpu-steps.ts';
 import { dataLoader } from '../evidence/data-loaders.ts';
+import { mayRunMore } from '../evidence/launch.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -90,7 +91,7 @@ export default defineRule({
 function reportLoaders(container: Container, cores: number, devices: number, context: PodSetContext): void {
   const { workload, document, report } = context;
   // Ray counts other workers, and one process may use several devices.
-  if (!hasRole(workload, 'training') || kindOf(workload).rayCluster !== undefined) return;
+  if (!hasRole(workload, 'training') || kindOf(workload).rayCluster !== undefined || mayRunMore(container)) return;
   const loader = dataLoader(container);
   if (loader === undefined || loader.workers < 4) return;
   const launched = findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');

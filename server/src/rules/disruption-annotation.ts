@@ -3,7 +3,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
@@ -142,12 +142,18 @@ function checkPod(annotation: Cursor, { document, report }: WorkloadContext): vo
 function checkObject(annotation: Cursor, { kind, podSets }: Workload, { document, report }: WorkloadContext): void {
   const key = keyOf(annotation);
   const inPods = podSets.some(({ annotations }) => annotations.some(({ at: one }) => keyOf(one) === key));
-  if (!annotationNames.test(key) || inPods) return;
+  if (!annotationNames.test(key) || inPods || podSets.some(mayHaveMore)) return;
   report({
     message: `${key} has no effect on a ${kind}: only annotations in the pod template reach the pods`,
     span: keySpanOf(annotation),
     fixes: () => [addToTemplate(annotation, podSets, document)],
   });
+}
+
+/** Whether a template may add annotations to the pods. */
+function mayHaveMore({ pod }: PodSet): boolean {
+  const metadata = getIn(pod.parent, 'metadata');
+  return [pod.parent, metadata, getIn(metadata, 'annotations')].some(isUnseen);
 }
 
 function addToTemplate(annotation: Cursor, podSets: readonly PodSet[], document: YamlDocument): Fix | undefined {
