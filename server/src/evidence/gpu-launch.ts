@@ -6,7 +6,7 @@ import { spanOfWords } from '../rewrite/word-span.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { gpuImage } from './gpu-programs.ts';
+import { type GpuFlag, gpuImage } from './gpu-programs.ts';
 
 /** A launcher's flag that starts one process per GPU of the container. */
 export interface GpuLaunch {
@@ -42,7 +42,7 @@ export function runsOnCpu({ command, args }: Pick<Container, 'command' | 'args'>
 }
 
 /** A flag that makes a program compute on a GPU: `--device cuda`. */
-export function cudaDevice(container: Container, document: YamlDocument): Omit<GpuLaunch, 'count'> | undefined {
+export function cudaDevice(container: Container, document: YamlDocument): GpuFlag | undefined {
   const lines = [...container.command, ...container.args];
   if (!lines.some(({ value }) => value.includes('cuda')) || runsOnCpu(container)) return undefined;
   for (const { words } of commandsIn(container)) {
@@ -52,7 +52,9 @@ export function cudaDevice(container: Container, document: YamlDocument): Omit<G
     );
     const last = flag?.valueWord;
     const span = flag && last && spanOfWords(document, lines, [flag.word, last]);
-    if (flag && span) return { text: flag.word === last ? flag.word.text : `${flag.word.text} ${flag.value}`, span };
+    const effect = 'needs a GPU, but the container requests none: it fails, or uses a GPU';
+    if (flag && span)
+      return { text: flag.word === last ? flag.word.text : `${flag.word.text} ${flag.value}`, span, effect };
   }
   return undefined;
 }

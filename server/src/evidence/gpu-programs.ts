@@ -110,8 +110,15 @@ export function isPlainCudaBuild(image: string): boolean {
   return isPlain && plainCuda.has(repository.split('/').slice(-2).join('/'));
 }
 
+/** A flag that needs a GPU, with what follows without a request: ends before "of other pods". */
+export interface GpuFlag {
+  readonly text: string;
+  readonly span: Span;
+  readonly effect: string;
+}
+
 /** The number of layers that a server's command line moves to a GPU: `--n-gpu-layers 40`. */
-export function offloadedLayers(container: Container): { readonly text: string; readonly at: Cursor } | undefined {
+export function offloadedLayers(container: Container): GpuFlag | undefined {
   if (isForCpus(container)) return undefined;
   const words = [...container.command, ...container.args];
   // The layers go to the servers that it names.
@@ -121,7 +128,11 @@ export function offloadedLayers(container: Container): { readonly text: string; 
     const count = own ?? words[index + 1]?.value ?? '';
     const name = { name: flag.replace(/^-+/, ''), written: flag.replace(/^-+/, '') };
     if (flag !== '' && /^[1-9]\d*$/.test(count) && meaningOf(name, 'gpu-layers', 'llama-server') !== undefined)
-      return { text: `${flag} ${count}`, at };
+      return {
+        text: `${flag} ${count}`,
+        span: spanOf(at),
+        effect: 'moves layers to a GPU, but the container requests none: the server runs on the CPU, or on a GPU',
+      };
   }
   return undefined;
 }

@@ -16,13 +16,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A container has far fewer CPU cores than accelerators.
+ * A container has far fewer CPU cores than accelerators, or than processes that load data.
  *
  * ## Why
  *
  * Each accelerator needs a CPU core to feed it: for the process that launches kernels, for reading input, and for communication with other
  * devices. A CPU limit far below one core per device slows down all of them, and the most expensive part of the node waits. Most nodes with
- * accelerators have many cores per device.
+ * accelerators have many cores per device. Each process of a trainer also starts workers that load data: six or more per core mostly wait.
  *
  * ```yaml invalid
  * apiVersion: v1

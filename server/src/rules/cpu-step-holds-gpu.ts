@@ -17,8 +17,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Downloading a model, tokenizing a data set or uploading a checkpoint takes minutes to hours and uses the network and the CPU. The
- * accelerators that such a step requests are idle as long as it runs, and the step queues for nodes that it does not need.
+ * Downloading a model, unpacking or tokenizing a data set, uploading a checkpoint or showing TensorBoard uses the network and the CPU. The
+ * accelerators that such a step requests for minutes to hours are idle as long as it runs, and the step queues for nodes that it does not need.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

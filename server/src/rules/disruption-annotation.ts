@@ -15,7 +15,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * Karpenter reads `karpenter.sh/do-not-disrupt` from pods, and the cluster autoscaler `cluster-autoscaler.kubernetes.io/safe-to-evict`. On the
  * object that creates the pods they have no effect, and a long training run is evicted with its node. The old name,
- * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33.
+ * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. Labels with these names, and misspelled names, have none either.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

@@ -45,7 +45,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Containers receive devices only through `limits`. Without a request the scheduler may choose a node without GPUs, where the program fails.
- * On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
+ * This also applies to flags such as `--device cuda`. On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
  * uses GPUs that belong to other pods, without being counted.
  *
  * ```yaml invalid
@@ -163,15 +163,6 @@ export default defineRule({
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isUnseen)) continue;
       if (program === undefined) {
         if (reportCudaBuild(container) || reportAmd(container) || reportOffload(container)) continue;
-        const device = container.type === 'init' || workload.partial ? undefined : cudaDevice(container, document);
-        if (device !== undefined) {
-          report({
-            message: `${shorten(device.text, 40)} needs a GPU, but ${nounOf(container, podSet)} requests none: it fails, or uses GPUs that belong to other pods`,
-            span: device.span,
-            fixes: () => [requestOne(container, document)],
-          });
-          return;
-        }
         if (!mayBringData) reportImage(container);
         continue;
       }
@@ -285,11 +276,13 @@ export default defineRule({
 
     /** Layers that llama.cpp moves to a GPU. Its builds for CPUs accept the flag. */
     function reportOffload(container: Container): boolean {
-      const flag = container.type === 'app' && !workload.partial ? offloadedLayers(container) : undefined;
-      if (flag === undefined) return false;
+      const isOwn = container.type === 'app' && !workload.partial;
+      const found = isOwn ? (offloadedLayers(container) ?? cudaDevice(container, document)) : undefined;
+      if (found === undefined) return false;
+      const { text, span, effect } = found;
       report({
-        message: `${shorten(flag.text, 40)} moves layers to a GPU, but the container requests none: the server runs on the CPU, or on a GPU of other pods`,
-        span: spanOf(flag.at),
+        message: `${shorten(text, 40)} ${effect} of other pods`,
+        span,
         fixes: () => [requestOne(container, document)],
       });
       return true;

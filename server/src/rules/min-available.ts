@@ -9,12 +9,13 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A Volcano job waits for more pods than it has.
+ * A gang of pods, such as a Volcano job, waits for more pods than it has.
  *
  * ## Why
  *
  * Volcano starts a gang when `minAvailable` pods can run together. If the job has fewer pods, the webhook rejects it; without the
- * webhook, the gang never starts.
+ * webhook, the gang never starts. The training operator passes `schedulingPolicy.minAvailable` to the scheduler, and Volcano reads
+ * `scheduling.volcano.sh/group-min-member` from other objects.
  *
  * ```yaml invalid
  * apiVersion: batch.volcano.sh/v1alpha1

@@ -16,12 +16,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * An environment variable disables NCCL's fast links between GPUs.
+ * An environment variable disables NCCL's fast links between GPUs, or training with GPUs uses another backend.
  *
  * ## Why
  *
  * With NCCL_P2P_DISABLE=1, the GPUs of a node communicate through host memory instead of NVLink or PCIe. With NCCL_IB_DISABLE=1, nodes
  * communicate over TCP instead of RDMA. Both are several times slower and cause no error. Such variables are often left over from debugging.
+ * Gloo sends all gradients through the memory of the host.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -65,7 +66,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * With fewer than two GPUs, and for NCCL_IB_DISABLE if the pod requests no RDMA device: many networks have none.
+ * With fewer than two GPUs, for examples that are named after Gloo, and for NCCL_IB_DISABLE if the pod requests no RDMA device: many networks have none.
  *
  * ## Sources
  *

@@ -26,7 +26,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each process uses one GPU. With more processes than GPUs, the surplus fails ("invalid device ordinal"); with fewer, some GPUs stay idle.
- * `auto` or `gpu` starts one process per GPU.
+ * `auto` or `gpu` starts one process per GPU. The number can also be in the file of settings of `accelerate launch`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1

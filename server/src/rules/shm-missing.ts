@@ -37,7 +37,7 @@ import { defineRule } from './rule.ts';
  *
  * The processes of a container exchange tensors through shared memory: NCCL's transport and PyTorch's data loaders both use /dev/shm.
  * With the container runtime's default of 64 MiB they can fail with a bus error or "unable to open shared memory", often only under load.
- * A memory-backed volume at /dev/shm gives them enough room.
+ * A memory-backed volume at /dev/shm gives them enough room, unless its `sizeLimit` is no more than the default.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -28,7 +28,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
  * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots; with fewer, GPUs stay idle.
  * The pods of a TPU slice must use all its chips: the software on each node waits for all others. A Job never runs more pods at once than its
- * `completions`, whatever its `parallelism`.
+ * `completions`, whatever its `parallelism`. Ranks that find each other by the name of the object wait for as many as a variable says.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
