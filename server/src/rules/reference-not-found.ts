@@ -80,7 +80,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * For namespaces in projects with kustomizations, which set them. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
  * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
- * project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
+ * file or the project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
  * not see.
  *
@@ -168,4 +168,6 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
 const effects: ReadonlyMap<string, string> = new Map([
   ['PersistentVolumeClaim', ' The pod stays Pending'],
   ['PriorityClass', ' The API server rejects the pod'],
+  // Only scalers refer to these.
+  ...['Deployment', 'StatefulSet', 'Rollout', 'LeaderWorkerSet'].map((kind) => [kind, ' Nothing is scaled'] as const),
 ]);

@@ -72,16 +72,30 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
 }
 
 /**
- * The target of a scaler that names nothing: the only object of its kind in the workspace, if it is close by, in the same namespace, and its
- * name begins with the same word.
+ * The target of a scaler that names nothing: the only object of its kind in the file, or else in the workspace, if it is close by. It is in the
+ * same namespace, and its name begins with the same word.
  */
 function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): readonly Found[] {
   if (at.parent?.step !== 'scaleTargetRef') return [];
-  const [only, ...others] = kinds.flatMap((kind) => scope.workspace.upToTwo(bare(kind)));
+  const all = kinds.flatMap((kind) => scope.workspace.upToTwo(bare(kind)));
+  const own = all.length > 1 ? inOwnFile(scope, kinds) : [];
+  const [only, ...others] = own.length === 1 ? own : all;
   if (only === undefined || others.length > 0 || only.object.namespace !== namespace) return [];
   const word = firstWord(name);
   if (word === undefined || word !== firstWord(only.object.name)) return [];
+  if (own.length === 1) return own;
   return kinds.flatMap((kind) => scope.workspace.objects(bare(kind), anyObject, '').nearestAbove(scope));
+}
+
+/** The objects of these kinds in the file itself: without the others, which may not have been read yet. */
+function inOwnFile({ workspace, key }: Scope, kinds: readonly string[]): readonly Found[] {
+  const file = workspace.file(key);
+  if (file === undefined) return [];
+  const { folders, fileName, uri, summary } = file;
+  return summary
+    .objects()
+    .filter(({ group, kind }) => kinds.includes(`${group}/${kind}`))
+    .map((object) => ({ key, folders, fileName, uri, object }));
 }
 
 function firstWord(name: string): string | undefined {
