@@ -78,7 +78,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For namespaces in projects with kustomizations, which set them. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
+ * For namespaces in projects with kustomizations, which set them. For ConfigMaps and Secrets in other files, and those that are optional or that a
+ * kustomization may make. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
  * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
  * file or the project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
@@ -168,6 +169,8 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
 const effects: ReadonlyMap<string, string> = new Map([
   ['PersistentVolumeClaim', ' The pod stays Pending'],
   ['PriorityClass', ' The API server rejects the pod'],
+  ['ConfigMap', ' The pod never starts'],
+  ['Secret', ' The pod never starts'],
   // Only scalers refer to these.
   ...['Deployment', 'StatefulSet', 'Rollout', 'LeaderWorkerSet'].map((kind) => [kind, ' Nothing is scaled'] as const),
 ]);
