@@ -198,7 +198,9 @@ const drawing = ['plot', 'plots', 'plotting', 'chart', 'charts'];
 /** Features of tables, unlike those that a model extracts. */
 function isEngineering(words: readonly string[]): boolean {
   const isFeature = words.some((word) => /^features?$/.test(word));
-  return isFeature && words.some((word) => /^(?:engineer|engineering|build|builder|store|select|selection)$/.test(word));
+  return (
+    isFeature && words.some((word) => /^(?:engineer|engineering|build|builder|store|select|selection)$/.test(word))
+  );
 }
 
 /** The task that the words of a script's name describe. */
