@@ -26,6 +26,17 @@ export function meantValues(key: string, value: string): readonly string[] {
   return fitting.length > 0 ? fitting : same;
 }
 
+/** Products among several that no driver reports, without those whose right name is also in the list. */
+export function deadAlternatives<One extends { readonly value: string }>(key: string, values: readonly One[]): One[] {
+  if (key !== productLabel) return [];
+  const written = new Set(values.map(({ value }) => value));
+  return values.filter(({ value }) => {
+    if (gpusByLabel(key, value).length > 0) return false;
+    const meant = meantValues(key, value);
+    return meant.length > 0 && !meant.some((one) => written.has(one)) && !isOldName(key, value, meant);
+  });
+}
+
 /** The label in which NVIDIA's GPU feature discovery names the card. */
 export const productLabel = 'nvidia.com/gpu.product';
 
