@@ -21,6 +21,7 @@ export function meantValues(key: string, value: string): readonly string[] {
   const fitting = same.filter(
     (candidate) =>
       (!/sxm/i.test(value) || modelIds(key, candidate).some((id) => id.endsWith('-sxm'))) &&
+      (!/pcie/i.test(value) || modelIds(key, candidate).some((id) => id.endsWith('-pcie'))) &&
       (memory === undefined || modelIds(key, candidate).some((id) => id.includes(memory))),
   );
   return fitting.length > 0 ? fitting : same;
@@ -73,7 +74,9 @@ function isCertainlyWrong(key: string, value: string): boolean {
       .replace(/-gpu$/i, '');
     return (
       /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(name) ||
-      /h[12]00.*sxm|a100.*sxm[^4]/i.test(value)
+      /h[12]00.*sxm|a100.*sxm[^4]/i.test(value) ||
+      // The other order, or a memory that the card's name does not have.
+      /^(?:nvidia-)?[ah]\d00-(?:\d+gb-pcie|pcie-\d+gb)$/i.test(name)
     );
   }
   return /^nvidia-[a-z]\d+[a-z]?$/i.test(value) && gpus.size > 0;
