@@ -75,8 +75,9 @@ function isCertainlyWrong(key: string, value: string): boolean {
     return (
       /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(name) ||
       /h[12]00.*sxm|a100.*sxm[^4]/i.test(value) ||
-      // The other order, or a memory that the card's name does not have.
-      /^(?:nvidia-)?[ah]\d00-(?:\d+gb-pcie|pcie-\d+gb)$/i.test(name)
+      // The other order, or a memory that the card's name does not have; old drivers have the right one without a brand.
+      (/^(?:nvidia-)?[ah]\d00-(?:\d+gb-pcie|pcie-\d+gb)$/i.test(name) &&
+        gpusByLabel(key, `NVIDIA-${value}`).length === 0)
     );
   }
   return /^nvidia-[a-z]\d+[a-z]?$/i.test(value) && gpus.size > 0;
