@@ -76,7 +76,7 @@ function endOf(others: readonly Statement[], text: string): Found | undefined {
   // `-e` of the shell, in any combination of options, or `set -e` in the script.
   const stops = /(?:^|\s)-[a-zA-Z]{0,12}e[a-zA-Z]{0,12}(?:\s|$)|errexit/.test(text);
   if (by === undefined || stops || by.after !== null || !goesOn(by)) return undefined;
-  if (others.every((one) => goesOn(one) && one.after === null)) return { operator: ';', by };
+  if (others.every((one) => (goesOn(one) || isNeutral(one)) && one.after === null)) return { operator: ';', by };
   // Other work can judge the results and end the script.
   return saysSomething(by) && !/\b(?:exit\b(?!\s+0\b)|return|exec|kill)\b/.test(text)
     ? { operator: ';', by }
@@ -124,6 +124,15 @@ function goesOn(statement: Statement): statement is SimpleCommand {
   // The folder exists before the program writes to it.
   return saysSomething(statement) || (copiers.test(text) && folders.test(text));
 }
+
+/** Whether a statement does the same whatever a program before it did: it sets variables or installs something. */
+function isNeutral(statement: Statement): boolean {
+  if (statement.kind !== 'command' || statement.background) return false;
+  const [program = ''] = programWords(statement);
+  return program === '' || neutral.has(baseName(program));
+}
+
+const neutral = wordSet('export unset source . mkdir sleep sync pip pip3 apt apt-get conda mamba');
 
 /** Whether a statement only prints a message or ends with success. */
 export function saysSomething(statement: Statement): statement is SimpleCommand {

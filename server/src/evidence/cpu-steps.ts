@@ -83,7 +83,7 @@ const downloads = 'downloads files';
 /** Words on a command line that mention devices, formats of devices, or libraries that prepare data on them. */
 const deviceWords = partOf(
   'cuda gpu (?:^|[-=])device nccl',
-  'fp16 bf16 float16 quanti[sz] tensorrt trt engine',
+  'fp16 bf16 float16 quanti[sz] tensorrt trt engine(?!er)',
   // Of FFmpeg.
   'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf dnn whisper',
   'rapids cudf dali\\b curator',
@@ -113,7 +113,7 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   if (other !== undefined) return { task: other, by, maybe: false };
   const code = pythonCode(command);
   if (code !== undefined) return onlyDownloads(code) ? { task: downloads, by, maybe: false } : undefined;
-  const interpreted = /^(?:python[\d.]*|(?:ba|da|z)?sh|Rscript|julia|node|make|just)$/.test(name);
+  const interpreted = /^(?:python[\d.]*|(?:ba|da|z)?sh|Rscript|julia|node|make|just|papermill)$/.test(name);
   // Installed programs may use a device to choose what to fetch.
   const script = interpreted ? scriptOf(words.slice(1)) : extension.test(name) ? words[0] : undefined;
   if (script === undefined || script.length > 200) return undefined;
@@ -149,7 +149,7 @@ function otherTask(words: readonly string[], name: string): string | undefined {
 /** Web pages with the course of a training. */
 const viewers = wordSet('tensorboard visdom aim');
 
-const unpackers = wordSet('tar unzip unrar gunzip unzstd zstd 7z pigz');
+const unpackers = wordSet('tar unzip unrar gunzip gzip unxz unzstd zstd 7z pigz');
 
 const clients = wordSet('locust k6 wrk hey oha ab guidellm genai-perf perf_analyzer inference-perf aiperf');
 
@@ -192,11 +192,30 @@ const mediaWords = /^(?:images?|videos?|audio|frames?|features?|latents?|speech)
 /** Stems of verbs for what is done to data before training. */
 const preparing = wordSet('prep prepar process build split shard clean dedup filter extract');
 
+/** Formats of files with prepared data. */
+const fileFormats = ['tfrecord', 'tfrecords', 'parquet', 'arrow', 'csv', 'jsonl', 'lmdb', 'hdf5', 'shards', 'splits'];
+
+/** Verbs for what makes a data set from other files. */
+const making = [
+  ...['make', 'create', 'write', 'pack', 'convert', 'get', 'gather', 'collect', 'ingest', 'to', 'merge', 'generate'],
+];
+
+const drawing = ['plot', 'plots', 'plotting', 'chart', 'charts'];
+
+/** Features of tables, unlike those that a model extracts. */
+function isEngineering(words: readonly string[]): boolean {
+  const isFeature = words.some((word) => /^features?$/.test(word));
+  return (
+    isFeature && words.some((word) => /^(?:engineer|engineering|build|builder|store|select|selection)$/.test(word))
+  );
+}
+
 /** The task that the words of a script's name describe. */
 function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
   const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
   const starts = (stem: RegExp) => words.some((word) => stem.test(word));
-  if (words.some((word) => otherWork.has(word))) return undefined;
+  const isFile = has(...fileFormats);
+  if (words.some((word) => otherWork.has(word) && !(isFile && word === 'generate'))) return undefined;
   // Words may be joined: `datadownload`, `downloadmodels`.
   if (starts(/download(?:s|er|ers|ing|models?|data|weights)?$|^(?:pre)?fetch\w{0,3}$/)) {
     return { task: downloads, maybe: false };
@@ -212,6 +231,11 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
   ) {
     return { task: 'prepares data', maybe: false };
   }
+  if (starts(/^(?:crawl|scrap)(?:e|es|er|ing)?$/)) return { task: 'collects data', maybe: false };
+  // A library for data frames may use a device, and a program that makes data a model.
+  if (isEngineering(words) || ((data || has(...fileFormats)) && has(...making) && !starts(mediaWords)))
+    return { task: 'prepares data', maybe: true };
+  if (has(...drawing) && !starts(mediaWords)) return { task: 'draws charts', maybe: true };
   if (starts(/^upload(?:s|er|ing)?$/)) return { task: 'uploads files', maybe: false };
   const weights = has(...weightWords);
   const merges = starts(/^merg(?:e|es|ing)$/);
@@ -235,7 +259,7 @@ const auxiliary = wordSet(
   // An assignment has no program.
   '',
   'echo printf test [ [[ mkdir ls rm mv cp ln cd chmod chown date',
-  'set export md5sum sha256sum tar unzip gunzip touch cat find du df exit',
+  'set export md5sum sha256sum touch cat find du df exit',
   'wc sort uniq head grep sed awk',
-  'true : pip pip3 apt-get apt apk sleep uv source . pwd env zcat gzip',
+  'true : pip pip3 apt-get apt apk sleep uv source . pwd env zcat',
 );

@@ -34,12 +34,13 @@ export function emptyModelVolume(container: Container, podSet: PodSet): EmptyMod
 }
 
 /** A shell, an address, and Triton's models that requests load. */
-const brings = /^-\w*c$|:\/\/|^(?:-mu|-hfr?|--hf-\w+|--model-url)\b|^(?:--model-control-mode=)?explicit$/;
+export const brings = /^-\w*c$|:\/\/|^(?:-mu|-hfr?|--hf-\w+|--model-url)\b|^(?:--model-control-mode=)?explicit$/;
 
-function modelPath(container: Container): string | undefined {
+/** The path from which a server loads its model; undefined for a name, an address or an unknown one. */
+export function modelPath(container: Container): string | undefined {
   const { command, args } = processInput(container);
   const words = [...command, ...args];
-  const repository = words.findIndex((word) => /^--model-(?:repository|store)(?:=|$)/.test(word));
+  const repository = words.findIndex((word) => /^--model[-_](?:repository|store|base[-_]path)(?:=|$)/.test(word));
   const [, value = words[repository + 1]] = /=(.*)$/.exec(words[repository] ?? '') ?? [];
   const path = repository < 0 ? servedFlags(container)?.model?.value : value;
   return path !== undefined && /^(?:\/[\w.-]+)+\/?$/.test(path) ? path.replace(/\/$/, '') : undefined;

@@ -21,9 +21,21 @@ export function meantValues(key: string, value: string): readonly string[] {
   const fitting = same.filter(
     (candidate) =>
       (!/sxm/i.test(value) || modelIds(key, candidate).some((id) => id.endsWith('-sxm'))) &&
+      (!/pcie/i.test(value) || modelIds(key, candidate).some((id) => id.endsWith('-pcie'))) &&
       (memory === undefined || modelIds(key, candidate).some((id) => id.includes(memory))),
   );
   return fitting.length > 0 ? fitting : same;
+}
+
+/** Products among several that no driver reports, without those whose right name is also in the list. */
+export function deadAlternatives<One extends { readonly value: string }>(key: string, values: readonly One[]): One[] {
+  if (key !== productLabel) return [];
+  const written = new Set(values.map(({ value }) => value));
+  return values.filter(({ value }) => {
+    if (gpusByLabel(key, value).length > 0) return false;
+    const meant = meantValues(key, value);
+    return meant.length > 0 && !meant.some((one) => written.has(one)) && !isOldName(key, value, meant);
+  });
 }
 
 /** The label in which NVIDIA's GPU feature discovery names the card. */
@@ -62,7 +74,10 @@ function isCertainlyWrong(key: string, value: string): boolean {
       .replace(/-gpu$/i, '');
     return (
       /^(?:nvidia-)?(?:tesla-)?[abhltv]\d{1,3}[gs]?(?:-\d+gb)?$/i.test(name) ||
-      /h[12]00.*sxm|a100.*sxm[^4]/i.test(value)
+      /h[12]00.*sxm|a100.*sxm[^4]/i.test(value) ||
+      // The other order, or a memory that the card's name does not have; old drivers have the right one without a brand.
+      (/^(?:nvidia-)?[ah]\d00-(?:\d+gb-pcie|pcie-\d+gb)$/i.test(name) &&
+        gpusByLabel(key, `NVIDIA-${value}`).length === 0)
     );
   }
   return /^nvidia-[a-z]\d+[a-z]?$/i.test(value) && gpus.size > 0;

@@ -35,13 +35,20 @@ export function missingScript(container: Container, podSet: PodSet, { apiVersion
 /** The script that an interpreter is given in a plain command. */
 function scriptOf(statement: Statement): Word | undefined {
   if (statement.kind !== 'command') return undefined;
-  const [program = '', operand = ''] = programWords(statement);
-  const runs = isShell(baseName(program)) || /^(?:python[\d.]*|torchrun)$/.test(baseName(program));
+  const [program = '', ...rest] = programWords(statement);
+  const isPython = /^python[\d.]*$/.test(baseName(program));
+  const words = isPython ? rest.filter((word) => !/^-[BEIOPSbdqsuvx]+$/.test(word)) : rest;
+  const isLauncher = launchers.has(isPython && words[0] === '-m' ? (words[1] ?? '') : baseName(program));
+  // The flags of a launcher come first, and with them their values.
+  const operand = (isLauncher ? words.find((word) => word.endsWith('.py')) : words[0]) ?? '';
+  const runs = isShell(baseName(program)) || isPython || isLauncher;
   const word = statement.words.find(({ text }) => text === operand);
   return runs && /^[\w./-]+\.(?:py|sh)$/.test(operand) && !operand.startsWith('-') && word?.dynamic === false
     ? word
     : undefined;
 }
+
+const launchers = wordSet('torchrun accelerate deepspeed torch.distributed.run torch.distributed.launch');
 
 const quiet = wordSet('cd date echo export hostname ls mkdir nvidia-smi printf pwd set sleep');
 

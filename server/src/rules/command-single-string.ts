@@ -79,7 +79,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If the item may be a file name (it does not start with a known program). For arguments that a shell or a script may split. For templates, chart values (except those of app-template), unknown
- * kinds, and pods without accelerators.
+ * kinds, and objects without accelerators.
  *
  * ## Sources
  *
@@ -97,7 +97,11 @@ export default defineRule({
     if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and unknown kinds may join the items or pass them to a shell.
-    if (!requestsAccelerators(context.podSet) || workload.byShape || (isValues(workload) && mayBeCompleted(workload)))
+    if (
+      !workload.podSets.some(requestsAccelerators) ||
+      workload.byShape ||
+      (isValues(workload) && mayBeCompleted(workload))
+    )
       return;
     if (usesShell(workload)) return;
     if (/^--?[A-Za-z]/.test(first.value)) {
@@ -175,8 +179,8 @@ function isPlainName(text: string): boolean {
 /** Flags that share an item with their values, where a known program reads them. Shells split the items of scripts, and wrappers may. */
 function reportFlags(container: Container, context: PodSetContext): void {
   const { command, args } = container;
-  const { workload, podSet, document } = context;
-  if (!requestsAccelerators(podSet) || workload.byShape || workload.role === 'definition') return;
+  const { workload, document } = context;
+  if (!workload.podSets.some(requestsAccelerators) || workload.byShape || workload.role === 'definition') return;
   if (usesShell(workload) || (isValues(workload) && mayBeCompleted(workload))) return;
   const list = container.at.parent;
   if (list === undefined || keyOf(list) !== 'containers') return;

@@ -2,6 +2,7 @@ import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { hasUser } from '../evidence/launch.ts';
+import { variablesOfMaster } from '../evidence/operator-variables.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
@@ -67,7 +68,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
- * because operators define variables of their own. `$NAME` is reported only if a known program reads it and the container defines the
+ * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is reported only if a known program reads it and the container defines the
  * variable itself.
  *
  * ## Sources
@@ -97,6 +98,10 @@ export default defineRule({
       before.add(name);
     }
     const words = [...container.command, ...container.args];
+    const ofMaster = knowsVariables(container) ? variablesOfMaster(workload) : new Set<string>();
+    const isSet = (name: string) => last.has(name) || words.some(({ value }) => value.includes(`${name}=`));
+    const absent = new Set([...ofMaster].filter((name) => !isSet(name)));
+    reportOfMaster(words, absent, context);
     // A shell reads $(NAME) as a command.
     if (isShell(baseName(words[0]?.value ?? ''))) return;
     if (container.command.length > 0 && isWholePod(podSet, workload)) reportShellForm(container, words, context);
@@ -127,6 +132,27 @@ function reportShellForm({ env }: Container, words: readonly Located<string>[], 
   }
 }
 
+/** Reports the first variable, in any form, that the operator sets only in jobs with a Master. */
+function reportOfMaster(
+  words: readonly Located<string>[],
+  absent: ReadonlySet<string>,
+  { document, report }: PodSetContext,
+): void {
+  for (const word of absent.size === 0 ? [] : words) {
+    if (isTemplated(word.at)) continue;
+    for (const found of word.value.matchAll(variable)) {
+      const name = found[1] ?? found[2] ?? found[3] ?? '';
+      if (!absent.has(name)) continue;
+      const span = spanInScalar(document, word, { start: found.index, end: found.index + found[0].length });
+      report({ message: `${name} is not set: the operator sets it only in a PyTorchJob with a Master`, span });
+      return;
+    }
+  }
+}
+
+/** A variable of Kubernetes or of a shell, without a default. */
+const variable = /(?<![$\\])\$(?:\(([A-Z_]{4,11})\)|\{([A-Z_]{4,11})\}|([A-Z_]{4,11})(?!\w))/g;
+
 /** Reports each reference for which there is a problem. */
 function reportIn(
   text: Located<string>,
@@ -153,9 +179,14 @@ function comesFromElsewhere(name: string): boolean {
 const addedPrefixes = wordSet('KUBERNETES AWS AZURE GOOGLE OTEL ISTIO VAULT');
 
 /** Whether the pod has only the variables that are written: no operator adds others, and none come from a ConfigMap. */
-function hasAllVariables({ at, env }: Container, { podSet, workload }: PodSetContext): boolean {
-  if (!isWholePod(podSet, workload) || !/^(?:|apps|batch)$/.test(groupOf(workload.apiVersion)) || isIncomplete(at))
-    return false;
+function hasAllVariables(container: Container, { podSet, workload }: PodSetContext): boolean {
+  const isPlain = /^(?:|apps|batch)$/.test(groupOf(workload.apiVersion));
+  return isPlain && isWholePod(podSet, workload) && knowsVariables(container);
+}
+
+/** Whether the container names all variables that do not come from an operator. */
+function knowsVariables({ at, env }: Container): boolean {
+  if (isIncomplete(at)) return false;
   const list = getIn(at, 'env');
   if (getIn(at, 'envFrom') !== undefined || (list !== undefined && (isTemplated(list) || isIncomplete(list))))
     return false;

@@ -1,4 +1,5 @@
 import { isSlip } from '../catalog/spelling.ts';
+import { absentModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
@@ -24,7 +25,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * or takes the path for the name of a model on Hugging Face, and keeps failing at startup while it holds its GPUs. The same happens if the
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
  * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
- * container mounts, is gone when it ends.
+ * container mounts, is gone when it ends. The published images of servers have no models: without a volume at `/models`, nothing is there.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -76,7 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For paths that an image, another container, a hook or a script may create, for KServe's /mnt paths, and for paths that resemble no mount. For
+ * For paths that an image, another container, a hook or a script may create, for KServe's /mnt paths, and, with other images than those that the makers of the servers publish, for paths that resemble no mount. For
  * servers that download the model themselves, or load it on request.
  *
  * ## Sources
@@ -104,14 +105,23 @@ export default defineRule({
       });
       return;
     }
+    const absent = isOpen ? undefined : absentModel(container, podSet, workload);
+    const isNearest = container.volumeMounts.some(({ mountPath }) => isNear(absent?.path ?? '', trimmed(mountPath)));
+    if (absent !== undefined && !isNearest && !isMentioned(absent.path, container, podSet)) {
+      context.report({
+        message: `${shorten(absent.path, 48)} is not on a volume, and image ${absent.image} has no models: the server finds none there`,
+        span: spanOf(absent.at),
+      });
+      return;
+    }
     const lines = [...container.command, ...container.args];
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
     if (!isOpen) checkCommand(container, context);
     const model = servedFlags(container)?.model;
-    const path = model?.value.replace(/(?<!\/)\/+$/, '');
+    const path = model && trimmed(model.value);
     if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
     if (mayMountMore(container)) return;
-    const mounts = container.volumeMounts.map(({ mountPath }) => mountPath.replace(/(?<!\/)\/+$/, ''));
+    const mounts = container.volumeMounts.map(({ mountPath }) => trimmed(mountPath));
     if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path)) || isMentioned(path, container, podSet)) return;
     const near = mounts.filter((mount) => isNear(path, mount));
     const [mount, ...others] = near;
@@ -162,6 +172,10 @@ function checkDownload(container: Container, { document, podSet, report }: PodSe
     message: `The init container downloads to ${shorten(path, 48)}, which is ${where}: the download is lost when it ends`,
     span: span ?? keySpanOf(lists),
   });
+}
+
+function trimmed(path: string): string {
+  return path.replace(/(?<!\/)\/+$/, '');
 }
 
 function isIn(path: string, directory: string): boolean {

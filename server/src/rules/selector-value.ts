@@ -11,7 +11,7 @@ import {
 } from '../catalog/index.ts';
 import { hasNone } from '../catalog/offered-gpus.ts';
 import { isSlip } from '../catalog/spelling.ts';
-import { isOldName, meantValues, productLabel } from '../evidence/meant-labels.ts';
+import { deadAlternatives, isOldName, meantValues, productLabel } from '../evidence/meant-labels.ts';
 import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
@@ -83,7 +83,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For values unlike any known one, for custom labels, and if one of several alternatives of a pod is correct. A GPU that the label's cloud
+ * For values unlike any known one, for custom labels, and if one of several alternatives of a pod is correct (for the model that the driver reports, the others are information). A GPU that the label's cloud
  * has never offered is reported anyway, unless it is so new that the cloud may add it. For the newest generations of instances, which get
  * families before they are known here.
  *
@@ -128,8 +128,11 @@ export default defineRule({
       // One of several machines may be correct.
       if (values.every(({ value, at }) => !isTemplated(at) && machinesMeant(key, value).length > 0))
         for (const value of values) checkMachine(key, value, 'The pod stays Pending', context);
-      if (!isGpuLabel(key) || values.some(({ value, at }) => isTemplated(at) || gpusByLabel(key, value).length > 0))
+      if (!isGpuLabel(key) || values.some(({ at }) => isTemplated(at))) continue;
+      if (values.some(({ value }) => gpusByLabel(key, value).length > 0)) {
+        for (const value of deadAlternatives(key, values)) checkValue(key, value, 'offers', context);
         continue;
+      }
       // One of several alternatives may be correct.
       if (key === productLabel && values.some(({ value }) => meantValues(key, value).length === 0)) continue;
       for (const value of values) checkValue(key, value, 'selects', context);
@@ -141,7 +144,7 @@ export default defineRule({
 function checkValue(
   key: string,
   { value, at }: Located<string>,
-  use: 'selects' | 'excludes' | 'starts',
+  use: 'selects' | 'offers' | 'excludes' | 'starts',
   context: RuleContext,
 ): void {
   const candidates = isTemplated(at) || gpusByLabel(key, value).length > 0 ? [] : meantValues(key, value);
@@ -154,7 +157,7 @@ function checkValue(
   const rest = `${value}; did you mean ${shown}? ${consequence}`;
   const isOld = isOldName(key, value, candidates);
   context.report({
-    severity: isOld ? 'info' : 'warning',
+    severity: isOld || use === 'offers' ? 'info' : 'warning',
     message: isOld
       ? `Current drivers name the card ${shown}, not ${value}: ${consequence.replace('The', 'the')} if no node has an old driver`
       : unlabeled(key, rest),
@@ -208,6 +211,7 @@ const instanceTypeLabel = 'node.kubernetes.io/instance-type';
 
 const consequences = {
   selects: 'The pod stays Pending',
+  offers: 'The pod never uses such nodes',
   excludes: 'The value excludes no node',
   starts: 'The pool never starts such nodes',
 } as const;

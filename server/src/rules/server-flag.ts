@@ -4,6 +4,7 @@ import { readFlags } from '../command/flags.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
+import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -25,7 +26,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. vLLM takes its settings only as flags: with a variable such as `MAX_MODEL_LEN` it starts, but uses its default
+ * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a variable such as `MAX_MODEL_LEN` it starts, but uses its default
  * (severity warning). Some need another one: vLLM's `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
  *
  * ```yaml invalid
@@ -97,6 +98,21 @@ export default defineRule({
       conflict && spanOfWords(document, lines, [conflict.flag.word, conflict.flag.valueWord ?? conflict.flag.word]);
     if (conflict !== undefined && place !== undefined)
       report({ message: `--${conflict.flag.written} ${conflict.problem}: ${program} does not start`, span: place });
+    for (const { flag, isOn, isRejected } of switchesWithValue(server.program, words, flags)) {
+      const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
+      if (span === undefined) continue;
+      const name = `--${shorten(flag.written, 40)}`;
+      const result = isRejected ? `${program} does not start` : `some versions of ${program} do not start`;
+      report({
+        severity: isRejected ? 'error' : 'warning',
+        message: `${name} takes no value (${shorten(flag.value ?? '', 20)}): ${result}`,
+        span,
+        fixes: () =>
+          isOn && flag.word === flag.valueWord
+            ? [fix('Remove the value', 'unsafe', rewriteWord(document, lines, flag.word, name))]
+            : [],
+      });
+    }
     for (const { flag, meant, mustBe } of wrongFlags(server.program, flags)) {
       const span = spanOfWords(document, lines, [flag.word, flag.valueWord ?? flag.word]);
       if (span === undefined) continue;

@@ -4,6 +4,7 @@ import { findLocalProcesses, findMpiProcesses, type MpiProcesses } from '../comm
 import { findWaiting } from '../command/waiting.ts';
 import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { loaderWorkers } from '../evidence/loader-workers.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -28,7 +29,7 @@ import {
 } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Several GPU processes in a container that has only the default 64 MiB of /dev/shm.
@@ -82,8 +83,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the launch is unknown and only the image's framework suggests several processes, the finding is information only. Silent for single
- * processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
+ * If the launch is unknown and only the image's framework suggests several processes, the finding is information only, as it is for a single training process with
+ * workers that load its data (`--num_workers 8`). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
  * shows that it has run.
  *
@@ -105,13 +106,13 @@ export default defineRule({
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
-    if (gpus === null || gpus < 2) return;
+    if (gpus === null || gpus < 1) return;
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
       return;
     if (mayMountMore(container) || (workload.partial && namesMount(workload, '/dev/shm'))) return;
     const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath));
     if (mount !== undefined) {
-      const size = tinySize(volumeNamed(podSet, mount.name));
+      const size = gpus < 2 ? undefined : tinySize(volumeNamed(podSet, mount.name));
       const launch = size && launchOfSeveral(container, gpus, podSet, workload);
       if (size === undefined || launch === undefined) return;
       context.report({
@@ -120,9 +121,12 @@ export default defineRule({
       });
       return;
     }
-    const launch = launchOfSeveral(container, gpus, podSet, workload);
-    const image = launch === undefined ? distributedImage(container) : undefined;
-    if (launch === undefined && image === undefined) return;
+    const launch = gpus < 2 ? undefined : launchOfSeveral(container, gpus, podSet, workload);
+    const image = launch === undefined && gpus > 1 ? distributedImage(container) : undefined;
+    if (launch === undefined && image === undefined) {
+      reportLoader(container, context);
+      return;
+    }
     context.report({
       // An object with a status has run at least once.
       severity: image === undefined && !hasRun(workload.manifest) ? 'warning' : 'info',
@@ -146,6 +150,18 @@ function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undef
   const size = asText(getIn(emptyDir, 'medium')) === 'Memory' ? getIn(emptyDir, 'sizeLimit') : undefined;
   const bytes = size === undefined || isTemplated(size) ? null : lowerQuantity(size).value;
   return bytes !== null && bytes > 0 && bytes <= 64 * 1024 ** 2 ? size : undefined;
+}
+
+/** Reports the processes of a data loader, which use less than those that train. */
+function reportLoader(container: Container, { workload, report }: PodSetContext): void {
+  if (workload.role !== 'training' || workload.partial) return;
+  const flag = loaderWorkers(container);
+  if (flag === undefined) return;
+  report({
+    severity: 'info',
+    message: `${shorten(flag, 40)} without a volume at /dev/shm: the processes that load data share the default 64 MiB and can fail`,
+    span: spanOfLaunch(container, undefined),
+  });
 }
 
 /** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
