@@ -49,8 +49,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For names that also mention a GPU or the right vendor, web servers and databases with a command, templates, infrastructure, and accelerators that are not GPUs: their frameworks are often
- * CPU builds with a plugin.
+ * For names that also mention a GPU or the right vendor, web servers and databases with a command, templates, infrastructure, and accelerators
+ * that are not GPUs: their frameworks are often CPU builds with a plugin. For images built for NVIDIA's GPUs in containers with Intel's, which
+ * decode video there.
  *
  * ## Sources
  *
@@ -75,13 +76,19 @@ export default defineRule({
     const image = container.image ?? container.tag;
     if (image === undefined || isTemplated(image.at) || isExempt(context.workload)) return;
     if (reportOtherVendor(container, image, context)) return;
-    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    const requests = knownRequests(container).filter(({ resource }) =>
+      /^(?:nvidia|amd|gpu\.intel)\.com\//.test(resource),
+    );
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
     if (reportPlainProgram(container, image, requests, context)) return;
     const isCpuBuild = isForCpus.test(last) && !mentionsGpus.test(name);
-    const amd = requests.length > 0 && requests.every(({ resource }) => resource.startsWith('amd.com/'));
-    const builds = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
+    const areAll = (vendor: string) =>
+      requests.length > 0 && requests.every(({ resource }) => resource.startsWith(`${vendor}.com/`));
+    const amd = areAll('amd');
+    const plain = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
+    // What brings its own libraries may bring Intel's.
+    const builds = plain?.bringsOwn === true && areAll('gpu.intel') ? undefined : plain;
     if (!isCpuBuild && builds === undefined) return;
     // The profiles of a chart's values share an image, but not the count: the message is the same for all.
     const counted = isValues(context.workload) ? requests.map((one) => ({ ...one, count: null })) : requests;
@@ -134,6 +141,12 @@ const vendors = [
     word: /^(?:rocm\d*|gfx\d+\w*|mi[23]\d(?:\d?x|\d))$/,
   },
   {
+    resource: /^gpu\.intel\.com\//,
+    name: 'Intel GPUs',
+    publisher: /^(?:docker\.io\/)?intelanalytics\//,
+    word: /^(?:openvino|sycl|xpu|ipex)$/,
+  },
+  {
     resource: /^habana\.ai\//,
     name: 'Gaudi',
     publisher: /^vault\.habana\.ai\//,
@@ -151,7 +164,8 @@ function wordsOfImage(name: string, tag: string): readonly string[] {
 function reportOtherVendor(container: Container, { value, at }: Located<string>, { report }: PodSetContext): boolean {
   const requests = knownRequests(container);
   const own = vendors.find(({ resource }) => requests.every((request) => resource.test(request.resource)));
-  if (requests.length === 0 || own === undefined) return false;
+  // Video programs built for NVIDIA's cards decode on Intel's.
+  if (requests.length === 0 || own === undefined || own.name === 'Intel GPUs') return false;
   const { repository, tag = '' } = imageParts(value);
   const name = repository.slice(repository.lastIndexOf('/') + 1);
   const last = tag === '' ? name : `${name}:${tag}`;
