@@ -141,16 +141,18 @@ const vendors = [
     word: /^(?:rocm\d*|gfx\d+\w*|mi[23]\d(?:\d?x|\d))$/,
   },
   {
-    resource: /^gpu\.intel\.com\//,
-    name: 'Intel GPUs',
-    publisher: /^(?:docker\.io\/)?intelanalytics\//,
-    word: /^(?:openvino|sycl|xpu|ipex)$/,
-  },
-  {
     resource: /^habana\.ai\//,
     name: 'Gaudi',
     publisher: /^vault\.habana\.ai\//,
     word: /^(?:gaudi\d?|habana|habanalabs|hpu)$/,
+  },
+  {
+    resource: /^gpu\.intel\.com\//,
+    name: 'Intel GPUs',
+    publisher: /^(?:docker\.io\/)?(?:intel|openvino|intelanalytics)\//,
+    word: /^(?:openvino|xpu|ipex|oneapi|sycl)$/,
+    // Builds for NVIDIA's GPUs decode video on Intel's too.
+    usesOthers: true,
   },
 ];
 
@@ -164,8 +166,7 @@ function wordsOfImage(name: string, tag: string): readonly string[] {
 function reportOtherVendor(container: Container, { value, at }: Located<string>, { report }: PodSetContext): boolean {
   const requests = knownRequests(container);
   const own = vendors.find(({ resource }) => requests.every((request) => resource.test(request.resource)));
-  // Video programs built for NVIDIA's cards decode on Intel's.
-  if (requests.length === 0 || own === undefined || own.name === 'Intel GPUs') return false;
+  if (requests.length === 0 || own === undefined || own.usesOthers) return false;
   const { repository, tag = '' } = imageParts(value);
   const name = repository.slice(repository.lastIndexOf('/') + 1);
   const last = tag === '' ? name : `${name}:${tag}`;

@@ -103,6 +103,8 @@ const forms: readonly TokenForm[] = [
   { prefix: 'nvapi-', owner: 'NVIDIA', rest: /^[\w-]{60,80}$/ },
   { prefix: 'ghp_', owner: 'GitHub', rest: /^[A-Za-z0-9]{36}$/ },
   { prefix: 'github_pat_', owner: 'GitHub', rest: /^\w{60,90}$/ },
+  { prefix: 'sk-proj-', owner: 'OpenAI', rest: /^[\w-]{40,200}$/ },
+  { prefix: 'sk-ant-', owner: 'Anthropic', rest: /^[\w-]{40,120}$/ },
   { prefix: 'glpat-', owner: 'GitLab', rest: /^[\w-]{20}$/ },
 ];
 
