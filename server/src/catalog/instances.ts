@@ -1,4 +1,5 @@
 import { lazy } from '../yaml/lazy.ts';
+import { table } from '../yaml/table.ts';
 import { sourceText, storedInstances } from './stored.ts';
 import type { InstanceType } from './types.ts';
 
@@ -9,9 +10,13 @@ import type { InstanceType } from './types.ts';
 export function instanceType(name: string): InstanceType | undefined {
   const exact = byName().get(name);
   if (exact !== undefined || name.length > 63) return exact;
-  const lower = name.toLowerCase().replace(/^ml\./, '');
+  const written = name.toLowerCase().replace(/^ml\./, '');
+  const lower = twins[written] ?? written;
   return byLowerName().get(lower) ?? (/^n[cdv]/.test(lower) ? byLowerName().get(`standard_${lower}`) : undefined);
 }
+
+/** Types with the GPUs of another, by its name. https://github.com/oracle-quickstart/oci-hpc-oke/tree/vf (2026-11-28) */
+const twins = table<string>({ 'bm.gpu.b4.8': 'bm.gpu4.8' });
 
 /**
  * The instance types that a node label may mean: the one with that name, or those of a platform of Nebius, whose nodes are labeled with it

@@ -40,7 +40,10 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
   const runsTorch = [...words.map(({ text }) => text), image?.value ?? ''].some((text) => /torch/i.test(text));
   const own = new Set([...names, container.name ?? '', container.image?.value ?? ''].flatMap(wordsOf));
   const set = container.env.find(
-    ({ name, value }) => value !== undefined && leavesGpus(name, value.value, own) && !(runsTorch && isOfJax(name)),
+    ({ name, value }) =>
+      value !== undefined &&
+      (leavesGpus(name, value.value, own) || passesSwitch(name, value.value)) &&
+      !(runsTorch && isOfJax(name)),
   );
   if (
     set?.value === undefined ||
@@ -110,7 +113,22 @@ const layerFlags: ReadonlySet<string> = new Set(['n-gpu-layers', 'gpu-layers', '
 const partOnGpu = /^(?:ngld|gpu-layers-draft|n-gpu-layers-draft|mmproj|mm|md|model-draft)$/;
 
 function mayBeSetting({ name, value }: Container['env'][number]): boolean {
-  return value !== undefined && (value.value.toLowerCase() === 'cpu' || /cpu|cuda|gpu/i.test(name));
+  return (
+    value !== undefined &&
+    (value.value.toLowerCase() === 'cpu' || /cpu|cuda|gpu/i.test(name) || passesSwitch(name, value.value))
+  );
+}
+
+/** Whether a variable with arguments of the program has a switch for the CPU: `CLI_ARGS=--cpu`. */
+function passesSwitch(name: string, value: string): boolean {
+  if (!/(?:^|_)(?:ARGS|ARGUMENTS|FLAGS|OPTS|OPTIONS)$/i.test(name) || value.length > 2000) return false;
+  const words = value.split(/\s+/);
+  return words.some((word, index) => {
+    const next = words[index + 1] ?? '--';
+    if (!word.startsWith('--') || !switches.has(word.slice(2))) return false;
+    // `--use-cpu interrogate` is for a part of the program.
+    return next.startsWith('-') || next === 'all';
+  });
 }
 
 /**

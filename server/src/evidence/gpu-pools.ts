@@ -168,13 +168,20 @@ function eksctlGroup(cluster: Cursor, group: Cursor): readonly GpuPool[] {
   ];
 }
 
-/** Whether the pool has a taint, in a list (Karpenter, eksctl) or in a mapping (older eksctl). */
+/** Whether the pool has a taint that stays, in a list (Karpenter, eksctl) or in a mapping (older eksctl). */
 export function hasTaints({ taints }: GpuPool): boolean {
   return (
-    items(taints).length > 0 ||
+    items(taints).some((taint) => !isStartupTaint(taint)) ||
     entries(taints).some((entry) => keyOf(entry) !== '') ||
     isIncomplete(taints) ||
     isTemplated(taints)
+  );
+}
+
+/** Whether an agent or an autoscaler removes the taint once the node is ready. */
+function isStartupTaint(taint: Cursor): boolean {
+  return /(?:not-ready|uninitialized|unregistered|\/startup-taint|\/ignore-taint)/.test(
+    asText(getIn(taint, 'key')) ?? '',
   );
 }
 

@@ -3,7 +3,7 @@ import { groupOf } from '../model/manifest.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { entries, getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cursor.ts';
 
 /** Whether a container certainly has no limit for a resource that its requests may name. */
 export function lacksLimitOf(
@@ -17,7 +17,7 @@ export function lacksLimitOf(
 
 /**
  * Whether a container likely has none: charts pass `resources` in their values on unchanged, but an unknown one may have limits that Helm adds to the
- * written requests. Operators that nobody listed pass on whole containers.
+ * written requests. Operators that nobody listed pass on whole containers, and blocks that have both requests and limits.
  */
 export function likelyLacksLimitOf(
   resource: string,
@@ -26,7 +26,7 @@ export function likelyLacksLimitOf(
 ): boolean {
   const passesOn =
     (isValues(workload) && keyOf(container.resources ?? container.at) === 'resources') ||
-    (workload.byShape && isListedContainer(container.at));
+    (workload.byShape && (isListedContainer(container.at) || entries(getIn(container.resources, 'limits')).length > 0));
   return passesOn && writesNoLimitOf(resource, container);
 }
 

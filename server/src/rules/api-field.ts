@@ -118,11 +118,16 @@ export default defineRule({
       span: keySpanOf(at),
     });
   },
-  podSet({ pod }, { workload, document, report }) {
+  podSet({ pod, containers }, { workload, document, report }) {
     if (!isValues(workload)) return;
     // Several sets of pods may share a block.
     const isFirst = workload.podSets.find((one) => one.pod.node === pod.node)?.pod === pod;
-    for (const problem of isFirst ? valuesQuantities(pod) : []) {
+    for (const problem of isFirst
+      ? valuesQuantities(
+          pod,
+          containers.map(({ at }) => at),
+        )
+      : []) {
       const found = notQuantity(problem, document);
       report({
         ...found,

@@ -49,8 +49,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For names that also mention a GPU or the right vendor, web servers and databases with a command, templates, infrastructure, and accelerators that are not GPUs: their frameworks are often
- * CPU builds with a plugin.
+ * For names that also mention a GPU or the right vendor, web servers and databases with a command, templates, infrastructure, and accelerators
+ * that are not GPUs: their frameworks are often CPU builds with a plugin. For images built for NVIDIA's GPUs in containers with Intel's, which
+ * decode video there.
  *
  * ## Sources
  *
@@ -75,13 +76,19 @@ export default defineRule({
     const image = container.image ?? container.tag;
     if (image === undefined || isTemplated(image.at) || isExempt(context.workload)) return;
     if (reportOtherVendor(container, image, context)) return;
-    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    const requests = knownRequests(container).filter(({ resource }) =>
+      /^(?:nvidia|amd|gpu\.intel)\.com\//.test(resource),
+    );
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
     if (reportPlainProgram(container, image, requests, context)) return;
     const isCpuBuild = isForCpus.test(last) && !mentionsGpus.test(name);
-    const amd = requests.length > 0 && requests.every(({ resource }) => resource.startsWith('amd.com/'));
-    const builds = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
+    const areAll = (vendor: string) =>
+      requests.length > 0 && requests.every(({ resource }) => resource.startsWith(`${vendor}.com/`));
+    const amd = areAll('amd');
+    const plain = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
+    // What brings its own libraries may bring Intel's.
+    const builds = plain?.bringsOwn === true && areAll('gpu.intel') ? undefined : plain;
     if (!isCpuBuild && builds === undefined) return;
     // The profiles of a chart's values share an image, but not the count: the message is the same for all.
     const counted = isValues(context.workload) ? requests.map((one) => ({ ...one, count: null })) : requests;

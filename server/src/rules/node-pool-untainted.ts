@@ -1,7 +1,7 @@
 import { type GpuPool, gpuPools, hasTaints, poolResource } from '../evidence/gpu-pools.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -11,7 +11,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * Without a taint, any pod can land on a GPU node, and any Pending pod can start one. The GPUs cost money but stay idle, and pods that
- * need them may not fit because the node's CPU and memory are taken.
+ * need them may not fit because the node's CPU and memory are taken. A startup taint (`ebs.csi.aws.com/agent-not-ready`) is removed once the
+ * node is ready.
  *
  * ```yaml invalid
  * apiVersion: karpenter.sh/v1
@@ -73,8 +74,9 @@ export default defineRule({
       const [devices, device] = deviceWords(described);
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       const place = getIn(owner, 'requirements') ?? getIn(owner, 'name') ?? owner;
+      const none = items(described.taints).length > 0 ? 'only a startup taint' : 'no taint';
       context.report({
-        message: `${devices} ${kind}${name} (${shorten(because, 36)}) has no taint: pods that request no ${device} can start and fill its nodes`,
+        message: `${devices} ${kind}${name} (${shorten(because, 36)}) has ${none}: pods that request no ${device} can start and fill its nodes`,
         span: kind === 'node group' ? spanOf(place) : keySpanOf(place),
         fixes: () => [taint(described, context)],
       });

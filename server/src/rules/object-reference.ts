@@ -1,5 +1,6 @@
 import { nearestOfFew } from '../catalog/spelling.ts';
-import { hasAllContainers } from '../evidence/chart-pods.ts';
+import { lostControllers } from '../evidence/chart-controllers.ts';
+import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
 import { disksWithoutVolume } from '../evidence/machine-disks.ts';
 import { lostNames } from '../evidence/own-names.ts';
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
@@ -35,7 +36,8 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * when the object is created, and rejects it if they do not agree. A Job gets its selector from the API server and must not have its own,
  * not even that of the Job from which it is copied.
  * JobSets, Argo workflows and Tekton pipelines refer to their own jobs, templates and tasks by name.
- * In values of app-template, the mounts of a container that the controller does not have are ignored.
+ * In values of app-template, the mounts of a container that the controller does not have, or of a controller that does not exist, are ignored,
+ * and a Service of such a controller cannot be installed.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -96,6 +98,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
  * - [Kubernetes: selector of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#selector)
  * - [app-template: volume mounts](https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/container/fields/_volumeMounts.tpl)
+ * - [app-template: validation of Services](https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/templates/lib/service/_validate.tpl)
  * - [Kubernetes: Job selector](https://kubernetes.io/docs/concepts/workloads/controllers/job/#specifying-your-own-pod-selector)
  */
 export default defineRule({
@@ -107,6 +110,7 @@ export default defineRule({
     const group = groupOf(apiVersion);
     checkNames(workload, context);
     if (hasAllContainers(workload)) checkChartMounts(manifest.root, context);
+    if (hasAllContainers(workload) && !mayBeCompleted(workload)) checkControllers(manifest.root, context);
     if (group === 'apps') checkSelector(workload, context);
     for (const { pod } of group === 'kubevirt.io' ? workload.podSets : []) {
       for (const name of disksWithoutVolume(manifest.root, pod)) {
@@ -191,6 +195,30 @@ function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
       });
     }
   }
+}
+
+function checkControllers(controller: Cursor, { document, report }: WorkloadContext): void {
+  for (const { at, name, owner, of, known } of lostControllers(controller)) {
+    const subject = of === 'volume' ? 'advancedMounts' : `Service ${shorten(keyOf(owner), 16)}`;
+    const then = of === 'volume' ? `does not mount ${shorten(keyOf(owner), 16)}` : 'cannot be installed';
+    const change = (other: string) =>
+      of === 'volume' ? renameKey(document, at, other) : replaceScalar(document, at, other);
+    report({
+      severity: of === 'volume' ? 'warning' : 'error',
+      message: `${subject} names controller ${shorten(name, 16)}, but the values have only ${listed(known)}: the chart ${then}`,
+      span: of === 'volume' ? keySpanOf(at) : spanOf(at),
+      fixes: () =>
+        known
+          .filter((other) => of === 'service' || canMount(at, getIn(controller.parent, other)))
+          .map((other) => fix(`Change to controller ${shorten(other)}`, 'unsafe', change(other))),
+    });
+  }
+}
+
+/** Whether a controller without mounts of the volume has all containers that would get them. */
+function canMount(mounts: Cursor, controller: Cursor | undefined): boolean {
+  if (controller === undefined || getIn(mounts.parent, keyOf(controller)) !== undefined) return false;
+  return entries(mounts).every((mount) => getIn(controller, 'containers', keyOf(mount)) !== undefined);
 }
 
 function checkNames({ kind, manifest }: Workload, { document, report }: WorkloadContext): void {

@@ -1,3 +1,5 @@
+import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
+import { undeclaredPorts } from '../evidence/probe-ports.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
 import { isForeignHealthPath, type ServerPaths, serverPaths } from '../evidence/server-paths.ts';
@@ -95,6 +97,11 @@ export default defineRule({
     const isPod = isPodSpec(context.podSet, context.workload);
     const server = isPod || isValues(context.workload) ? serverPaths(container) : undefined;
     if (server !== undefined) checkPaths(server, container, context);
+    // Containers of app-template have only the written ports, not those of the Services.
+    if (hasAllContainers(context.workload) && !mayBeCompleted(context.workload)) {
+      for (const [type, probe] of Object.entries(probesOf(container, context.workload)))
+        checkPort(probe, `The ${type} probe`, container, context);
+    }
     if (!isPod) return;
     const probes = probeNames.map((name) => getIn(container.at, name)).filter(isSet);
     if (container.type === 'init') {
@@ -103,7 +110,7 @@ export default defineRule({
     }
     for (const probe of probes) checkProbe(probe, context);
     if (isWholePod(context.podSet, context.workload)) {
-      for (const probe of probes) checkPort(probe, container, context);
+      for (const probe of probes) checkPort(probe, keyOf(probe), container, context);
       if (useOf(container).program === 'tritonserver')
         for (const probe of probes) checkTriton(probe, container, context);
     }
@@ -159,18 +166,13 @@ function checkProbe(probe: Cursor, context: PodSetContext): void {
 }
 
 /** A port by a name that the container does not declare: the kubelet finds no port to ask. */
-function checkPort(probe: Cursor, { at }: Container, { report, document }: PodSetContext): void {
-  const ports = getIn(at, 'ports');
-  const names = items(ports).map((port) => getIn(port, 'name'));
-  if (isIncomplete(at) || isIncomplete(ports) || isTemplated(ports) || names.some(isUnknown)) return;
-  const known = names.flatMap((name) => asText(name) ?? []);
-  for (const place of ['httpGet', 'tcpSocket'].flatMap((handler) => getIn(probe, handler, 'port') ?? [])) {
-    const port = writtenText(place);
-    // A number in quotes is a number, and name-invalid reports what is not a name.
-    if (port === undefined || !/^(?=.{1,15}$)(?=.*[a-z])[a-z0-9-]+$/.test(port) || known.includes(port)) continue;
+function checkPort(probe: Cursor | undefined, name: string, { at }: Container, context: PodSetContext): void {
+  const { report, document, workload } = context;
+  for (const { place, port, known } of undeclaredPorts(probe, at)) {
     const has = known.length === 0 ? 'names no port' : `has only ${shorten(known.join(', '), 40)}`;
     report({
-      message: `${keyOf(probe)} uses port "${port}", but the container ${has}: the pod never becomes ready`,
+      severity: isValues(workload) ? 'warning' : 'error',
+      message: `${name} uses port "${port}", but the container ${has}: the pod never becomes ready`,
       span: spanOf(place),
       fixes: () => known.map((name) => fix(`Use port ${name}`, 'unsafe', replaceScalar(document, place, name))),
     });

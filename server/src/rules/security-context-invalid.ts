@@ -1,4 +1,5 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { otherLevels } from '../evidence/security-levels.ts';
 import { isSet, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -7,12 +8,14 @@ import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A security context that contradicts itself.
+ * A security context that contradicts itself, or whose fields are those of the other level.
  *
  * ## Why
  *
  * A privileged container can always escalate its privileges, so the API server rejects `privileged: true` with `allowPrivilegeEscalation: false`.
  * A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError).
+ * In the values of charts, the settings of pods (`fsGroup`) and of containers (`capabilities`) are easily exchanged: Helm rejects fields that
+ * Kubernetes does not have there.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,7 +56,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates.
+ * For templates. In values, for a `securityContext` that may be the pod's or the container's.
  *
  * ## Sources
  *
@@ -65,6 +68,16 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   podSet(podSet, context) {
+    for (const { at, names, place, instead } of otherLevels(podSet, context.workload)) {
+      const [first = '', second] = names;
+      const more = names.length > 2 ? `${names.length - 1} more` : second;
+      const subject = more === undefined ? `${first} belongs` : `${first} and ${more} belong`;
+      context.report({
+        severity: 'warning',
+        message: `${subject} in ${place}, not in ${instead}: Helm rejects unknown fields`,
+        span: keySpanOf(at),
+      });
+    }
     if (!isPodSpec(podSet, context.workload)) return;
     // The branches of a template may be alternatives.
     if (context.document.template) return;

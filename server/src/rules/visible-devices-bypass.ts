@@ -1,9 +1,10 @@
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { isIncomplete, isTemplated, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * NVIDIA_VISIBLE_DEVICES is set by hand.
@@ -12,7 +13,8 @@ import { defineRule } from './rule.ts';
  *
  * The device plugin uses this variable to pass a container's GPUs to NVIDIA's container runtime. A value in the manifest takes precedence:
  * the container gets GPUs that the scheduler does not count and may assign to another pod. Request `nvidia.com/gpu` instead. To let several
- * pods use one GPU, use time slicing, MPS or MIG. The same applies to an annotation that adds a CDI device (`nvidia.com/gpu=0`).
+ * pods use one GPU, use time slicing, MPS or MIG. The same applies to an annotation that adds a CDI device (`nvidia.com/gpu=0`). A device file of
+ * the node (`/dev/nvidia0`) that is mounted next to a request may be that of another GPU, and only privileged containers may open it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -81,6 +83,7 @@ export default defineRule({
     }
   },
   container(container, context) {
+    checkDeviceFiles(container, context);
     const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
     const value = env?.value;
     if (env === undefined || value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
@@ -114,3 +117,17 @@ export default defineRule({
     });
   },
 });
+
+/** Device files that a container mounts although the device plugin adds those of its GPUs. */
+function checkDeviceFiles(container: Container, { podSet, workload, report }: PodSetContext): void {
+  if (isExempt(workload)) return;
+  const requests = knownRequests(container).filter(({ resource }) => resource.startsWith('nvidia.com/'));
+  const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev\/nvidia(?:\d{1,2}|ctl)$/.test(mountPath));
+  if (requests.length === 0 || mount === undefined || isTemplated(mount.at)) return;
+  if (!podSet.volumes.some((volume) => volume.name === mount.name && volume.source === 'hostPath')) return;
+  report({
+    severity: 'info',
+    message: `${mount.mountPath} of the node is mounted by hand: the device plugin adds those of the GPUs that it assigns, which may be others`,
+    span: spanOf(getIn(mount.at, 'mountPath') ?? mount.at),
+  });
+}

@@ -1,4 +1,4 @@
-import { gpusByLabel, type Vendor } from '../../catalog/index.ts';
+import { gpusInLabel, type Vendor } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import { devicesOfInstance, type ImplicitDevices } from '../implicit-devices.ts';
@@ -27,6 +27,22 @@ export const operatorKinds: readonly KindEntry[] = [
     words: [],
     lower: ({ root }) =>
       lowerMachines(getIn(root, 'spec', 'template', 'spec'), written(getIn(root, 'spec', 'replicas'))),
+  },
+  {
+    // https://cozystack.io/docs/virtualization/gpu/
+    group: 'apps.cozystack.io',
+    kinds: ['VMInstance', 'VirtualMachine'],
+    words: [],
+    lower: ({ root }) => {
+      const spec = getIn(root, 'spec');
+      return spec === undefined
+        ? { ...rest, podSets: [] }
+        : machineWith(
+            spec,
+            items(getIn(spec, 'gpus')).map((device) => getIn(device, 'name')),
+            running(spec),
+          );
+    },
   },
   {
     group: 'machinelearning.seldon.io',
@@ -59,8 +75,18 @@ const rest = { retries: null, scaling: null, partial: false } as const;
 function lowerMachines(machine: Cursor | undefined, pods: PodCount): KindLowering {
   if (machine === undefined) return { ...rest, podSets: [] };
   const devices = getIn(machine, 'domain', 'devices');
-  const names = [...items(getIn(devices, 'gpus')), ...items(getIn(devices, 'hostDevices'))].flatMap((device) => {
-    const name = text(getIn(device, 'deviceName'));
+  const named = [...items(getIn(devices, 'gpus')), ...items(getIn(devices, 'hostDevices'))];
+  return machineWith(
+    machine,
+    named.map((device) => getIn(device, 'deviceName')),
+    pods,
+  );
+}
+
+/** @param devices the names of the machine's devices, one for each */
+function machineWith(machine: Cursor, devices: readonly (Cursor | undefined)[], pods: PodCount): KindLowering {
+  const names = devices.flatMap((device) => {
+    const name = text(device);
     return name === undefined || isTemplated(name.at) || vendorOf(name.value) === null ? [] : [name];
   });
   const implicitDevices = [...new Set(names.map(({ value }) => value))].map((name): ImplicitDevices => {
@@ -72,7 +98,7 @@ function lowerMachines(machine: Cursor | undefined, pods: PodCount): KindLowerin
       ...(/-\d+[abcq]$/i.test(name) ? { form: 'shared', each: null } : { form: 'whole', each: 1 }),
       vendor: vendorOf(name),
       perPod: same.length,
-      models: gpusByLabel('nvidia.com/gpu.product', modelIn(name)),
+      models: gpusInLabel('nvidia.com/gpu.product', modelIn(name)),
       modelFrom: 'resource-name',
     };
   });

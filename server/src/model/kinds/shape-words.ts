@@ -38,11 +38,21 @@ export interface Written {
 export function countsIn(mapping: Cursor, taken: ReadonlySet<YamlNode>): MappingCounts {
   const children = entries(mapping);
   return {
-    written: children.flatMap((entry) => countAt(entry) ?? []),
+    written: withoutRanks(children.flatMap((entry) => countAt(entry) ?? [])),
     bounds: boundsOf(mapping),
     hasShards: children.some(isShardCount),
     members: besides(mapping, taken),
   };
+}
+
+/** Counts without `worldSize`, which counts processes: beside other counts it says nothing of the pods, and alone not how many share a pod. */
+function withoutRanks(written: readonly Written[]): readonly Written[] {
+  const pods = written.filter(({ at }) => !isWorldSize(at));
+  return pods.length > 0 ? pods : written.map((count) => ({ ...count, value: count.value === 1 ? 1 : null }));
+}
+
+function isWorldSize(at: Cursor): boolean {
+  return singularsOf(keyOf(at)).includes('world');
 }
 
 /** The members of a replica according to a block next to the pods: `multinode: {nodeCount: 2}`; undefined if there is none. */
@@ -57,6 +67,7 @@ function besides(mapping: Cursor, taken: ReadonlySet<YamlNode>): PodCount | unde
       .flatMap((entry) => countAt(entry) ?? [])
       .filter(({ noun }) => noun === 'size');
     if (size === undefined || size.value === 1 || isStorage(keyOf(block))) continue;
+    if (isWorldSize(size.at) && entries(mapping).some((entry) => countAt(entry) !== undefined)) continue;
     const isOfPods =
       /multi-?node|leader-?worker|lws|distributed|gang|group/i.test(keyOf(block)) ||
       (launchNodes.test(keyOf(size.at)) && !/cluster|pool|quota|infra|limit/i.test(keyOf(block)));
