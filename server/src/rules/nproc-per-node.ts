@@ -1,4 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { defaultLaunch } from '../command/default-launch.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { isOneRank, pythonCode } from '../command/inline-python.ts';
 import { findLocalProcesses } from '../command/processes.ts';
@@ -6,13 +7,14 @@ import { allCommands, baseName, readCommandLine, type Word } from '../command/sh
 import { formatNumber, plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { runsOnCpu } from '../evidence/gpu-launch.ts';
-import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asText, type Cursor, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -24,7 +26,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each process uses one GPU. With more processes than GPUs, the surplus fails ("invalid device ordinal"); with fewer, some GPUs stay idle.
- * `auto` or `gpu` starts one process per GPU.
+ * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -88,7 +90,8 @@ export default defineRule({
       inPython(container, context) ??
       inSpec(container, context.podSet, context.workload) ??
       inBenchmark(container, context) ??
-      inCommand(container, context, true);
+      inCommand(container, context, true) ??
+      byDefault(container, context);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value, verb = `starts ${processes(count)}` } = launch;
     const over = count > gpus;
@@ -100,7 +103,7 @@ export default defineRule({
       : `${perNode && /num.processes/.test(text) ? `(${count}${perNode}) ` : ''}uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
     context.report({
       severity: over ? 'error' : 'warning',
-      message: `${shorten(text)} ${mismatch}`,
+      message: `${shorten(text, 60)} ${mismatch}`,
       span,
       fixes: () => [
         launch.words === undefined
@@ -139,6 +142,24 @@ function inCommand(container: Container, { document }: PodSetContext, settings: 
   const span = spanOfWords(document, [...container.command, ...container.args], only.words);
   return span && { count: only.count, text: only.text, span, value: undefined, words: only.words };
 }
+
+/** torchrun without a number, in a pod whose controller sets none. */
+function byDefault(container: Container, { podSet, workload, document }: PodSetContext): Launch | undefined {
+  if (!ownEnvironment.has(groupOf(workload.apiVersion)) || workload.partial || mayHaveVariables(container))
+    return undefined;
+  const words = [...container.command, ...container.args].map(({ at }) => at);
+  const mayHold = [container.at, getIn(container.at, 'env'), ...words, ...words.map(({ parent }) => parent)];
+  const launch =
+    mayHold.some(isUnseen) || isIncomplete(podSet.pod) ? undefined : defaultLaunch(processInput(container));
+  if (launch?.count !== 1) return undefined;
+  const span = spanOfWords(document, [...container.command, ...container.args], launch.words);
+  return span && { count: 1, text: `${launch.text} without --nproc-per-node`, span, value: undefined };
+}
+
+/** Groups whose controllers set no variables of torchrun. */
+const ownEnvironment: ReadonlySet<string> = new Set([
+  ...['', 'apps', 'batch', 'jobset.x-k8s.io', 'leaderworkerset.x-k8s.io', 'batch.volcano.sh'],
+]);
 
 /** Only if the written number is that of one node: accelerate takes the number of all nodes. */
 function changeFlag(
