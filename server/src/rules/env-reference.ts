@@ -140,7 +140,7 @@ function reportForm(
     span,
     fixes: () => {
       if (means !== 'other' || !isBefore) return [];
-      const text = value.value.slice(0, start) + `$(${used})` + value.value.slice(start + written.length);
+      const text = `${value.value.slice(0, start)}$(${used})${value.value.slice(start + written.length)}`;
       return [fix(`Change to $(${used})`, 'safe', replaceScalar(document, value.at, text))];
     },
   });
