@@ -1,9 +1,9 @@
-import { imageParts } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { type Cursor, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import type { Cursor } from '../yaml/cursor.ts';
 import { mayHaveVariables } from './launch.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
@@ -14,16 +14,7 @@ export function isGated(name: string): boolean {
   return owner === 'meta-llama' || (owner === 'google' && gatedGemma.some((one) => repository.startsWith(one)));
 }
 
-const gatedGemma = [
-  'gemma-2b',
-  'gemma-7b',
-  'gemma-1.1',
-  'gemma-2-',
-  'gemma-3',
-  'codegemma',
-  'paligemma',
-  'embeddinggemma',
-];
+const gatedGemma = [...wordSet('gemma-2b gemma-7b gemma-1.1 gemma-2- gemma-3', 'codegemma paligemma embeddinggemma')];
 
 /** A gated model that a container next to accelerators only fetches, and the place that names it; undefined if anything may bring a token. */
 export function gatedDownload(
@@ -31,14 +22,12 @@ export function gatedDownload(
   podSet: PodSet,
   workload: Workload,
 ): { readonly name: string; readonly at: Cursor } | undefined {
-  const { env, command, args, at, volumeMounts } = container;
+  const { env, command, args, volumeMounts } = container;
   const words = [...command, ...args];
-  const place = [...words, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) => mentions.test(value));
-  if (place === undefined || workload.partial || !workload.podSets.some(requestsAccelerators)) return undefined;
+  if (workload.partial || workload.manifest.document.template) return undefined;
   const name = fetched(container);
-  if (name === undefined || !isGated(name) || !place.value.includes(name)) return undefined;
-  if ([at, podSet.pod, place.at].some(isUnseen) || words.some(({ at: word }) => isIncomplete(word.parent)))
-    return undefined;
+  if (name === undefined || !isGated(name) || !workload.podSets.some(requestsAccelerators)) return undefined;
+  const place = [...words, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) => value.includes(name));
   const mayBring =
     mayHaveVariables(container) ||
     env.some((one) => tokens.test(one.name) || one.name === '') ||
@@ -49,25 +38,19 @@ export function gatedDownload(
         // A login is kept in the home directory.
         /^\/(?:root|home)\b|\.cache/.test(mountPath ?? ''),
     );
-  return mayBring ? undefined : { name, at: place.at };
+  return mayBring || place === undefined ? undefined : { name, at: place.at };
 }
-
-const mentions = /meta-llama\/|google\/\w*gemma/i;
 
 /** A token, a login, a file with either, or another hub. */
 const tokens =
   /token|login|\bauth\b|secret|huggingface_co|hf_(?:endpoint|hub_[^e]|api|home)|\bsource\b|offline|proxy|modelscope/i;
 
-const snapshot = /\bsnapshot_download\(\s*(?:repo_id\s*=\s*)?["']([\w.-]+\/[\w.-]+)["']/;
-
 /** The repository that a container fetches: by the tool of Hugging Face, or as the initializer of a training job. */
 function fetched(container: Container): string | undefined {
   const { command, args, env } = processInput(container);
   const uri = env.find(({ name }) => name === 'STORAGE_URI')?.value;
-  if (uri?.startsWith('hf://') === true && /-initializer$/.test(imageParts(container.image?.value ?? '').repository))
-    return uri.slice('hf://'.length);
-  const called = [...command, ...args].flatMap((text) => snapshot.exec(text)?.[1] ?? [])[0];
-  if (called !== undefined) return called;
+  if (uri?.startsWith('hf://') === true) return uri.slice('hf://'.length);
+  if (![...command, ...args].some((text) => text.includes('download'))) return undefined;
   for (const { words } of allCommands(readCommandLine(command, args, env).statements)) {
     const at = words.findIndex(({ text }) => /^(?:huggingface-cli|hf)$/.test(baseName(text)));
     if (at < 0 || words[at + 1]?.text !== 'download') continue;

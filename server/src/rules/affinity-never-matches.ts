@@ -122,15 +122,13 @@ function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, work
 
 /** Reports what should spread pods and selects none: a selector that is absent matches nothing. */
 function checkMissing({ pod }: PodSet, { report }: PodSetContext): void {
-  const terms = termsOf(pod, 'podAntiAffinity');
-  for (const place of [...placesAt(pod, 'topologySpreadConstraints.*'), ...terms]) {
+  for (const place of [...placesAt(pod, 'topologySpreadConstraints.*'), ...termsOf(pod, 'podAntiAffinity')]) {
     const key = getIn(place, 'topologyKey');
-    if (key === undefined || isUnseen(place) || isUnseen(place.parent) || getIn(place, 'labelSelector') !== undefined)
-      continue;
-    report({
-      message: `Without a labelSelector, the ${terms.includes(place) ? 'anti-affinity' : 'constraint'} counts no pods: it spreads nothing`,
-      span: keySpanOf(key),
-    });
+    if (key !== undefined && !isUnseen(place) && !isUnseen(place.parent) && getIn(place, 'labelSelector') === undefined)
+      report({
+        message: 'Without a labelSelector, this counts no pods: it does not spread the pods',
+        span: keySpanOf(key),
+      });
   }
 }
 

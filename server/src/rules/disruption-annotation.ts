@@ -82,10 +82,9 @@ export default defineRule({
     if (manifest.kind !== 'PodDisruptionBudget' || manifest.apiVersion !== 'policy/v1') return;
     const unmet = unmetBudget(manifest, crossReferences);
     if (unmet === undefined) return;
-    const { at, label, workload, mayBeAdded } = unmet;
+    const { at, label, workload } = unmet;
     const object = `${workload.kind} ${shorten(workload.name, 40)}`;
     report({
-      ...(mayBeAdded && { severity: 'info' as const }),
       message:
         label === undefined
           ? `Without a selector, the budget protects no pods: a drain may evict all pods of ${object} at once`

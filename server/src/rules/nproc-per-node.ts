@@ -14,7 +14,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asText, type Cursor, getIn, isIncomplete, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -144,22 +144,16 @@ function inCommand(container: Container, { document }: PodSetContext, settings: 
 }
 
 /** torchrun without a number, in a pod whose controller sets none. */
-function byDefault(container: Container, { podSet, workload, document }: PodSetContext): Launch | undefined {
-  if (!ownEnvironment.has(groupOf(workload.apiVersion)) || workload.partial || mayHaveVariables(container))
-    return undefined;
-  const words = [...container.command, ...container.args].map(({ at }) => at);
-  const mayHold = [container.at, getIn(container.at, 'env'), ...words, ...words.map(({ parent }) => parent)];
-  const launch =
-    mayHold.some(isUnseen) || isIncomplete(podSet.pod) ? undefined : defaultLaunch(processInput(container));
+function byDefault(container: Container, { workload, document }: PodSetContext): Launch | undefined {
+  if (document.template || workload.partial || mayHaveVariables(container)) return undefined;
+  const launch = ownEnvironment.test(groupOf(workload.apiVersion)) ? defaultLaunch(processInput(container)) : undefined;
   if (launch?.count !== 1) return undefined;
-  const span = spanOfWords(document, [...container.command, ...container.args], launch.words);
-  return span && { count: 1, text: `${launch.text} without --nproc-per-node`, span, value: undefined };
+  const span = spanOfWords(document, [...container.command, ...container.args], [launch.word, launch.word]);
+  return span && { count: 1, text: `${launch.name} without --nproc-per-node`, span, value: undefined };
 }
 
 /** Groups whose controllers set no variables of torchrun. */
-const ownEnvironment: ReadonlySet<string> = new Set([
-  ...['', 'apps', 'batch', 'jobset.x-k8s.io', 'leaderworkerset.x-k8s.io', 'batch.volcano.sh'],
-]);
+const ownEnvironment = /^(?:|apps|batch|(?:jobset|leaderworkerset)\.x-k8s\.io|batch\.volcano\.sh)$/;
 
 /** Only if the written number is that of one node: accelerate takes the number of all nodes. */
 function changeFlag(

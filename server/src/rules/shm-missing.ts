@@ -179,7 +179,7 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
     if (kind === 'launch' && count === null) return shorten(text);
   }
   const launch = inputs.length === 1 ? inputs.map(defaultLaunch)[0] : undefined;
-  if (launch?.count === 'all') return shorten(launch.text);
+  if (launch?.count === 'all') return launch.name;
   const { processesPerPod, launcher: role } = kindOf(workload);
   if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
   if (role?.driven === undefined) {
