@@ -3,7 +3,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -16,8 +16,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * Karpenter reads `karpenter.sh/do-not-disrupt` from pods, and the cluster autoscaler `cluster-autoscaler.kubernetes.io/safe-to-evict`. On the
  * object that creates the pods they have no effect, and a long training run is evicted with its node. The old name,
- * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. A budget without a selector, or with labels that no pod has, protects
- * none: a drain may evict all replicas of a server at once.
+ * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. A budget without a selector protects no pods: a drain may evict all replicas of a server at once.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -66,7 +65,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * ## When it is silent
  *
  * For kinds whose controllers copy their annotations to pods, and for pods without accelerators. For budgets in another file than their workload,
- * next to several, or whose labels do not resemble those of its pods.
+ * or next to several.
  *
  * ## Sources
  *
@@ -82,14 +81,10 @@ export default defineRule({
     if (manifest.kind !== 'PodDisruptionBudget' || manifest.apiVersion !== 'policy/v1') return;
     const unmet = unmetBudget(manifest, crossReferences);
     if (unmet === undefined) return;
-    const { at, label, workload } = unmet;
-    const object = `${workload.kind} ${shorten(workload.name, 40)}`;
+    const { at, workload } = unmet;
     report({
-      message:
-        label === undefined
-          ? `Without a selector, the budget protects no pods: a drain may evict all pods of ${object} at once`
-          : `No pod of ${object} has ${shorten(label, 50)}: the budget does not protect them from drains`,
-      span: label === undefined ? keySpanOf(at) : spanOf(at),
+      message: `Without a selector, the budget protects no pods: a drain may evict all pods of ${workload.kind} ${shorten(workload.name, 40)} at once`,
+      span: keySpanOf(at),
     });
   },
   workload(workload, context) {
