@@ -119,7 +119,9 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   if (script === undefined || script.length > 200) return undefined;
   const parts = script.replace(extension, '').split(/[/.:]+/);
   // A folder or a package often names the step of a script such as main.py.
-  const found = taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(parts.slice(-2).flatMap(wordsOf));
+  const named = parts.slice(-2).flatMap(wordsOf);
+  const found =
+    taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named) ?? taskOf([...named, ...subcommandOf(words, script)]);
   return found && { ...found, by };
 }
 
@@ -162,6 +164,12 @@ function scriptOf(words: readonly string[]): string | undefined {
   return words[at - 1] === '-c' ? undefined : script;
 }
 
+/** The words of the command that a script is given: `python cli.py download-models`. */
+function subcommandOf(words: readonly string[], script: string): readonly string[] {
+  const next = words[words.indexOf(script) + 1] ?? '';
+  return /^[A-Za-z][\w-]{2,40}$/.test(next) ? wordsOf(next) : [];
+}
+
 /** Words for the weights of a model in the names of scripts. */
 const weightWords: readonly string[] = [
   ...[
@@ -183,14 +191,23 @@ const weightWords: readonly string[] = [
 const otherWork = wordSet(
   'train trainer training finetune serve server serving api eval evaluate infer inference predict generate',
   'benchmark bench test onnx embed embedding embeddings transcribe encode caption no skip worker notebook jupyter',
-  'demo ui',
+  'demo ui predictions synthetic synth augment augmented rollout rollouts distill distillation preference label annotate',
 );
 
 /** Data that is often prepared on devices. */
 const mediaWords = /^(?:images?|videos?|audio|frames?|features?|latents?|speech)$/;
 
 /** Stems of verbs for what is done to data before training. */
-const preparing = wordSet('prep prepar process build split shard clean dedup filter extract');
+const preparing = wordSet(
+  'prep prepar process build split shard clean dedup filter extract',
+  'get write writ convert pack shuffl scrap crawl pull sync',
+);
+
+/** Verbs for what a model may also do. */
+const generating = wordSet('make mak create creat collect');
+
+/** Data, its formats, and what is derived from it. */
+const dataWords = /^(?:data|datasets?|corpus|corpora|tfrecords?|webdatasets?|parquet|jsonl|mds|lmdb|vocab(?:ulary)?)$/;
 
 /** Formats of files with prepared data. */
 const fileFormats = ['tfrecord', 'tfrecords', 'parquet', 'arrow', 'csv', 'jsonl', 'lmdb', 'hdf5', 'shards', 'splits'];
@@ -221,15 +238,16 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
     return { task: downloads, maybe: false };
   }
   if (starts(/tokeni[sz](?:e|es|ing|ation)$/)) return { task: 'tokenizes data', maybe: false };
-  const data = starts(/^(?:data|datasets?|corpus|corpora)$/);
-  const prepares = words.some(
-    (word) => preparing.has(word) || preparing.has(word.replace(/(?:e|es|er|s|ing|lication|ation)$/, '')),
-  );
+  const data = starts(dataWords);
+  const does = (verbs: ReadonlySet<string>) =>
+    words.some((word) => verbs.has(word) || verbs.has(word.replace(/(?:e|es|er|s|ing|lication|ation)$/, '')));
+  const prepares = does(preparing);
+  const generates = !prepares && data && does(generating);
   if (
     starts(/preproc(?:ess|esses|essing|essor)?$|^dataprep(?:aration)?$|^etl$/) ||
-    (data && prepares && !starts(mediaWords))
+    (data && (prepares || generates) && !starts(mediaWords))
   ) {
-    return { task: 'prepares data', maybe: false };
+    return { task: 'prepares data', maybe: generates };
   }
   if (starts(/^(?:crawl|scrap)(?:e|es|er|ing)?$/)) return { task: 'collects data', maybe: false };
   // A library for data frames may use a device, and a program that makes data a model.

@@ -94,12 +94,14 @@ function servedName({ name }: Manifest): string | undefined {
 const serverNames = wordSet('server serving serve webui api inference predictor endpoint backend chatbot');
 
 /** Evidence of infrastructure, which provides GPUs to others: what it is called, runs or mounts. */
-function infrastructureSign({ namespace, name }: Manifest, podSets: readonly PodSet[]): string | undefined {
-  if (namespace !== null && clusterNamespaces.test(namespace)) return `namespace ${namespace}`;
-  if (name !== null && components.test(name) && !trial.test(name)) return `name ${name}`;
-  // An exporter next to a container that uses the GPUs says nothing about that container.
+function infrastructureSign({ namespace, name, kind }: Manifest, podSets: readonly PodSet[]): string | undefined {
   const containers = podSets.flatMap((podSet) => podSet.containers);
   const users = containers.filter(({ accelerators }) => accelerators.length > 0);
+  // People also run their own pods there. Only a probe, or a daemon on each node, holds devices for the cluster.
+  const isOwn = users.length > 0 && kind !== 'DaemonSet' && kind !== 'Pod';
+  if (namespace !== null && clusterNamespaces.test(namespace) && !isOwn) return `namespace ${namespace}`;
+  if (name !== null && components.test(name) && !trial.test(name)) return `name ${name}`;
+  // An exporter next to a container that uses the GPUs says nothing about that container.
   const images = (users.length === 0 ? containers : users).flatMap(({ image }) => image?.value ?? []);
   const image = images.find((one) => components.test(imageName(one)) && !trial.test(imageName(one)));
   if (image !== undefined) return `image ${image}`;

@@ -1,10 +1,10 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { isPodSpec } from '../evidence/rejection.ts';
+import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isUnseen, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -16,7 +16,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * `Gt` and `Lt` compare whole numbers only. With "40Gi" or "1.5", the API server accepts the pod, and no node matches: it stays Pending.
  * The label nvidia.com/gpu.memory is in MiB, without a unit. An anti-affinity that should spread the pods of a job but selects another
- * job's name spreads nothing.
+ * job's name spreads nothing, and neither does a constraint without a selector: a selector that is absent matches no pods.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -98,6 +98,7 @@ export default defineRule({
     for (const constraint of placesAt(podSet.pod, 'topologySpreadConstraints.*'))
       checkSpread(constraint, podSet, context);
     for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
+    if (isWholePod(podSet, workload)) checkMissing(podSet, context);
     for (const key of topologyKeys(podSet.pod)) checkTopology(key, context);
   },
 });
@@ -116,6 +117,18 @@ function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, work
       span: spanOf(wanted),
     });
     return;
+  }
+}
+
+/** Reports what should spread pods and selects none: a selector that is absent matches nothing. */
+function checkMissing({ pod }: PodSet, { report }: PodSetContext): void {
+  for (const place of [...placesAt(pod, 'topologySpreadConstraints.*'), ...termsOf(pod, 'podAntiAffinity')]) {
+    const key = getIn(place, 'topologyKey');
+    if (key !== undefined && !isUnseen(place) && !isUnseen(place.parent) && getIn(place, 'labelSelector') === undefined)
+      report({
+        message: 'Without a labelSelector, this counts no pods: it does not spread the pods',
+        span: keySpanOf(key),
+      });
   }
 }
 
@@ -154,20 +167,27 @@ const nameLabels = wordSet(
   'jobset.sigs.k8s.io/jobset-name leaderworkerset.sigs.k8s.io/name volcano.sh/job-name',
 );
 
-/** Reports a selector of pods that almost certainly means the pods of its own object, and has another value. */
-function checkSelected(side: string, { pod, labels }: PodSet, { report, workload, document }: PodSetContext): void {
-  const terms = [
+function termsOf(pod: Cursor, side: string): readonly Cursor[] {
+  return [
     ...placesAt(pod, `affinity.${side}.requiredDuringSchedulingIgnoredDuringExecution.*`),
     ...placesAt(pod, `affinity.${side}.preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm`),
   ];
-  for (const wanted of terms.flatMap((term) => placesAt(term, 'labelSelector.matchLabels.*'))) {
+}
+
+/** Reports a selector of pods that almost certainly means the pods of its own object, and has another value. */
+function checkSelected(side: string, podSet: PodSet, { report, workload, document }: PodSetContext): void {
+  const { pod, labels } = podSet;
+  for (const wanted of termsOf(pod, side).flatMap((term) => placesAt(term, 'labelSelector.matchLabels.*'))) {
     const [key, value] = [keyOf(wanted), writtenText(wanted)];
     const byName = nameLabels.has(key);
     const own = byName ? workload.name : labels.find(({ at }) => keyOf(at) === key)?.value;
-    if (value === undefined || own == null || own === value || isPlaceholderText(own)) continue;
+    const spreads = side === 'podAntiAffinity' && podSet.pods.max !== 1 && !workload.partial;
+    if (value === undefined || own == null || own === value || isPlaceholderText(own) || isUnknown(wanted)) continue;
     // Other objects may have similar names.
-    if (!isSlip(own, value) && !(byName && (own.includes(value) || value.includes(own)))) continue;
+    const isClose = isSlip(own, value) || (byName && (own.includes(value) || value.includes(own)));
+    if (!isClose && !(byName && spreads)) continue;
     report({
+      ...(!isClose && { severity: 'info' as const }),
       message: `${side} selects ${shorten(`${key}: ${value}`, 60)}, but this object's pods have ${shorten(own, 30)}: it matches none of them`,
       span: spanOf(wanted),
       fixes: () => [fix(`Select ${own}`, 'unsafe', replaceScalar(document, wanted, own))],

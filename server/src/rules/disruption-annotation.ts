@@ -1,4 +1,5 @@
 import { isSlip } from '../catalog/spelling.ts';
+import { unmetBudget } from '../evidence/unmet-budget.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
@@ -6,16 +7,18 @@ import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A disruption annotation does not reach the pods that it should protect.
+ * A disruption annotation or a PodDisruptionBudget does not reach the pods that it should protect.
  *
  * ## Why
  *
  * Karpenter reads `karpenter.sh/do-not-disrupt` from pods, and the cluster autoscaler `cluster-autoscaler.kubernetes.io/safe-to-evict`. On the
  * object that creates the pods they have no effect, and a long training run is evicted with its node. The old name,
- * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. Labels with these names, and misspelled names, have none either.
+ * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. Labels with these names, and misspelled names, have none either. A budget
+ * without a selector protects no pods: a drain may evict all replicas of a server at once.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -63,17 +66,29 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For kinds whose controllers copy their annotations to pods, and for pods without accelerators.
+ * For kinds whose controllers copy their annotations to pods, and for pods without accelerators. For budgets in another file than their workload,
+ * or next to several.
  *
  * ## Sources
  *
  * - [Karpenter: pod-level controls](https://karpenter.sh/docs/concepts/disruption/#pod-level-controls)
  * - [Karpenter: upgrade guide](https://karpenter.sh/docs/upgrading/upgrade-guide/)
+ * - [Kubernetes: PodDisruptionBudgetSpec](https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/pod-disruption-budget-v1/)
  * - [kubernetes-sigs/karpenter#1167](https://github.com/kubernetes-sigs/karpenter/issues/1167)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
+  manifest(manifest, { crossReferences, report }) {
+    if (manifest.kind !== 'PodDisruptionBudget' || manifest.apiVersion !== 'policy/v1') return;
+    const unmet = unmetBudget(manifest, crossReferences);
+    if (unmet === undefined) return;
+    const { at, workload } = unmet;
+    report({
+      message: `Without a selector, the budget protects no pods: a drain may evict all pods of ${workload.kind} ${shorten(workload.name, 40)} at once`,
+      span: keySpanOf(at),
+    });
+  },
   workload(workload, context) {
     const { manifest, podSets } = workload;
     const holders = podSets.filter(requestsAccelerators);

@@ -4,6 +4,7 @@ import { isShell } from '../command/wrappers.ts';
 import { hasUser } from '../evidence/launch.ts';
 import { variablesOfMaster } from '../evidence/operator-variables.ts';
 import { isWholePod } from '../evidence/rejection.ts';
+import { type ShellForm, shellForms } from '../evidence/shell-form.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -20,7 +21,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * The kubelet replaces `$(NAME)` in `value`, `command` and `args` with the value of the variable. In `value`, this works only for variables
  * that are defined before it in the list. Anything else stays as it is written: the program gets the text `$(NAME)` as an address, a path
- * or a number. `$NAME` and `${NAME}` mean something only to a shell: in the arguments of another program they stay as they are written.
+ * or a number. `$NAME` and `${NAME}` mean something only to a shell: in the value of a variable, and in the arguments of another program, they
+ * stay as they are written. `$PATH:/opt/bin` as the value of PATH loses the path that the image sets.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -68,8 +70,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
- * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is reported only if a known program reads it and the container defines the
- * variable itself.
+ * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is
+ * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
+ * container defines it and the value has no spaces. A list that should extend itself (`$PATH:/opt/bin`) is **information**.
  *
  * ## Sources
  *
@@ -81,8 +84,14 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet } = context;
     // A pod waits for its init containers, and ends with its sidecars.
-    if (workload.role === 'infrastructure' || !hasUser(podSet)) return;
+    if (workload.role === 'infrastructure') return;
+    const isUser = hasUser(podSet);
     const { env } = container;
+    // A base whose patches add the devices names their libraries.
+    const forms =
+      isUser || env.some(({ value }) => /nvidia|cuda/.test(value?.value ?? '')) ? shellForms(container) : [];
+    for (const form of forms) reportForm(form, env, context);
+    if (!isUser) return;
     const last = new Map(env.map(({ name }, index) => [name, index]));
     const isAll = hasAllVariables(container, context);
     const before = new Set<string>();
@@ -112,6 +121,35 @@ export default defineRule({
       );
   },
 });
+
+/** Reports the form of a shell in the value of a variable. */
+function reportForm(
+  { means, name, value, written, start }: ShellForm,
+  env: Container['env'],
+  { document, report }: PodSetContext,
+): void {
+  if (isTemplated(value.at) && document.template) return;
+  const used = written.replace(/[${}]/g, '');
+  const index = (one: string) => env.findIndex((other) => other.name === one);
+  const isBefore = index(used) < index(name);
+  const ways = {
+    itself: 'only a shell replaces it, and the value of the image is lost',
+    other: `only a shell replaces it${isBefore ? `; write $(${used})` : ''}`,
+    command: 'Kubernetes runs no commands here',
+  };
+  const span = spanInScalar(document, value, { start, end: start + written.length });
+  report({
+    // Most programs find what they need in the rest of the list.
+    ...(means === 'itself' && { severity: 'info' as const, oncePerFile: true }),
+    message: `${shorten(name, 40)} keeps the literal ${shorten(written, 40)}: ${ways[means]}`,
+    span,
+    fixes: () => {
+      if (means !== 'other' || !isBefore) return [];
+      const text = `${value.value.slice(0, start)}$(${used})${value.value.slice(start + written.length)}`;
+      return [fix(`Change to $(${used})`, 'safe', replaceScalar(document, value.at, text))];
+    },
+  });
+}
 
 /** Reports `$NAME`, the form of shells, for a variable of the container, if a known program reads it. */
 function reportShellForm({ env }: Container, words: readonly Located<string>[], context: PodSetContext): void {

@@ -2,6 +2,7 @@ import { imageParts, isPublishedAs } from '../catalog/images.ts';
 import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { withoutComments } from '../evidence/device-words.ts';
+import { gatedDownload, isGated } from '../evidence/gated-downloads.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayHaveVariables } from '../evidence/launch.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
@@ -20,7 +21,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model server downloads a gated model without a token, or any model although it is set to stay offline.
+ * A model server or an init container downloads a gated model without a token, or a server any model although it is set to stay offline.
  *
  * ## Why
  *
@@ -79,6 +80,15 @@ export default defineRule({
   severity: 'warning',
   container(container, { podSet, workload, document, report }) {
     const { at, args, command, image } = container;
+    const download =
+      isListedContainer(at) || container.type === 'init' ? gatedDownload(container, podSet, workload) : undefined;
+    if (download !== undefined) {
+      report({
+        message: `${shorten(download.name, 50)} is gated on Hugging Face, but the container has no token: the download fails`,
+        span: spanOf(download.at),
+      });
+      return;
+    }
     const isOpen = isValues(workload) && !isListedContainer(at);
     if (container.type !== 'app' || !(isOpen || isListedContainer(at)) || mayHoldModel(container)) return;
     if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
@@ -150,13 +160,6 @@ const rayImage = /(?:^|\/)(?:rayproject|anyscale)\/ray(?:-llm|-ml)?$/;
 
 const hasInitContainer = once(({ containers }: PodSet) => containers.some(({ type }) => type === 'init'));
 
-/** Whether every repository of that name has required a license since it exists. Gemma 4 is open. */
-function isGated(name: string): boolean {
-  const [owner = '', repository = '', ...more] = name.toLowerCase().split('/');
-  if (more.length > 0) return false;
-  return owner === 'meta-llama' || (owner === 'google' && gatedGemma.some((one) => repository.startsWith(one)));
-}
-
 /** Whether an image that is not the publisher's may hold the model or a token, or a relative path may mean a directory. */
 function mayHoldModel({ at, image }: Container): boolean {
   return getIn(at, 'workingDir') !== undefined || (image !== undefined && !isPublishers(image.value));
@@ -193,17 +196,6 @@ function offlineSetting({ env, command, args, scripts }: Container) {
 function mountsSecret({ volumeMounts }: Container, podSet: PodSet): boolean {
   return volumeMounts.some(({ name }) => /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, name)?.source ?? ''));
 }
-
-const gatedGemma = [
-  'gemma-2b',
-  'gemma-7b',
-  'gemma-1.1',
-  'gemma-2-',
-  'gemma-3',
-  'codegemma',
-  'paligemma',
-  'embeddinggemma',
-];
 
 function mayHaveToken(container: Container): boolean {
   const { at, env, command, args, scripts, settingsFiles = [], configEnv = [] } = container;

@@ -1,4 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
+import { defaultLaunch } from '../command/default-launch.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { isOneRank, pythonCode } from '../command/inline-python.ts';
 import { findLocalProcesses } from '../command/processes.ts';
@@ -6,9 +7,10 @@ import { allCommands, baseName, type Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { runsOnCpu } from '../evidence/gpu-launch.ts';
-import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { configuredLaunch } from '../evidence/launcher-config.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -26,7 +28,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each process uses one GPU. With more processes than GPUs, the surplus fails ("invalid device ordinal"); with fewer, some GPUs stay idle.
- * `auto` or `gpu` starts one process per GPU. The number can also be in the file of settings of `accelerate launch`.
+ * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process. The number can also be in the file of settings of
+ * `accelerate launch`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -91,7 +94,8 @@ export default defineRule({
       inPython(container, context) ??
       inSpec(container, context.podSet, context.workload) ??
       inBenchmark(container, context) ??
-      inCommand(container, context, true);
+      inCommand(container, context, true) ??
+      byDefault(container, context);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value, verb = `starts ${processes(count)}` } = launch;
     const over = count > gpus;
@@ -104,7 +108,7 @@ export default defineRule({
       : `${perNode && /num.processes/.test(text) ? `(${count}${perNode}) ` : ''}uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
     context.report({
       severity: over ? 'error' : 'warning',
-      message: `${shorten(text)} ${mismatch}`,
+      message: `${shorten(text, 60)} ${mismatch}`,
       span,
       fixes: () => [
         launch.words === undefined
@@ -143,6 +147,18 @@ function inCommand(container: Container, { document }: PodSetContext, settings: 
   const span = spanOfWords(document, container, only.words);
   return span && { count: only.count, text: only.text, span, value: undefined, words: only.words };
 }
+
+/** torchrun without a number, in a pod whose controller sets none. */
+function byDefault(container: Container, { workload, document }: PodSetContext): Launch | undefined {
+  if (document.template || workload.partial || mayHaveVariables(container)) return undefined;
+  const launch = ownEnvironment.test(groupOf(workload.apiVersion)) ? defaultLaunch(processInput(container)) : undefined;
+  if (launch?.count !== 1) return undefined;
+  const span = spanOfWords(document, [...container.command, ...container.args], [launch.word, launch.word]);
+  return span && { count: 1, text: `${launch.name} without --nproc-per-node`, span, value: undefined };
+}
+
+/** Groups whose controllers set no variables of torchrun. */
+const ownEnvironment = /^(?:|apps|batch|(?:jobset|leaderworkerset)\.x-k8s\.io|batch\.volcano\.sh)$/;
 
 /** Only if the written number is that of one node: accelerate takes the number of all nodes. */
 function changeFlag(

@@ -1,4 +1,5 @@
 import { imageParts, isDistributedImage } from '../catalog/images.ts';
+import { defaultLaunch } from '../command/default-launch.ts';
 import { hostSlots } from '../command/host-slots.ts';
 import { findLocalProcesses, findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
 import { findWaiting } from '../command/waiting.ts';
@@ -212,6 +213,8 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
     if (count === 'all' || (typeof count === 'number' && count >= 2)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
   }
+  const launch = inputs.length === 1 ? inputs.map(defaultLaunch)[0] : undefined;
+  if (launch?.count === 'all') return launch.name;
   const { processesPerPod, launcher: role } = kindOf(workload);
   if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
   if (role?.driven === undefined) {

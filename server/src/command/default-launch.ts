@@ -1,0 +1,56 @@
+import type { ProcessInput } from './processes.ts';
+import { programWords } from './programs.ts';
+import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
+
+/** A launcher that nothing tells how many processes to start on its node. */
+export interface DefaultLaunch {
+  readonly count: 1 | 'all';
+  /** The launcher or its module: `torch.distributed.run`. */
+  readonly name: string;
+  readonly word: Word;
+}
+
+/** What launchers start by default: one process, or one per GPU. https://github.com/pytorch/torchtune/blob/main/docs/source/tune_cli.rst */
+const defaults: ReadonlyMap<string, 1 | 'all'> = new Map<string, 1 | 'all'>([
+  ['torchrun', 1],
+  ['torch.distributed.run', 1],
+  ['torch.distributed.launch', 1],
+  ['tune run', 1],
+  ['accelerate launch', 'all'],
+  ['composer', 'all'],
+  ['deepspeed', 'all'],
+]);
+
+/** The only launcher of a command line, if it starts the number of processes that is its default. */
+export function defaultLaunch({ command, args, env }: ProcessInput): DefaultLaunch | undefined {
+  const { statements, complete } = readCommandLine(command, args, env);
+  const commands = allCommands(statements);
+  const [only, ...others] = commands.flatMap((one) => launchIn(one) ?? []);
+  const texts = [...env.map(({ name }) => name), ...commands.flatMap(({ words }) => words.map(({ text }) => text))];
+  return complete && others.length === 0 && !texts.some((text) => setsNumber.test(text)) ? only : undefined;
+}
+
+/** Also the variables of torchrun and of accelerate. */
+const setsNumber = /nproc|\bPET_|\bACCELERATE_/i;
+
+function launchIn(command: SimpleCommand): DefaultLaunch | undefined {
+  const words = programWords(command);
+  const [first = '', second = '', third = ''] = words;
+  const program = baseName(first);
+  const isModule = second === '-m' && /^python[\d.]*$/.test(program);
+  const isPair = defaults.has(`${program} ${second}`);
+  const name = isModule ? third : isPair ? `${program} ${second}` : program;
+  const count = defaults.get(name);
+  const word = command.words.find(({ text }) => text === (isModule ? third : first));
+  if (count === undefined || word === undefined) return undefined;
+  const options = words.slice(isModule ? 3 : isPair ? 2 : 1);
+  const end = options.findIndex(
+    (text, at) => text.endsWith('.py') || ![text, options[at - 1] ?? ''].some((one) => one.startsWith('-')),
+  );
+  // A variable in the place of the program may hold options.
+  const isOpen = options[end]?.includes('$') === true;
+  return isOpen || options.slice(0, end).some((text) => choosesDevices.test(text)) ? undefined : { count, name, word };
+}
+
+const choosesDevices =
+  /^-{1,2}(?:num[-_]|n$|i$|e$|H$|include|exclude|hostfile|launcher|config|cpu|gpu|tpu|world)|\$\{?\w*(?:ARG|OPT|FLAG)|\$[@*]/;
