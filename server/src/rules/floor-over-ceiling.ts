@@ -1,3 +1,4 @@
+import { serveDeployments } from '../evidence/serve-deployments.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -74,6 +75,7 @@ export default defineRule({
   workload(workload, context) {
     const { manifest, scaling, kind, apiVersion } = workload;
     checkValues(valuesScaler(workload), context);
+    if (kind === 'RayService') checkServe(manifest, context);
     if (workload.byShape) checkBounds(getIn(manifest.root, 'spec'), context, 0);
     const floor = asNumber(scaling?.min);
     const ceiling = asNumber(scaling?.max);
@@ -90,6 +92,18 @@ export default defineRule({
     });
   },
 });
+
+/** The bounds of Ray Serve's deployments. https://docs.ray.io/en/latest/serve/autoscaling-guide.html */
+function checkServe({ root }: Manifest, { document, report }: WorkloadContext): void {
+  for (const deployment of serveDeployments(root, document)) {
+    const config = getIn(deployment, 'autoscaling_config');
+    const min = getIn(config, 'min_replicas');
+    const [floor, ceiling] = [asNumber(min), asNumber(getIn(config, 'max_replicas'))];
+    if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling) continue;
+    const message = `min_replicas ${floor} is above max_replicas ${ceiling}: Ray Serve rejects the config`;
+    report({ message, span: spanOf(min) });
+  }
+}
 
 /** Charts pass the bounds of their values to an HPA. */
 function checkValues(scaler: Cursor | undefined, { report }: WorkloadContext): void {
