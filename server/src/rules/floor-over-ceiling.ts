@@ -2,6 +2,7 @@ import { serveDeployments } from '../evidence/serve-deployments.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import { isValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
@@ -76,6 +77,7 @@ export default defineRule({
     const { manifest, scaling, kind, apiVersion } = workload;
     checkValues(valuesScaler(workload), context);
     if (kind === 'RayService') checkServe(manifest, context);
+    if (isValues(workload)) for (const { pod } of workload.podSets) checkBlock(pod, context);
     if (workload.byShape) checkBounds(getIn(manifest.root, 'spec'), context, 0);
     const floor = asNumber(scaling?.min);
     const ceiling = asNumber(scaling?.max);
@@ -112,6 +114,15 @@ function checkValues(scaler: Cursor | undefined, { report }: WorkloadContext): v
   if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling) return;
   const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: the API server rejects the HPA that the chart creates`;
   report({ message, span: spanOf(min) });
+}
+
+/** The bounds of a block of values, such as a group of Ray's workers. */
+function checkBlock(block: Cursor, { report }: WorkloadContext): void {
+  const { min, max } = replicas(block, false);
+  const [floor, ceiling] = [asNumber(min), asNumber(max)];
+  if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling || ceiling === 0) return;
+  const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: no number of replicas satisfies both`;
+  report({ severity: 'warning', message, span: spanOf(min) });
 }
 
 /** The bounds in any mapping of an unknown kind. */

@@ -143,7 +143,7 @@ interface ByVariable {
 /** The one server of a container, if it listens only on the loopback address. */
 function listenerOf(container: Container): ByFlag | ByVariable | undefined {
   const server = soleServer(container);
-  const set = server && ofVariable(server.program, container);
+  const set = ofVariable(server?.program, container);
   if (set !== undefined || server?.command === undefined) return set;
   const variables = processInput(container).env.map(({ name }) => name);
   const found = ofCommand(server.program, server.command, variables);
@@ -152,9 +152,10 @@ function listenerOf(container: Container): ByFlag | ByVariable | undefined {
 }
 
 /** The address in the variable of a server, with or without a port. */
-function ofVariable(program: string, { env }: Container): ByVariable | undefined {
-  const variable = env.find(({ name }) => name === hostVariables.get(program));
-  if (variable?.value === undefined || isTemplated(variable.value.at)) return undefined;
+function ofVariable(server: string | undefined, { env }: Container): ByVariable | undefined {
+  const variable = env.find(({ name }) => name === hostVariables.get(server ?? '') || frameworks.has(name));
+  const program = frameworks.get(variable?.name ?? '') ?? server;
+  if (program === undefined || variable?.value === undefined || isTemplated(variable.value.at)) return undefined;
   const { value, at } = variable.value;
   const [, host = '', port] = /^(?:https?:\/\/)?([\w.]{1,40})(?::(\d{1,5}))?\/?$/.exec(value) ?? [];
   return loopback.test(host) ? { program, host: `${variable.name}=${value}`, variable: at, port } : undefined;
@@ -164,6 +165,16 @@ function ofVariable(program: string, { env }: Container): ByVariable | undefined
 const hostVariables: ReadonlyMap<string, string> = new Map([
   ['ollama', 'OLLAMA_HOST'],
   ['llama-server', 'LLAMA_ARG_HOST'],
+]);
+
+/** The variables of frameworks for the servers that people write themselves. */
+const frameworks: ReadonlyMap<string, string> = new Map([
+  // https://www.gradio.app/guides/environment-variables
+  ['GRADIO_SERVER_NAME', 'Gradio'],
+  // https://docs.streamlit.io/develop/concepts/configuration/options
+  ['STREAMLIT_SERVER_ADDRESS', 'Streamlit'],
+  // https://uvicorn.dev/settings/
+  ['UVICORN_HOST', 'uvicorn'],
 ]);
 
 function ofCommand(program: string, { words, assignments }: SimpleCommand, env: readonly string[]): ByFlag | undefined {

@@ -116,8 +116,9 @@ export default defineRule({
     const near = mounts.filter((mount) => isNear(path, mount));
     const [mount, ...others] = near;
     const span = spanOfWords(document, lines, model.words);
-    if (mount === undefined || others.length > 0 || span === undefined) return;
-    const right = rightPath(path, mount);
+    const stored = storedPath(path, container, podSet);
+    const right = stored ?? (mount === undefined || others.length > 0 ? undefined : rightPath(path, mount));
+    if (right === undefined || span === undefined) return;
     const [, word] = model.words;
     context.report({
       message: `${shorten(path, 48)} is not on a volume; did you mean ${shorten(right, 48)}? The server finds no model there`,
@@ -172,6 +173,21 @@ function isIn(path: string, directory: string): boolean {
 function isNear(path: string, mount: string): boolean {
   const depth = mount.split('/').length;
   return isSlip(path.split('/').slice(0, depth).join('/'), mount);
+}
+
+/** Where this container finds the file or folder of the same name that an init container stores in a volume of both. */
+function storedPath(path: string, { volumeMounts }: Container, { containers }: PodSet): string | undefined {
+  const name = path.slice(path.lastIndexOf('/'));
+  for (const { type, command, args, volumeMounts: theirs } of containers) {
+    const words = type === 'init' ? [...command, ...args].flatMap(({ value }) => value.split(/[\s"'=;]+/)) : [];
+    for (const word of words) {
+      const mount = word.endsWith(name) ? theirs.find(({ mountPath }) => isIn(word, mountPath)) : undefined;
+      const own = volumeMounts.find((one) => one.name === mount?.name && getIn(one.at, 'subPath') === undefined);
+      if (mount !== undefined && own !== undefined && getIn(mount.at, 'subPath') === undefined)
+        return `${own.mountPath}${word.slice(mount.mountPath.length)}`;
+    }
+  }
+  return undefined;
 }
 
 function rightPath(path: string, mount: string): string {

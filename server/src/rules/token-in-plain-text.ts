@@ -1,7 +1,7 @@
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { asText, getIn, isTemplated, type Located } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf, type Located, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -50,7 +50,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
+ * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for other tokens than those for models in pods
+ * without accelerators, in Secrets and in ConfigMaps.
  *
  * ## Sources
  *
@@ -62,14 +63,21 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   judgesWords: true,
+  manifest({ root, kind }, { document, report }) {
+    if (kind !== 'Secret' && kind !== 'ConfigMap') return;
+    for (const key of ['data', 'stringData']) {
+      for (const at of entries(getIn(root, key)))
+        checkStored(at, kind === 'Secret' && key === 'data', document, report);
+    }
+  },
   container({ env, command, args }, { podSet, document, report }) {
-    if (!namesAccelerators(podSet)) return;
+    const isAny = namesAccelerators(podSet);
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
     const words = [...command, ...args].map((text, at, all) => {
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) check(text, name, document, report);
+    for (const { name, text } of [...written, ...words]) check(text, name, isAny, document, report);
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -77,14 +85,49 @@ export default defineRule({
     for (const key of ['serveConfigV2', 'runtimeEnvYAML', 'entrypoint']) {
       const at = getIn(manifest.root, 'spec', key);
       const value = asText(at);
-      if (at !== undefined && value !== undefined) check({ value, at }, '', document, report);
+      if (at !== undefined && value !== undefined) check({ value, at }, '', true, document, report);
     }
   },
 });
 
-function check(text: Located<string>, name: string, document: YamlDocument, report: RuleContext['report']): void {
+/** A token for models in an object that a pod reads; base64 hides nothing. Other tokens have other uses, too. */
+function checkStored(at: Cursor, isEncoded: boolean, document: YamlDocument, report: RuleContext['report']): void {
+  const text = asText(at);
+  if (text === undefined || isTemplated(at) || !(isEncoded ? encoded : /hf_|nvapi-|^[0-9a-f]{40}\s*$/).test(text))
+    return;
+  const plain = isEncoded ? decode(text.trim()) : text;
+  const found = tokenIn({ value: plain, at }, keyOf(at).replaceAll('.', '_'));
+  if (found === undefined || !ofModels.has(found.owner)) return;
+  const span = isEncoded ? spanOf(at) : spanInScalar(document, { value: text, at }, found);
+  report({
+    message: `A token of ${found.owner} is in the file${isEncoded ? ', and base64 hides nothing' : ' in plain text'}: whoever reads it can use it; revoke it and keep the new one elsewhere`,
+    span,
+  });
+}
+
+const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
+
+/** `hf_` and `nvapi-` in base64. */
+const encoded = /^\s*(?:aGZf|bnZhcGkt)[A-Za-z0-9+/]{20,200}={0,2}\s*$/;
+
+/** Short base64 text without characters outside ASCII; Node and browsers have no function in common for it that the core may use. */
+function decode(text: string): string {
+  const bits = [...text.replaceAll('=', '')].map((one) => alphabet.indexOf(one).toString(2).padStart(6, '0')).join('');
+  const bytes = bits.match(/.{8}/g) ?? [];
+  return String.fromCharCode(...bytes.map((byte) => Number.parseInt(byte, 2))).trim();
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+function check(
+  text: Located<string>,
+  name: string,
+  isAny: boolean,
+  document: YamlDocument,
+  report: RuleContext['report'],
+): void {
   const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
-  if (found === undefined) return;
+  if (found === undefined || !(isAny || ofModels.has(found.owner))) return;
   // The message must not repeat the token: reports are published.
   report({
     message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,
