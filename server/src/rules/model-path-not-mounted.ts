@@ -112,11 +112,12 @@ export default defineRule({
     if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
     if (mayMountMore(container)) return;
     const mounts = container.volumeMounts.map(({ mountPath }) => mountPath.replace(/(?<!\/)\/+$/, ''));
-    if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path)) || isMentioned(path, container, podSet)) return;
+    const stored = runsScript(container) ? undefined : storedPath(path, container, podSet);
+    if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path))) return;
+    if (stored === undefined && isMentioned(path, container, podSet)) return;
     const near = mounts.filter((mount) => isNear(path, mount));
     const [mount, ...others] = near;
     const span = spanOfWords(document, lines, model.words);
-    const stored = storedPath(path, container, podSet);
     const right = stored ?? (mount === undefined || others.length > 0 ? undefined : rightPath(path, mount));
     if (right === undefined || span === undefined) return;
     const [, word] = model.words;
@@ -194,12 +195,15 @@ function rightPath(path: string, mount: string): string {
   return [mount, ...path.split('/').slice(mount.split('/').length)].join('/');
 }
 
+function runsScript({ command }: Container): boolean {
+  return command.some(({ value }) => /^-\w*c$/.test(value));
+}
+
 /** Whether another container or a script handles the path. */
 function isMentioned(path: string, container: Container, { containers }: PodSet): boolean {
-  const isScript = container.command.some(({ value }) => /^-\w*c$/.test(value));
   const parent = path.slice(0, path.lastIndexOf('/')) || path;
   return (
-    isScript ||
+    runsScript(container) ||
     containers.some(
       (other) =>
         other !== container &&

@@ -245,13 +245,16 @@ function missedLabel(selector: Selector, podSet: PodSet, workload: Workload, isO
 /** Labels that say which pods are meant, and that nothing adds later. */
 const nameKeys: ReadonlySet<string> = new Set(['app', 'k8s-app', 'app.kubernetes.io/name']);
 
-/** Whether all ports of a Service are declared by these pods. */
-function sendsTo(targets: readonly string[] | null, { pod }: PodSet): boolean {
-  const own = new Set(
-    placesAt(pod, 'containers.*.ports.*').flatMap((port) =>
-      ['containerPort', 'name'].map((key) => asText(getIn(port, key))),
-    ),
+/** Whether all ports of a Service are declared by these pods or on their command lines. */
+function sendsTo(targets: readonly string[] | null, { pod, containers }: PodSet): boolean {
+  const words = containers.flatMap(({ command, args }) =>
+    [...command, ...args].flatMap((one) => one.value.split(/[\s=]/)),
   );
+  const ports = placesAt(pod, 'containers.*.ports.*');
+  const own = new Set([
+    ...words,
+    ...ports.flatMap((port) => ['containerPort', 'name'].map((key) => asText(getIn(port, key)))),
+  ]);
   return targets !== null && targets.length > 0 && targets.every((target) => own.has(target));
 }
 
