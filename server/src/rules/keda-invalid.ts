@@ -1,4 +1,5 @@
 import { targetOf } from '../evidence/scaler-target.ts';
+import { isUnknown } from '../evidence/written.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import { targetGroup } from '../model/scaled.ts';
@@ -115,7 +116,9 @@ function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
 /** Reports a window without a length, and more replicas in it than the maximum. https://keda.sh/docs/latest/scalers/cron/ */
 function checkCron(trigger: Cursor, ceiling: Cursor | undefined, { report }: RuleContext): void {
   if (asString(getIn(trigger, 'type')) !== 'cron') return;
-  const [start, end, desired] = ['start', 'end', 'desiredReplicas'].map((key) => getIn(trigger, 'metadata', key));
+  const metadata = getIn(trigger, 'metadata');
+  const [start, end, desired] = ['start', 'end', 'desiredReplicas'].map((key) => getIn(metadata, key));
+  if ([trigger, metadata].some(isIncomplete) || [start, end, desired].some(isUnknown)) return;
   const schedule = asText(start)?.trim().split(/\s+/).join(' ');
   if (end !== undefined && schedule !== undefined && schedule === asText(end)?.trim().split(/\s+/).join(' '))
     report({

@@ -152,7 +152,7 @@ function contradiction(one: Selector, other: Selector): string | undefined {
   }
   const [regions, wanted] = [regionsIn(one), regionsIn(other)];
   if (regions.length > 0 && wanted.length > 0 && !regions.some((region) => wanted.includes(region)))
-    return `${shortKey(one)} ${firstValue(one)} and ${shortKey(other)} ${firstValue(other)} are in different regions`;
+    return `${lastPart(one)} ${firstValue(one)} and ${lastPart(other)} ${firstValue(other)} are in different regions`;
   const models = modelsOf(one);
   const others = modelsOf(other);
   // Boards with a Grace CPU.
@@ -165,6 +165,10 @@ function contradiction(one: Selector, other: Selector): string | undefined {
     return `kubernetes.io/arch is amd64, but nodes with ${arm.name} are arm64`;
   if (models.length === 0 || others.length === 0 || models.some((model) => others.includes(model))) return undefined;
   return `${firstValue(one)} selects ${models[0]?.name ?? ''}, ${firstValue(other)} selects ${others[0]?.name ?? ''}`;
+}
+
+function lastPart({ key }: Selector): string {
+  return key.slice(key.lastIndexOf('/') + 1);
 }
 
 function firstValue({ values }: Selector): string {
