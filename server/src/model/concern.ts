@@ -22,7 +22,18 @@ const topics: readonly string[] = [
   // Images, programs and variables for AMD's GPUs.
   ...['rocm', 'amd-smi', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'HSA_OVERRIDE_GFX_VERSION'],
   // Tokens by which servers download models.
-  ...['nvapi-', 'HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN', 'huggingface-cli', 'hf download'],
+  ...[
+    'nvapi-',
+    'HF_TOKEN',
+    'hf-token',
+    'aGZf',
+    'bnZhcGkt',
+    'WANDB_API_KEY',
+    'wandb-api-key',
+    'HUGGING_FACE_HUB_TOKEN',
+    'huggingface-cli',
+    'hf download',
+  ],
   // Device files of GPUs.
   ...['/dev/dri', '/dev/kfd'],
 ];

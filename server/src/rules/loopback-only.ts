@@ -167,6 +167,8 @@ const hostVariables: ReadonlyMap<string, string> = new Map([
   ['llama-server', 'LLAMA_ARG_HOST'],
 ]);
 
+const hostFlags: ReadonlySet<string> = new Set(['host', 'server.address']);
+
 /** The variables of frameworks for the servers that people write themselves. */
 const frameworks: ReadonlyMap<string, string> = new Map([
   // https://www.gradio.app/guides/environment-variables
@@ -180,14 +182,19 @@ const frameworks: ReadonlyMap<string, string> = new Map([
 function ofCommand(program: string, { words, assignments }: SimpleCommand, env: readonly string[]): ByFlag | undefined {
   const [first, last] = [words[0], words.at(-1)];
   const flags = readFlags(words);
-  const host = flags.find(({ name, written }) => name === 'host' || (name.length === 1 && /^H$/.test(written)));
+  const host = flags.find(({ name, written }) => hostFlags.has(name) || (name.length === 1 && /^H$/.test(written)));
   if (first === undefined || last === undefined) return undefined;
   // Of several nodes, only the first one serves requests.
   if (flags.some(({ name, value }) => /^(?:node-)?rank$/.test(name) && value !== '0')) return undefined;
   const port = flags.find(({ name, dynamic }) => name === 'port' && !dynamic)?.value;
   if (host !== undefined) {
     if (host.dynamic || host.valueWord === undefined || !loopback.test(host.value ?? '')) return undefined;
-    return { program, host: `--host ${host.value}`, words: [host.word, host.valueWord], port };
+    return {
+      program,
+      host: `--${host.name.length > 1 ? host.name : 'host'} ${host.value}`,
+      words: [host.word, host.valueWord],
+      port,
+    };
   }
   const isOpen =
     flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|h|bind)$/.test(name)) ||

@@ -94,9 +94,9 @@ function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 
     const letters = keyOf(field)
       .toLowerCase()
       .replaceAll(/[^a-z]/g, '');
-    const meant = ['timeSlicing', 'mps'].find((one) => one.toLowerCase() === letters);
+    const meant = letters.startsWith('timeslic') ? 'timeSlicing' : letters === 'mps' ? 'mps' : undefined;
     // The plugin, as Go does, ignores case.
-    if (meant === undefined || keyOf(field).toLowerCase() === letters) continue;
+    if (meant === undefined || keyOf(field).toLowerCase() === meant.toLowerCase()) continue;
     report({
       severity: 'warning',
       message: `The device plugin has no field ${shorten(keyOf(field))} here and shares no GPUs; the field is ${meant}`,

@@ -130,7 +130,8 @@ export default defineRule({
 /** The sizes in the only mounted settings file, which the command line names. */
 function checkFile(container: Container, gpus: number, { workload, report }: PodSetContext): void {
   const [file, ...others] = container.settingsFiles ?? [];
-  if (file === undefined || others.length > 0 || isTemplated(file.at) || !/tensor.parallel/.test(file.text)) return;
+  if (file === undefined || others.length > 0 || isTemplated(file.at) || !/tensor.parallel|\btp\b/.test(file.text))
+    return;
   const { model } = servedModel(container, workload);
   if (model === null || model.open.length > 0 || /executor.backend|nnodes|data.parallel/.test(file.text)) return;
   const used = (model.tensor ?? 1) * model.pipeline;

@@ -1,7 +1,19 @@
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
+import { mayBeValues } from '../model/values.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { asText, type Cursor, entries, getIn, isTemplated, keyOf, type Located, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isTemplated,
+  items,
+  keyOf,
+  type Located,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -63,6 +75,11 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   judgesWords: true,
+  document(document, { report }) {
+    if (document.root === null || !/hf_\w{30}|nvapi-/.test(document.text)) return;
+    const root = rootCursor(document.root);
+    if (mayBeValues(root)) checkValues(root, document, report);
+  },
   manifest({ root, kind }, { document, report }) {
     if (kind !== 'Secret' && kind !== 'ConfigMap') return;
     for (const key of ['data', 'stringData']) {
@@ -90,13 +107,22 @@ export default defineRule({
   },
 });
 
+/** Charts write values into Secrets and variables. */
+function checkValues(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {
+  for (const child of [...entries(at), ...items(at)]) {
+    const value = child.node.kind === 'scalar' ? asText(child) : undefined;
+    if (value === undefined) checkValues(child, document, report);
+    else check({ value, at: child }, keyOf(child), false, document, report);
+  }
+}
+
 /** A token for models in an object that a pod reads; base64 hides nothing. Other tokens have other uses, too. */
 function checkStored(at: Cursor, isEncoded: boolean, document: YamlDocument, report: RuleContext['report']): void {
   const text = asText(at);
   if (text === undefined || isTemplated(at) || !(isEncoded ? encoded : /hf_|nvapi-|^[0-9a-f]{40}\s*$/).test(text))
     return;
   const plain = isEncoded ? decode(text.trim()) : text;
-  const found = tokenIn({ value: plain, at }, keyOf(at).replaceAll('.', '_'));
+  const found = tokenIn({ value: plain, at }, keyOf(at).replaceAll(/[.-]/g, '_'));
   if (found === undefined || !ofModels.has(found.owner)) return;
   const span = isEncoded ? spanOf(at) : spanInScalar(document, { value: text, at }, found);
   report({
