@@ -26,8 +26,6 @@ const topics: readonly string[] = [
     'nvapi-',
     'HF_TOKEN',
     'hf-token',
-    'aGZf',
-    'bnZhcGkt',
     'WANDB_API_KEY',
     'wandb-api-key',
     'HUGGING_FACE_HUB_TOKEN',

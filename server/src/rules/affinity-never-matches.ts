@@ -4,7 +4,7 @@ import { isPodSpec } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -98,7 +98,6 @@ export default defineRule({
     for (const constraint of placesAt(podSet.pod, 'topologySpreadConstraints.*'))
       checkSpread(constraint, podSet, context);
     for (const side of ['podAffinity', 'podAntiAffinity']) checkSelected(side, podSet, context);
-    checkOpposites(podSet.pod, context);
     for (const key of topologyKeys(podSet.pod)) checkTopology(key, context);
   },
 });
@@ -118,35 +117,6 @@ function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, work
     });
     return;
   }
-}
-
-/** Reports a required anti-affinity that is also a required affinity: the same pods in the same domain. */
-function checkOpposites(pod: Cursor, { report }: PodSetContext): void {
-  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
-  const [wanted, unwanted] = ['podAffinity', 'podAntiAffinity'].map((side) =>
-    placesAt(pod, `affinity.${side}.${required}.*`).map((at) => ({ at, text: termText(at) })),
-  );
-  for (const { at, text } of unwanted ?? []) {
-    const same = text !== undefined && wanted?.some((one) => one.text === text);
-    if (!same) continue;
-    report({
-      message:
-        'podAffinity and podAntiAffinity require the same pods in the same domain: only one pod can start, if any',
-      span: spanOf(getIn(at, 'labelSelector') ?? at),
-    });
-    return;
-  }
-}
-
-/** A term as a text to compare; undefined if anything but its labels and its topology can decide. */
-function termText(term: Cursor): string | undefined {
-  const [selector, labels] = [getIn(term, 'labelSelector'), getIn(term, 'labelSelector', 'matchLabels')];
-  const key = writtenText(getIn(term, 'topologyKey'));
-  const isPlain = entries(term).length === 2 && entries(selector).length === 1 && !isIncomplete(term);
-  if (key === undefined || !isPlain || isIncomplete(selector) || isIncomplete(labels)) return undefined;
-  const pairs = entries(labels).map((at) => [keyOf(at), writtenText(at)] as const);
-  if (pairs.length === 0 || pairs.some(([, value]) => value === undefined)) return undefined;
-  return JSON.stringify([key, pairs.map((pair) => pair.join('=')).sort()]);
 }
 
 function topologyKeys(pod: Cursor): readonly Cursor[] {

@@ -77,7 +77,8 @@ export default defineRule({
     const { manifest, scaling, kind, apiVersion } = workload;
     checkValues(valuesScaler(workload), context);
     if (kind === 'RayService') checkServe(manifest, context);
-    if (isValues(workload)) for (const { pod } of workload.podSets) checkBlock(pod, context);
+    // A group of Ray's workers in values has the bounds itself.
+    if (isValues(workload)) for (const { pod } of workload.podSets) checkBounds(pod, context, 6);
     if (workload.byShape) checkBounds(getIn(manifest.root, 'spec'), context, 0);
     const floor = asNumber(scaling?.min);
     const ceiling = asNumber(scaling?.max);
@@ -96,45 +97,43 @@ export default defineRule({
 });
 
 /** The bounds of Ray Serve's deployments. https://docs.ray.io/en/latest/serve/autoscaling-guide.html */
-function checkServe({ root }: Manifest, { document, report }: WorkloadContext): void {
-  for (const deployment of serveDeployments(root, document)) {
-    const config = getIn(deployment, 'autoscaling_config');
-    const min = getIn(config, 'min_replicas');
-    const [floor, ceiling] = [asNumber(min), asNumber(getIn(config, 'max_replicas'))];
-    if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling) continue;
-    const message = `min_replicas ${floor} is above max_replicas ${ceiling}: Ray Serve rejects the config`;
-    report({ message, span: spanOf(min) });
-  }
+function checkServe({ root }: Manifest, context: WorkloadContext): void {
+  for (const deployment of serveDeployments(root, context.document))
+    checkPair(
+      getIn(deployment, 'autoscaling_config'),
+      ['min_replicas', 'max_replicas'],
+      'Ray Serve rejects the config',
+      context,
+    );
+}
+
+function checkPair(
+  block: Cursor | undefined,
+  keys: readonly [string, string],
+  effect: string,
+  { report }: WorkloadContext,
+): void {
+  const [min, max] = keys.map((key) => getIn(block, key));
+  const [floor, ceiling] = [asNumber(min), asNumber(max)];
+  if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling) return;
+  report({ message: `${keys[0]} ${floor} is above ${keys[1]} ${ceiling}: ${effect}`, span: spanOf(min) });
 }
 
 /** Charts pass the bounds of their values to an HPA. */
-function checkValues(scaler: Cursor | undefined, { report }: WorkloadContext): void {
-  const min = getIn(scaler, 'minReplicas');
-  const [floor, ceiling] = [asNumber(min), asNumber(getIn(scaler, 'maxReplicas'))];
-  if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling) return;
-  const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: the API server rejects the HPA that the chart creates`;
-  report({ message, span: spanOf(min) });
-}
-
-/** The bounds of a block of values, such as a group of Ray's workers. */
-function checkBlock(block: Cursor, { report }: WorkloadContext): void {
-  const { min, max } = replicas(block, false);
-  const [floor, ceiling] = [asNumber(min), asNumber(max)];
-  if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling || ceiling === 0) return;
-  const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: no number of replicas satisfies both`;
-  report({ severity: 'warning', message, span: spanOf(min) });
+function checkValues(scaler: Cursor | undefined, context: WorkloadContext): void {
+  checkPair(scaler, ['minReplicas', 'maxReplicas'], 'the API server rejects the HPA that the chart creates', context);
 }
 
 /** The bounds in any mapping of an unknown kind. */
 function checkBounds(at: Cursor | undefined, context: WorkloadContext, depth: number): void {
-  if (at === undefined || depth > 5) return;
+  if (at === undefined) return;
   const { min, max } = replicas(at, false);
   const [floor, ceiling] = [asNumber(min), asNumber(max)];
   if (min !== undefined && floor !== undefined && ceiling !== undefined && floor > ceiling && ceiling > 0) {
     const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: no number of replicas satisfies both`;
     context.report({ severity: 'warning', message, span: spanOf(min) });
   }
-  for (const child of [...entries(at), ...items(at)]) checkBounds(child, context, depth + 1);
+  if (depth < 5) for (const child of [...entries(at), ...items(at)]) checkBounds(child, context, depth + 1);
 }
 
 interface Bounds {

@@ -1,15 +1,10 @@
 import { migByResource } from '../catalog/index.ts';
-import { writtenText } from '../evidence/written.ts';
 import type { LiveOffers } from '../model/cross-references.ts';
-import { inlineValues } from '../model/inline-values.ts';
-import { lowerManifests } from '../model/manifest.ts';
 import { clusterWords } from '../model/nodes-of-others.ts';
-import { mayBeValues } from '../model/values.ts';
 import type { AcceleratorRequest, Selector } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { type Cursor, getIn, keySpanOf, rootCursor, spanOf } from '../yaml/cursor.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import { keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -87,18 +82,6 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'mig',
   severity: 'warning',
-  document(document, { report }) {
-    if (document.root === null || !/\bmig/.test(document.text) || !/strategy/i.test(document.text)) return;
-    for (const { at, effect } of strategiesIn(rootCursor(document.root), document)) {
-      const text = writtenText(at);
-      if (text === undefined || text === '' || strategies.has(text)) continue;
-      report({
-        severity: 'error',
-        message: `The MIG strategy must be none, single or mixed, not ${shorten(text, 20)}: ${effect}`,
-        span: spanOf(at),
-      });
-    }
-  },
   podSet(podSet, context) {
     const { options, workload, report } = context;
     if (workload.role === 'definition' || workload.role === 'infrastructure') return;
@@ -137,36 +120,6 @@ export default defineRule({
     }
   },
 });
-
-const strategies: ReadonlySet<string> = new Set(['none', 'single', 'mixed']);
-
-interface WrittenStrategy {
-  readonly at: Cursor;
-  readonly effect: string;
-}
-
-/** The strategies that the GPU Operator and the charts of the operator and the device plugin get. */
-function strategiesIn(root: Cursor, document: YamlDocument): readonly WrittenStrategy[] {
-  const rejected = 'the API server rejects the ClusterPolicy';
-  const manifests = mayBeValues(root) ? [] : lowerManifests(document);
-  const ofPolicy = manifests.filter(({ kind }) => kind === 'ClusterPolicy').map((one) => getIn(one.root, 'spec'));
-  const installed = manifests.flatMap(inlineValues);
-  const values = mayBeValues(root) ? [root] : installed.map((one) => one.values);
-  const parts = values.map((one) => getIn(one, 'gpu-operator'));
-  const blocks = [...values, ...parts, ...values.map((one) => getIn(one, 'nvidia-device-plugin'))];
-  const ofOperator = [
-    ...parts,
-    ...installed.filter(({ chart }) => chart === 'gpu-operator').map((one) => one.values),
-    ...values.filter((one) => operatorKeys.some((key) => getIn(one, key) !== undefined)),
-  ];
-  return [
-    ...[...ofPolicy, ...ofOperator].map((one) => ({ at: getIn(one, 'mig', 'strategy'), effect: rejected })),
-    ...blocks.map((one) => ({ at: getIn(one, 'migStrategy'), effect: 'the device plugin does not start' })),
-  ].flatMap(({ at, effect }) => (at?.node.kind === 'scalar' ? [{ at, effect }] : []));
-}
-
-/** https://github.com/NVIDIA/gpu-operator/blob/main/deployments/gpu-operator/values.yaml */
-const operatorKeys = ['driver', 'toolkit', 'devicePlugin', 'dcgmExporter', 'gfd', 'migManager'];
 
 /** Nodes of a pool that is empty now may offer it. */
 function notOffered(resource: string, { cluster, asOf, resources }: LiveOffers): string {

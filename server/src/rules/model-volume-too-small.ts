@@ -104,7 +104,7 @@ export default defineRule({
     });
   },
   container(container, context) {
-    const { workload, podSet, options, document, report } = context;
+    const { workload, podSet, options } = context;
     // Other values, and templates, may mount another volume; one that the values limit themselves is likely this one.
     const isOpen = mayBeCompleted(workload) && container.fromTemplate !== true;
     if (isOpen && !isValues(workload)) return;
@@ -122,18 +122,22 @@ export default defineRule({
           : ofContainer(container, podSet)
         : capacityOf(directory.volume, directory.mount.name, context);
     if (capacity === undefined) return;
-    const { bytes, size, place, what, fails } = capacity;
-    // Sizes by name are rounded, so a volume of about the size of the weights is not judged.
-    if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
-    const needed = sizeFor(loader.weightsGiB);
-    report({
-      ...(isOpen && { severity: 'info' }),
-      message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
-      span: place,
-      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
-    });
+    reportSmall(loader.model, loader.weightsGiB, capacity, isOpen, context);
   },
 });
+
+/** Sizes by name are rounded, so a volume of about the size of the weights is not judged. */
+function reportSmall(model: string, gib: number, capacity: Capacity, isOpen: boolean, context: PodSetContext): void {
+  const { bytes, size, place, what, fails } = capacity;
+  if (bytes >= gib * 0.95 * 2 ** 30) return;
+  const needed = sizeFor(gib);
+  context.report({
+    ...(isOpen && { severity: 'info' }),
+    message: `${shorten(model.slice(model.indexOf('/') + 1), 40)} has about ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
+    span: place,
+    fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(context.document, size, needed))],
+  });
+}
 
 /** The volumes into which the commands of a container download models: `hf download organization/model --local-dir /models/a`. */
 function checkDownloads(container: Container, context: PodSetContext): void {
@@ -143,14 +147,7 @@ function checkDownloads(container: Container, context: PodSetContext): void {
     const gib = mount === undefined ? undefined : weightsSize(model)?.gib;
     if (mount === undefined || gib === undefined) continue;
     const capacity = capacityOf(volumeNamed(context.podSet, mount.name), mount.name, context);
-    if (capacity === undefined || capacity.bytes >= gib * 0.95 * 2 ** 30) continue;
-    const { bytes, size, place, what, fails } = capacity;
-    const needed = sizeFor(gib);
-    context.report({
-      message: `${shorten(model.slice(model.indexOf('/') + 1), 40)} has about ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
-      span: place,
-      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(context.document, size, needed))],
-    });
+    if (capacity !== undefined) reportSmall(model, gib, capacity, false, context);
   }
 }
 
