@@ -10,6 +10,7 @@ const topics: readonly string[] = [
   // Objects around the pods, which need not name what they limit or protect.
   ...[
     'kind: LimitRange',
+    'kind: LocalQueue',
     'kind: PersistentVolumeClaim',
     'kind: PodDisruptionBudget',
     'kind: PriorityClass',

@@ -61,8 +61,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for other tokens than those for models in pods
- * without accelerators, in Secrets and in ConfigMaps.
+ * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), for pods without accelerators, and for
+ * other tokens than those for models in Secrets and ConfigMaps.
  *
  * ## Sources
  *
@@ -85,13 +85,13 @@ export default defineRule({
     for (const at of entries(getIn(root, kind === 'Secret' ? 'stringData' : 'data'))) checkStored(at, document, report);
   },
   container({ env, command, args }, { podSet, document, report }) {
-    const isAny = namesAccelerators(podSet);
+    if (!namesAccelerators(podSet)) return;
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
     const words = [...command, ...args].map((text, at, all) => {
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) check(text, name, isAny, document, report);
+    for (const { name, text } of [...written, ...words]) check(text, name, true, document, report);
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -147,6 +147,8 @@ const forms: readonly TokenForm[] = [
   { prefix: 'nvapi-', owner: 'NVIDIA', rest: /^[\w-]{60,80}$/ },
   { prefix: 'ghp_', owner: 'GitHub', rest: /^[A-Za-z0-9]{36}$/ },
   { prefix: 'github_pat_', owner: 'GitHub', rest: /^\w{60,90}$/ },
+  { prefix: 'sk-proj-', owner: 'OpenAI', rest: /^[\w-]{40,200}$/ },
+  { prefix: 'sk-ant-', owner: 'Anthropic', rest: /^[\w-]{40,120}$/ },
   { prefix: 'glpat-', owner: 'GitLab', rest: /^[\w-]{20}$/ },
 ];
 
