@@ -29,9 +29,12 @@ export function readServedFlags(input: ProcessInput, entrypoint: string | undefi
   const [command, ...others] = byImage ? commands : servers;
   if (!complete || command === undefined || others.length > 0) return undefined;
   const { words } = command;
+  const program = byImage ? entrypoint : recognizeProgram([command])?.program;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
   const last = (means: FlagMeaning, known: (name: string) => boolean = () => true): ServedValue | undefined => {
-    const flag = flags.filter((one) => meaningOf(one, means) !== undefined && known(one.name)).at(-1);
+    const flag = flags
+      .filter((one) => meaningOf(one, means, program ?? undefined) !== undefined && known(one.name))
+      .at(-1);
     if (flag?.value === undefined || flag.dynamic) return undefined;
     return { value: flag.value, words: [flag.word, flag.valueWord ?? flag.word] };
   };

@@ -23,6 +23,8 @@ interface PortSetting {
   readonly flags: readonly string[];
   /** undefined: files or images of these programs may set another one. */
   readonly byDefault?: number;
+  /** Ports for other protocols and metrics. */
+  readonly others?: readonly number[];
   /** The flags take an address with a port. */
   readonly isAddress?: true;
 }
@@ -37,6 +39,8 @@ const portFlags: readonly string[] = ['port', 'p'];
  * https://docs.gunicorn.org/en/stable/settings.html#bind, https://fastapi.tiangolo.com/fastapi-cli/, https://flask.palletsprojects.com/en/stable/cli/,
  * https://docs.streamlit.io/develop/api-reference/configuration/config.toml, https://huggingface.co/docs/text-generation-inference/reference/launcher,
  * https://huggingface.co/docs/text-embeddings-inference/cli_arguments, https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html,
+ * https://docs.bentoml.com/en/latest/reference/bentoml/cli.html,
+ * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/protocol/README.html,
  * https://github.com/michaelfeil/infinity, https://llama-cpp-python.readthedocs.io/en/latest/server/
  */
 const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetting>([
@@ -56,6 +60,8 @@ const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetti
   ['text-embeddings-router', { flags: portFlags }],
   ['infinity_emb', { flags: portFlag }],
   ['koboldcpp', { flags: portFlag }],
+  ['bentoml', { flags: portFlags }],
+  ['tritonserver', { flags: ['http-port'], byDefault: 8000, others: [8001, 8002] }],
 ]);
 
 /** Images whose own entrypoint is the server, with its default port. */
@@ -101,7 +107,10 @@ export function listeningPort(container: Container): ListeningPort | undefined {
 }
 
 /** Flags by which a server may listen on another port, or on none. */
-const listenFlags = wordSet('c config config-file env-file models-preset', 'uds fd headless bind node-rank rank');
+const listenFlags = wordSet(
+  'c config config-file env-file models-preset allow-http allow-sagemaker allow-vertex-ai',
+  'uds fd headless bind node-rank rank',
+);
 
 /** Where a server of an unknown kind listens: on the port of a flag, a variable or else a probe, if its container declares that port too. */
 export function declaredPort(container: Container, workload: Workload): ListeningPort | undefined {
@@ -161,6 +170,7 @@ export function portNumber(port: Cursor | string | undefined, { at }: Container)
 /** Whether a server may listen on another port too: a flag or a variable of its container mentions it. */
 export function mayListen(port: number, server: ListeningPort, container: Container): boolean {
   if (server.declared && declaredPorts(container).includes(port)) return true;
+  if (portSettings.get(server.program)?.others?.includes(port)) return true;
   const { command, args, env } = container;
   const texts = [...command, ...args].map(({ value }) => value);
   const all = [...texts, ...env.map(({ value }) => value?.value ?? '')];

@@ -28,7 +28,7 @@ export function modelDirectory(container: Container, podSet: PodSet, program: st
 }
 
 /** The mount that holds a path. */
-function mountAbove(path: string, { volumeMounts }: Container): Container['volumeMounts'][number] | undefined {
+export function mountAbove(path: string, { volumeMounts }: Container): Container['volumeMounts'][number] | undefined {
   return volumeMounts
     .filter(({ mountPath }) => isBelow(path, mountPath))
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];

@@ -22,6 +22,17 @@ const topics: readonly string[] = [
   ...['vllm', 'sglang', 'text-generation-inference', 'comfyui', 'stable-diffusion', 'vram', 'xformers'],
   // Images, programs and variables for AMD's GPUs.
   ...['rocm', 'amd-smi', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'HSA_OVERRIDE_GFX_VERSION'],
+  // Tokens by which servers download models.
+  ...[
+    'nvapi-',
+    'HF_TOKEN',
+    'hf-token',
+    'WANDB_API_KEY',
+    'wandb-api-key',
+    'HUGGING_FACE_HUB_TOKEN',
+    'huggingface-cli',
+    'hf download',
+  ],
   // Device files of GPUs.
   ...['/dev/dri', '/dev/kfd'],
 ];
@@ -58,7 +69,7 @@ export function namesAcceleratorResources(text: string): boolean {
 export function mayServePods(text: string, item: boolean): boolean {
   const [, kind = ''] =
     (item ? /^[ \t]*(?:-[ \t]+)?kind:[ \t]*["']?(\w+)/m : /^kind:[ \t]*["']?(\w+)/m).exec(text) ?? [];
-  return /^(?:configmap|(?:http|grpc)route|ingress|networkpolicy|service(?:monitor)?)$/i.test(kind);
+  return /^(?:configmap|secret|(?:http|grpc)route|ingress|networkpolicy|service(?:monitor)?)$/i.test(kind);
 }
 
 function alternation(words: readonly string[]): RegExp {

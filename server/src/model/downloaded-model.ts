@@ -21,12 +21,13 @@ export function downloadedModel(path: string, container: Container, { containers
   return undefined;
 }
 
-interface Downloaded {
+export interface Downloaded {
   readonly model: string;
   readonly folder: string;
 }
 
-const downloadsOf = once((container: Container): readonly Downloaded[] => {
+/** What the commands of a container download to a folder. */
+export const downloadsOf = once((container: Container): readonly Downloaded[] => {
   if (container.command.length + container.args.length === 0) return [];
   const { command, args, env } = processInput(container);
   if (![...command, ...args].some((line) => /download|clone/.test(line))) return [];

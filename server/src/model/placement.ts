@@ -210,6 +210,11 @@ function withMachine(terms: readonly NodeTerm[], name: string | undefined): read
 
 const regionLabel = /^(?:topology|failure-domain\.beta)\.kubernetes\.io\/(region|zone)$/;
 
+/** The regions that a selector of regions or zones allows; empty for other labels and unknown values. */
+export function selectedRegions(selector: Selector): readonly string[] {
+  return lowerRegions([selector]);
+}
+
 /** The regions of the selected regions and zones; empty if one of a selector's values is unknown. */
 function lowerRegions(selectors: readonly Selector[]): readonly string[] {
   return regionsOf(selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })));

@@ -280,7 +280,7 @@ export interface Retries {
 
 /** What changes the number of pods. */
 export interface Scaling {
-  readonly mechanism: 'knative' | 'keda' | 'hpa' | 'none' | 'unknown';
+  readonly mechanism: 'knative' | 'keda' | 'hpa' | 'kubeai' | 'none' | 'unknown';
   /** The source of the mechanism: the object's annotations, the config or the kind's default. */
   readonly mechanismFrom: 'annotation' | 'config' | 'default';
   readonly min: Cursor | undefined;

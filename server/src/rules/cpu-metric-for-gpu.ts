@@ -165,6 +165,9 @@ function podAutoscalerMetric(spec: Cursor | undefined): CpuMetric | undefined {
   const classic = getIn(spec, 'targetCPUUtilizationPercentage');
   if (classic !== undefined) return { metric: 'CPU', place: keySpanOf(classic) };
   const metrics = getIn(spec, 'metrics');
+  const target = getIn(spec, 'scaleTargetRef');
+  // The API server sets 80% of the requested CPU.
+  if (metrics === undefined && target !== undefined) return { metric: 'CPU by default', place: keySpanOf(target) };
   if (isIncomplete(metrics) || (metrics !== undefined && metrics.node.kind !== 'seq')) return undefined;
   const names = items(metrics).map(
     (metric) => getIn(metric, 'resource', 'name') ?? getIn(metric, 'containerResource', 'name'),

@@ -1,6 +1,8 @@
+import { serveDeployments } from '../evidence/serve-deployments.ts';
 import { valuesScaler } from '../evidence/values-scaler.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import { isValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
@@ -74,6 +76,9 @@ export default defineRule({
   workload(workload, context) {
     const { manifest, scaling, kind, apiVersion } = workload;
     checkValues(valuesScaler(workload), context);
+    if (kind === 'RayService') checkServe(manifest, context);
+    // A group of Ray's workers in values has the bounds itself.
+    if (isValues(workload)) for (const { pod } of workload.podSets) checkBounds(pod, context, 6);
     if (workload.byShape) checkBounds(getIn(manifest.root, 'spec'), context, 0);
     const floor = asNumber(scaling?.min);
     const ceiling = asNumber(scaling?.max);
@@ -91,25 +96,44 @@ export default defineRule({
   },
 });
 
-/** Charts pass the bounds of their values to an HPA. */
-function checkValues(scaler: Cursor | undefined, { report }: WorkloadContext): void {
-  const min = getIn(scaler, 'minReplicas');
-  const [floor, ceiling] = [asNumber(min), asNumber(getIn(scaler, 'maxReplicas'))];
+/** The bounds of Ray Serve's deployments. https://docs.ray.io/en/latest/serve/autoscaling-guide.html */
+function checkServe({ root }: Manifest, context: WorkloadContext): void {
+  for (const deployment of serveDeployments(root, context.document))
+    checkPair(
+      getIn(deployment, 'autoscaling_config'),
+      ['min_replicas', 'max_replicas'],
+      'Ray Serve rejects the config',
+      context,
+    );
+}
+
+function checkPair(
+  block: Cursor | undefined,
+  keys: readonly [string, string],
+  effect: string,
+  { report }: WorkloadContext,
+): void {
+  const [min, max] = keys.map((key) => getIn(block, key));
+  const [floor, ceiling] = [asNumber(min), asNumber(max)];
   if (min === undefined || floor === undefined || ceiling === undefined || floor <= ceiling) return;
-  const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: the API server rejects the HPA that the chart creates`;
-  report({ message, span: spanOf(min) });
+  report({ message: `${keys[0]} ${floor} is above ${keys[1]} ${ceiling}: ${effect}`, span: spanOf(min) });
+}
+
+/** Charts pass the bounds of their values to an HPA. */
+function checkValues(scaler: Cursor | undefined, context: WorkloadContext): void {
+  checkPair(scaler, ['minReplicas', 'maxReplicas'], 'the API server rejects the HPA that the chart creates', context);
 }
 
 /** The bounds in any mapping of an unknown kind. */
 function checkBounds(at: Cursor | undefined, context: WorkloadContext, depth: number): void {
-  if (at === undefined || depth > 5) return;
+  if (at === undefined) return;
   const { min, max } = replicas(at, false);
   const [floor, ceiling] = [asNumber(min), asNumber(max)];
   if (min !== undefined && floor !== undefined && ceiling !== undefined && floor > ceiling && ceiling > 0) {
     const message = `minReplicas ${floor} is above maxReplicas ${ceiling}: no number of replicas satisfies both`;
     context.report({ severity: 'warning', message, span: spanOf(min) });
   }
-  for (const child of [...entries(at), ...items(at)]) checkBounds(child, context, depth + 1);
+  if (depth < 5) for (const child of [...entries(at), ...items(at)]) checkBounds(child, context, depth + 1);
 }
 
 interface Bounds {

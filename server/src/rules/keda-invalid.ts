@@ -1,4 +1,5 @@
 import { targetOf } from '../evidence/scaler-target.ts';
+import { isUnknown } from '../evidence/written.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import { targetGroup } from '../model/scaled.ts';
@@ -14,6 +15,7 @@ import {
   items,
   keyOf,
   keySpanOf,
+  spanOf,
 } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
@@ -25,7 +27,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * KEDA reads the metadata of a trigger when it starts to scale. Without a required setting, it reports an error and scales nothing: the target
- * keeps its GPUs, or never gets one. Its webhook rejects a ScaledObject for a target that a HorizontalPodAutoscaler already scales.
+ * keeps its GPUs, or never gets one. The same happens if a cron trigger starts and ends at the same time. Its webhook rejects a ScaledObject for a
+ * target that a HorizontalPodAutoscaler already scales.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -60,13 +63,14 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, targets without accelerators, other triggers than prometheus, and those without an address. If the ownership of the autoscaler is transferred, or if it is in a
+ * For templates, targets without accelerators, other triggers than prometheus and cron, and prometheus without an address. If the ownership of the autoscaler is transferred, or if it is in a
  * sibling folder, which may be another variant. An autoscaler that keeps a target from zero is reported by scale-to-zero-ineffective. The severity is
  * warning for an autoscaler, because an annotation can turn the check off.
  *
  * ## Sources
  *
  * - [KEDA: the prometheus trigger](https://keda.sh/docs/latest/scalers/prometheus/)
+ * - [KEDA: the cron trigger](https://keda.sh/docs/latest/scalers/cron/)
  * - [KEDA: the webhook](https://github.com/kedacore/keda/blob/main/apis/keda/v1alpha1/scaledobject_webhook.go)
  */
 export default defineRule({
@@ -77,7 +81,11 @@ export default defineRule({
     if ((kind !== 'ScaledObject' && kind !== 'ScaledJob') || groupOf(apiVersion) !== 'keda.sh') return;
     const target = kind === 'ScaledObject' ? targetOf(manifest, context.crossReferences) : undefined;
     if (target?.facts.devices === 0) return;
-    for (const trigger of items(getIn(root, 'spec', 'triggers'))) checkTrigger(trigger, context);
+    const ceiling = kind === 'ScaledObject' ? getIn(root, 'spec', 'maxReplicaCount') : undefined;
+    for (const trigger of items(getIn(root, 'spec', 'triggers'))) {
+      checkTrigger(trigger, context);
+      checkCron(trigger, ceiling, context);
+    }
     if (target !== undefined && !target.siblingFolder) checkOwner(manifest, target, context);
   },
 });
@@ -103,6 +111,27 @@ function checkTrigger(trigger: Cursor, { report }: RuleContext): void {
       span: keySpanOf(metadata),
     });
   }
+}
+
+/** Reports a window without a length, and more replicas in it than the maximum. https://keda.sh/docs/latest/scalers/cron/ */
+function checkCron(trigger: Cursor, ceiling: Cursor | undefined, { report }: RuleContext): void {
+  if (asString(getIn(trigger, 'type')) !== 'cron') return;
+  const metadata = getIn(trigger, 'metadata');
+  const [start, end, desired] = ['start', 'end', 'desiredReplicas'].map((key) => getIn(metadata, key));
+  if ([trigger, metadata].some(isIncomplete) || [start, end, desired].some(isUnknown)) return;
+  const schedule = asText(start)?.trim().split(/\s+/).join(' ');
+  if (end !== undefined && schedule !== undefined && schedule === asText(end)?.trim().split(/\s+/).join(' '))
+    report({
+      message: `start and end are both "${shorten(schedule, 30)}": KEDA rejects the cron trigger and scales nothing`,
+      span: spanOf(end),
+    });
+  const [most, count] = [asNumber(ceiling), Number(asText(desired) ?? Number.NaN)];
+  if (desired === undefined || most === undefined || !(count > most)) return;
+  report({
+    severity: 'warning',
+    message: `desiredReplicas ${count} is above maxReplicaCount ${most}: only ${most} start`,
+    span: spanOf(desired),
+  });
 }
 
 /** Reports a target that an autoscaler already scales. */

@@ -143,7 +143,7 @@ interface ByVariable {
 /** The one server of a container, if it listens only on the loopback address. */
 function listenerOf(container: Container): ByFlag | ByVariable | undefined {
   const server = soleServer(container);
-  const set = server && ofVariable(server.program, container);
+  const set = ofVariable(server?.program, container);
   if (set !== undefined || server?.command === undefined) return set;
   const variables = processInput(container).env.map(({ name }) => name);
   const found = ofCommand(server.program, server.command, variables);
@@ -152,9 +152,10 @@ function listenerOf(container: Container): ByFlag | ByVariable | undefined {
 }
 
 /** The address in the variable of a server, with or without a port. */
-function ofVariable(program: string, { env }: Container): ByVariable | undefined {
-  const variable = env.find(({ name }) => name === hostVariables.get(program));
-  if (variable?.value === undefined || isTemplated(variable.value.at)) return undefined;
+function ofVariable(server: string | undefined, { env }: Container): ByVariable | undefined {
+  const variable = env.find(({ name }) => name === hostVariables.get(server ?? '') || frameworks.has(name));
+  const program = frameworks.get(variable?.name ?? '') ?? server;
+  if (program === undefined || variable?.value === undefined || isTemplated(variable.value.at)) return undefined;
   const { value, at } = variable.value;
   const [, host = '', port] = /^(?:https?:\/\/)?([\w.]{1,40})(?::(\d{1,5}))?\/?$/.exec(value) ?? [];
   return loopback.test(host) ? { program, host: `${variable.name}=${value}`, variable: at, port } : undefined;
@@ -166,17 +167,34 @@ const hostVariables: ReadonlyMap<string, string> = new Map([
   ['llama-server', 'LLAMA_ARG_HOST'],
 ]);
 
+const hostFlags: ReadonlySet<string> = new Set(['host', 'server.address']);
+
+/** The variables of frameworks for the servers that people write themselves. */
+const frameworks: ReadonlyMap<string, string> = new Map([
+  // https://www.gradio.app/guides/environment-variables
+  ['GRADIO_SERVER_NAME', 'Gradio'],
+  // https://docs.streamlit.io/develop/concepts/configuration/options
+  ['STREAMLIT_SERVER_ADDRESS', 'Streamlit'],
+  // https://uvicorn.dev/settings/
+  ['UVICORN_HOST', 'uvicorn'],
+]);
+
 function ofCommand(program: string, { words, assignments }: SimpleCommand, env: readonly string[]): ByFlag | undefined {
   const [first, last] = [words[0], words.at(-1)];
   const flags = readFlags(words);
-  const host = flags.find(({ name, written }) => name === 'host' || (name.length === 1 && /^H$/.test(written)));
+  const host = flags.find(({ name, written }) => hostFlags.has(name) || (name.length === 1 && /^H$/.test(written)));
   if (first === undefined || last === undefined) return undefined;
   // Of several nodes, only the first one serves requests.
   if (flags.some(({ name, value }) => /^(?:node-)?rank$/.test(name) && value !== '0')) return undefined;
   const port = flags.find(({ name, dynamic }) => name === 'port' && !dynamic)?.value;
   if (host !== undefined) {
     if (host.dynamic || host.valueWord === undefined || !loopback.test(host.value ?? '')) return undefined;
-    return { program, host: `--host ${host.value}`, words: [host.word, host.valueWord], port };
+    return {
+      program,
+      host: `--${host.name.length > 1 ? host.name : 'host'} ${host.value}`,
+      words: [host.word, host.valueWord],
+      port,
+    };
   }
   const isOpen =
     flags.some(({ name }) => /^(?:c|config|env-file|uds|fd|h|bind)$/.test(name)) ||

@@ -91,7 +91,8 @@ export default defineRule({
     if (server === undefined || effect === undefined || (server.byImage && !isOfficial(image.value))) return;
     const takesFlagsOnly = server.byImage && isPlainVllm(image.value);
     if (mayName(container, takesFlagsOnly)) return;
-    if (readFlags(server.command?.words ?? []).some(({ name, dynamic }) => dynamic || name === 'config')) return;
+    const flags = readFlags(server.command?.words ?? []);
+    if (flags.some(({ name, dynamic }) => dynamic || /^config$|^model-(?:repository|store)$/.test(name))) return;
     if (server.command?.words.some(({ dynamic }) => dynamic) === true) return;
     const { unknown } = servedModel(container, workload);
     if (unknown?.kind !== 'unnamed' || unknown.detail !== null) return;
@@ -130,6 +131,7 @@ const effects: ReadonlyMap<string, string> = new Map([
     'Text Generation Inference has no --model-id: it serves its small default model instead of yours',
   ],
   ['sglang', 'SGLang requires --model-path: without it, the server exits'],
+  ['tritonserver', 'Triton requires --model-repository: without it, the server exits'],
 ]);
 
 /** Only the Hugging Face server can also get its model by name. */

@@ -122,12 +122,14 @@ export default defineRule({
     if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
     if (mayMountMore(container)) return;
     const mounts = container.volumeMounts.map(({ mountPath }) => trimmed(mountPath));
-    if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path)) || isMentioned(path, container, podSet)) return;
+    const stored = runsScript(container) ? undefined : storedPath(path, container, podSet);
+    if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path))) return;
+    if (stored === undefined && isMentioned(path, container, podSet)) return;
     const near = mounts.filter((mount) => isNear(path, mount));
     const [mount, ...others] = near;
     const span = spanOfWords(document, lines, model.words);
-    if (mount === undefined || others.length > 0 || span === undefined) return;
-    const right = rightPath(path, mount);
+    const right = stored ?? (mount === undefined || others.length > 0 ? undefined : rightPath(path, mount));
+    if (right === undefined || span === undefined) return;
     const [, word] = model.words;
     context.report({
       message: `${shorten(path, 48)} is not on a volume; did you mean ${shorten(right, 48)}? The server finds no model there`,
@@ -188,16 +190,34 @@ function isNear(path: string, mount: string): boolean {
   return isSlip(path.split('/').slice(0, depth).join('/'), mount);
 }
 
+/** Where this container finds the file or folder of the same name that an init container stores in a volume of both. */
+function storedPath(path: string, { volumeMounts }: Container, { containers }: PodSet): string | undefined {
+  const name = path.slice(path.lastIndexOf('/'));
+  for (const { type, command, args, volumeMounts: theirs } of containers) {
+    const words = type === 'init' ? [...command, ...args].flatMap(({ value }) => value.split(/[\s"'=;]+/)) : [];
+    for (const word of words) {
+      const mount = word.endsWith(name) ? theirs.find(({ mountPath }) => isIn(word, mountPath)) : undefined;
+      const own = volumeMounts.find((one) => one.name === mount?.name && getIn(one.at, 'subPath') === undefined);
+      if (mount !== undefined && own !== undefined && getIn(mount.at, 'subPath') === undefined)
+        return `${own.mountPath}${word.slice(mount.mountPath.length)}`;
+    }
+  }
+  return undefined;
+}
+
 function rightPath(path: string, mount: string): string {
   return [mount, ...path.split('/').slice(mount.split('/').length)].join('/');
 }
 
+function runsScript({ command }: Container): boolean {
+  return command.some(({ value }) => /^-\w*c$/.test(value));
+}
+
 /** Whether another container or a script handles the path. */
 function isMentioned(path: string, container: Container, { containers }: PodSet): boolean {
-  const isScript = container.command.some(({ value }) => /^-\w*c$/.test(value));
   const parent = path.slice(0, path.lastIndexOf('/')) || path;
   return (
-    isScript ||
+    runsScript(container) ||
     containers.some(
       (other) =>
         other !== container &&

@@ -1,9 +1,11 @@
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
+import { mayStoreModels, modelDirectory, mountAbove } from '../evidence/model-volume.ts';
 import { nimDownload } from '../evidence/nim-storage.ts';
 import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
-import { mayMountMore } from '../evidence/volume-lifetime.ts';
+import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { estimateServing } from '../memory/serving.ts';
+import { weightsSize } from '../memory/weights.ts';
+import { downloadsOf } from '../model/downloaded-model.ts';
 import { useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
@@ -102,11 +104,12 @@ export default defineRule({
     });
   },
   container(container, context) {
-    const { workload, podSet, options, document, report } = context;
+    const { workload, podSet, options } = context;
     // Other values, and templates, may mount another volume; one that the values limit themselves is likely this one.
     const isOpen = mayBeCompleted(workload) && container.fromTemplate !== true;
     if (isOpen && !isValues(workload)) return;
     if (workload.partial && container.fromTemplate !== true && mayMountMore(container)) return;
+    if (!isOpen) checkDownloads(container, context);
     const loader = pulledModel(container, workload) ?? modelLoader(container, podSet, workload, options);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
@@ -119,18 +122,34 @@ export default defineRule({
           : ofContainer(container, podSet)
         : capacityOf(directory.volume, directory.mount.name, context);
     if (capacity === undefined) return;
-    const { bytes, size, place, what, fails } = capacity;
-    // Sizes by name are rounded, so a volume of about the size of the weights is not judged.
-    if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
-    const needed = sizeFor(loader.weightsGiB);
-    report({
-      ...(isOpen && { severity: 'info' }),
-      message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
-      span: place,
-      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
-    });
+    reportSmall(loader.model, loader.weightsGiB, capacity, isOpen, context);
   },
 });
+
+/** Sizes by name are rounded, so a volume of about the size of the weights is not judged. */
+function reportSmall(model: string, gib: number, capacity: Capacity, isOpen: boolean, context: PodSetContext): void {
+  const { bytes, size, place, what, fails } = capacity;
+  if (bytes >= gib * 0.95 * 2 ** 30) return;
+  const needed = sizeFor(gib);
+  context.report({
+    ...(isOpen && { severity: 'info' }),
+    message: `${shorten(model.slice(model.indexOf('/') + 1), 40)} has about ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download ${fails}`,
+    span: place,
+    fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(context.document, size, needed))],
+  });
+}
+
+/** The volumes into which the commands of a container download models: `hf download organization/model --local-dir /models/a`. */
+function checkDownloads(container: Container, context: PodSetContext): void {
+  if (container.type === 'sidecar' || mayMountMore(container)) return;
+  for (const { model, folder } of downloadsOf(container)) {
+    const mount = mountAbove(folder, container);
+    const gib = mount === undefined ? undefined : weightsSize(model)?.gib;
+    if (mount === undefined || gib === undefined) continue;
+    const capacity = capacityOf(volumeNamed(context.podSet, mount.name), mount.name, context);
+    if (capacity !== undefined) reportSmall(model, gib, capacity, false, context);
+  }
+}
 
 /** The model that a container loads into Ollama, whose library has it in one file of a known format. */
 function pulledModel(

@@ -1,4 +1,5 @@
 import { queueLabel } from '../evidence/queue-label.ts';
+import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
 import type { Referenced } from '../model/cross-references.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
@@ -13,7 +14,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * The API server adds up the requests of all pods of the namespace and rejects a pod that exceeds the quota. A pod that alone requests more
  * never exists: its Deployment or Job has no pods, and only an event says why. If all replicas together request more, some of them are
- * missing. Kueue never admits a job if one of its pod sets needs more than the largest quota of a flavor.
+ * missing. A rollout that starts new pods before it stops old ones needs quota for one more. Kueue never admits a job if one of its pod sets needs more than the largest quota of a flavor.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -80,6 +81,7 @@ export default defineRule({
       if (found === undefined) continue;
       const place = placeOf(need);
       context.report({
+        ...(found.severity && { severity: found.severity }),
         message: `${found.what} ${found.count} ${need.resource}, but ${found.limit}: ${found.consequence}`,
         span:
           place === undefined
@@ -98,6 +100,8 @@ interface Need {
   readonly pod: number;
   readonly podSet: number;
   readonly all: number;
+  /** What all pods request if an autoscaler starts as many as it may. */
+  readonly most: number;
 }
 
 interface Excess {
@@ -105,6 +109,7 @@ interface Excess {
   readonly count: number;
   readonly limit: string;
   readonly consequence: string;
+  readonly severity?: 'info';
 }
 
 function needsOf({ podSets }: Workload): readonly Need[] {
@@ -112,7 +117,17 @@ function needsOf({ podSets }: Workload): readonly Need[] {
     podSet.accelerators.flatMap(({ requested, perPod }) => {
       const resource = resourceName(requested);
       const pod = perPod ?? 0;
-      return resource === undefined || pod === 0 ? [] : [{ resource, podSet, pod, all: pod * (podSet.pods.min ?? 0) }];
+      return resource === undefined || pod === 0
+        ? []
+        : [
+            {
+              resource,
+              podSet,
+              pod,
+              all: pod * (podSet.pods.min ?? 0),
+              most: pod * (podSet.pods.max ?? podSet.pods.min ?? 0),
+            },
+          ];
     }),
   );
   return [...new Set(requests.map(({ resource }) => resource))].map((resource) => {
@@ -123,6 +138,7 @@ function needsOf({ podSets }: Workload): readonly Need[] {
       pod: Math.max(...same.map(({ pod }) => pod)),
       podSet: Math.max(...same.map(({ all }) => all)),
       all: same.reduce((sum, { all }) => sum + all, 0),
+      most: same.reduce((sum, { most }) => sum + most, 0),
     };
   });
 }
@@ -143,11 +159,24 @@ function inNamespace(need: Need, workload: Workload, { crossReferences }: Worklo
     return { what: 'A pod requests', count: need.pod, limit, consequence: 'the API server rejects every pod' };
   const consequence = 'some pods never start';
   if (need.all > hard) return { what: 'The pods together request', count: need.all, limit, consequence };
+  const rollout = rolloutOf(workload);
+  if (startsFirst(rollout) && need.all + need.pod > hard) {
+    const count = need.all + need.pod;
+    return { what: 'A rollout starts a new pod first and needs', count, limit, consequence: 'it never ends' };
+  }
   const demands = crossReferences.demandsOf(namespace, need.resource);
   const sums = demands.map((_, index) => demands.slice(0, index + 1).reduce((sum, { count }) => sum + count, 0));
   const excess = sums.findIndex((sum) => sum > hard);
   const first = demands[excess];
   // One that alone exceeds the quota is reported by itself.
+  if (excess < 0 && need.most > hard)
+    return {
+      what: 'The autoscaler may request',
+      count: need.most,
+      limit,
+      consequence: 'it never gets so far',
+      severity: 'info',
+    };
   if (first?.kind !== workload.kind || first.name !== workload.name || demands.some(({ count }) => count > hard))
     return undefined;
   const count = sums.at(-1) ?? 0;

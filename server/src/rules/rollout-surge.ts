@@ -1,8 +1,10 @@
 import { formatNumber, plural } from '../cost/money.ts';
+import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
 import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar, setKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -69,7 +71,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Below eight spare devices, and if maxUnavailable lets old pods stop first.
+ * Below eight spare devices, unless the pods must run on one named node, and if maxUnavailable lets old pods stop first.
  *
  * ## Sources
  *
@@ -79,30 +81,21 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'autoscaling',
   severity: 'info',
-  workload({ kind, manifest, podSets, partial, role }, context) {
-    const spec = getIn(manifest.root, 'spec');
-    const strategy = getIn(spec, 'strategy');
+  workload(workload, context) {
+    const rollout = rolloutOf(workload);
+    const { manifest, podSets, role } = workload;
     const [podSet] = podSets;
-    if (kind !== 'Deployment' || partial || role === 'infrastructure' || podSet === undefined) return;
-    if (
-      (asText(getIn(strategy, 'type')) ?? 'RollingUpdate') !== 'RollingUpdate' ||
-      isIncomplete(strategy) ||
-      isIncomplete(spec)
-    )
-      return;
-    const written = getIn(strategy, 'rollingUpdate', 'maxSurge');
-    const replicas = podSet.pods.min;
-    const unavailable = getIn(strategy, 'rollingUpdate', 'maxUnavailable');
-    if (replicas === null || replicas === 0 || isTemplated(written) || isTemplated(unavailable)) return;
-    const surge = podsOf(written, replicas, Math.ceil);
-    const stopped = podsOf(unavailable, replicas, Math.floor);
+    if (rollout === undefined || role === 'infrastructure' || podSet === undefined) return;
+    const { replicas, surge, stopped, strategy, written, unavailable } = rollout;
+    const spec = getIn(manifest.root, 'spec');
     const devices = devicesOf(podSet);
     // If old pods may stop first, new ones take their places.
     if (surge === null || stopped === null || (stopped > 0 && written === undefined) || devices === null) return;
-    if (surge * devices < 8) return;
+    const host = startsFirst(rollout) ? hostOf(podSet) : undefined;
+    if (surge * devices < 8 && host === undefined) return;
     const setting = written === undefined ? 'maxSurge defaults to 25%' : `maxSurge is ${asText(written)}`;
     context.report({
-      message: `${setting}: a rollout of ${plural(replicas, 'pod')} stalls unless ${formatNumber(surge * devices)} accelerators are free`,
+      message: `${setting}: a rollout of ${plural(replicas, 'pod')} stalls unless ${host === undefined ? `${formatNumber(surge * devices)} accelerators are free` : `node ${host} has ${plural(surge * devices, 'more free accelerator')}`}`,
       span:
         written === undefined
           ? keySpanOf(strategy ?? getIn(spec, 'replicas') ?? spec ?? manifest.root)
@@ -129,12 +122,10 @@ export default defineRule({
 
 const oneByOne = 'Set maxSurge to 0 and maxUnavailable to 1';
 
-/** A number of pods, or a percentage of them; 25% by default. */
-function podsOf(written: Cursor | undefined, replicas: number, round: (value: number) => number): number | null {
-  const text = written === undefined ? '25%' : (asText(written) ?? '');
-  const match = /^(\d{1,5})(%?)$/.exec(text);
-  if (match === null) return null;
-  return match[2] === '%' ? round((replicas * Number(match[1])) / 100) : Number(match[1]);
+/** The one node on which all pods must run: only its own accelerators can be free. */
+function hostOf({ selectors }: PodSet): string | undefined {
+  const [host, ...others] = selectors.find(({ key }) => key === 'kubernetes.io/hostname')?.values ?? [];
+  return host === undefined || others.length > 0 || isUnseen(host.at) ? undefined : shorten(host.value, 30);
 }
 
 function devicesOf({ accelerators }: PodSet): number | null {

@@ -1,5 +1,6 @@
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
@@ -106,15 +107,24 @@ export default defineRule({
       checkValues(podSet, pods, context);
     if (context.workload.partial) return;
     const words = isShared ? (min === pods ? `${pods}` : `up to ${pods}`) : undefined;
-    for (const volume of podSet.volumes) checkVolume(volume, words, context);
+    const replaces = startsFirst(rolloutOf(context.workload));
+    for (const volume of podSet.volumes) checkVolume(volume, words, replaces, context);
   },
 });
 
 /** Classes that clouds set up for disks, which one node mounts at a time. */
 const diskClasses = wordSet('gp2 gp3 io1 io2 st1 standard-rwo premium-rwo managed-csi managed-csi-premium');
 
-/** @param pods how many mount it from more than one node; undefined: only one may */
-function checkVolume({ at }: PodSet['volumes'][number], pods: string | undefined, context: PodSetContext): void {
+/**
+ * @param pods how many mount it from more than one node; undefined: only one may
+ * @param replaces whether a rollout starts a new pod before it stops the old one
+ */
+function checkVolume(
+  { at }: PodSet['volumes'][number],
+  pods: string | undefined,
+  replaces: boolean,
+  context: PodSetContext,
+): void {
   const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
   const name = asText(claimName);
   if (claimName === undefined || name === undefined || isTemplated(claimName) || isIncomplete(at)) return;
@@ -123,6 +133,13 @@ function checkVolume({ at }: PodSet['volumes'][number], pods: string | undefined
   const { accessModes, storageClass, isProvisioned } = claim.facts;
   const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
   const isDisk = isProvisioned && accessModes.includes('ReadWriteMany') && diskClasses.has(storageClass ?? '');
+  if (replaces && !isDisk && accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod') {
+    context.report({
+      message: `Only one pod can use ReadWriteOncePod claim ${shorten(name, 30)}, but a rollout starts the new pod before it stops the old one: it never ends`,
+      span: spanOf(claimName),
+    });
+    return;
+  }
   if (!isDisk && (pods === undefined || !single || mountsAnywhere.test(storageClass ?? ''))) return;
   const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
   const problem = isDisk

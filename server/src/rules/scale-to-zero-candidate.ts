@@ -215,6 +215,7 @@ function isIn(inner: Cursor, outer: Cursor): boolean {
 
 function scaler({ mechanism, mechanismFrom }: Scaling): string {
   if (mechanism === 'keda') return 'KEDA';
+  if (mechanism === 'kubeai') return 'KubeAI';
   return mechanismFrom === 'default' ? "Knative (KServe's default mode)" : 'Knative';
 }
 

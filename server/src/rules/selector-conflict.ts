@@ -1,7 +1,7 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
 import { modelsOf } from '../model/gpu-model.ts';
-import { topologyLabel } from '../model/placement.ts';
+import { selectedRegions, topologyLabel } from '../model/placement.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Selector } from '../model/workload.ts';
 import { asText, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -82,7 +82,10 @@ export default defineRule({
     }
     // Capped, because each is compared with all earlier ones.
     const known = selectors
-      .filter((one) => providerOfLabel(one.key) !== null || modelsOf(one).length > 0 || isAmd64(one))
+      .filter(
+        (one) =>
+          providerOfLabel(one.key) !== null || modelsOf(one).length > 0 || isAmd64(one) || regionsIn(one).length > 0,
+      )
       .slice(0, 32);
     for (const [index, selector] of known.entries()) {
       const other = known.slice(0, index).find((earlier) => contradiction(earlier, selector) !== undefined);
@@ -136,12 +139,20 @@ function wrongShape(slice: Selector, selectors: readonly Selector[]): string | u
   return expected === 2 && width > height ? `${written} must be ${height}x${width}` : undefined;
 }
 
+/** The regions of a selector without templates and placeholders. */
+function regionsIn(selector: Selector): readonly string[] {
+  return selector.values.some(({ at }) => isUnseen(at)) ? [] : selectedRegions(selector);
+}
+
 function contradiction(one: Selector, other: Selector): string | undefined {
   const providers = [providerOfLabel(one.key), providerOfLabel(other.key)];
   const [first, second] = providers;
   if (first !== null && second !== null && first !== undefined && second !== undefined && first !== second) {
     return `${shortKey(one)} exists only on ${providerName(first)}, ${shortKey(other)} on ${providerName(second)}`;
   }
+  const [regions, wanted] = [regionsIn(one), regionsIn(other)];
+  if (regions.length > 0 && wanted.length > 0 && !regions.some((region) => wanted.includes(region)))
+    return `${lastPart(one)} ${firstValue(one)} and ${lastPart(other)} ${firstValue(other)} are in different regions`;
   const models = modelsOf(one);
   const others = modelsOf(other);
   // Boards with a Grace CPU.
@@ -154,6 +165,10 @@ function contradiction(one: Selector, other: Selector): string | undefined {
     return `kubernetes.io/arch is amd64, but nodes with ${arm.name} are arm64`;
   if (models.length === 0 || others.length === 0 || models.some((model) => others.includes(model))) return undefined;
   return `${firstValue(one)} selects ${models[0]?.name ?? ''}, ${firstValue(other)} selects ${others[0]?.name ?? ''}`;
+}
+
+function lastPart({ key }: Selector): string {
+  return key.slice(key.lastIndexOf('/') + 1);
 }
 
 function firstValue({ values }: Selector): string {

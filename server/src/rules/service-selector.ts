@@ -111,7 +111,8 @@ export default defineRule({
       if (service?.file !== null || service.facts.selects === null) continue;
       const selector = Object.entries(service.facts.selects);
       if (workload.podSets.some((one) => missedLabels(selector, one, workload).length === 0)) continue;
-      const missed = missedLabel(selector, podSet, workload);
+      const isOwn = sendsTo(service.facts.targets, podSet);
+      const missed = missedLabel(selector, podSet, workload, isOwn);
       if (missed === undefined || crossReferences.keptRunning(namespace, service.facts.selects).length > 0) continue;
       if (missed.value !== name && isElsewhere(missed.value, namespace, crossReferences)) continue;
       const { selected, label, span } = missed;
@@ -228,7 +229,7 @@ function missedLabels(selector: Selector, podSet: PodSet, workload: Workload): S
 type Selector = readonly (readonly [key: string, value: string])[];
 
 /** The only part of a selector that the pods do not have, but almost: another spelling of the value, or the value under another key. */
-function missedLabel(selector: Selector, podSet: PodSet, workload: Workload): MissedLabel | undefined {
+function missedLabel(selector: Selector, podSet: PodSet, workload: Workload, isOwn: boolean): MissedLabel | undefined {
   if (podSet.labels.some(({ at }) => isTemplated(at))) return undefined;
   const own = labelsOf(podSet, workload);
   const [first, ...others] = missedLabels(selector, podSet, workload);
@@ -236,8 +237,25 @@ function missedLabel(selector: Selector, podSet: PodSet, workload: Workload): Mi
   const [key, value] = first;
   const same = own.find((one) => one.key === key);
   const near = same === undefined ? own.find((one) => one.value === value) : same;
-  if (near === undefined || (same !== undefined && !resembles(same.value, value))) return undefined;
+  const isName = isOwn && nameKeys.has(key) && !isOther(value);
+  if (near === undefined || (same !== undefined && !isName && !resembles(same.value, value))) return undefined;
   return { value, selected: inWords(key, value), label: inWords(near.key, near.value), span: near.span };
+}
+
+/** Labels that say which pods are meant, and that nothing adds later. */
+const nameKeys: ReadonlySet<string> = new Set(['app', 'k8s-app', 'app.kubernetes.io/name']);
+
+/** Whether all ports of a Service are declared by these pods or on their command lines. */
+function sendsTo(targets: readonly string[] | null, { pod, containers }: PodSet): boolean {
+  const words = containers.flatMap(({ command, args }) =>
+    [...command, ...args].flatMap((one) => one.value.split(/[\s=]/)),
+  );
+  const ports = placesAt(pod, 'containers.*.ports.*');
+  const own = new Set([
+    ...words,
+    ...ports.flatMap((port) => ['containerPort', 'name'].map((key) => asText(getIn(port, key)))),
+  ]);
+  return targets !== null && targets.length > 0 && targets.every((target) => own.has(target));
 }
 
 /** A label of up to 38 characters. A long key is cut first: the values differ. */
@@ -255,8 +273,13 @@ function resembles(one: string, other: string): boolean {
   const [short = '', long = ''] = [one, other].sort((a, b) => a.length - b.length);
   if (isSlip(one, other) || isShuffled(one, other)) return true;
   if (short.length < 4 || !long.startsWith(short) || /\d/.test(long.slice(short.length))) return false;
-  const [, ...parts] = long.split(/[-_]/);
-  return !otherParts.has(parts.at(-1) ?? '');
+  return !isOther(long);
+}
+
+/** Whether a name says that it is something next to a server. */
+function isOther(name: string): boolean {
+  const [, ...parts] = name.split(/[-_]/);
+  return otherParts.has(parts.at(-1) ?? '');
 }
 
 /** The label may be that of another object, which mostly has it as its name. */

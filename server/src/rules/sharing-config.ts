@@ -70,6 +70,7 @@ export default defineRule({
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
   const timeSlicing = getIn(config.root, 'sharing', 'timeSlicing');
   const mps = getIn(config.root, 'sharing', 'mps');
+  checkMethods(config, context);
   if (timeSlicing !== undefined) checkMethod(timeSlicing, 'timeSlicing', config, context);
   if (mps === undefined) return;
   checkMethod(mps, 'mps', config, context);
@@ -83,6 +84,23 @@ function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>)
     context.report({
       message: `MPS does not work with MIG (migStrategy ${strategy}): the device plugin does not start`,
       span: config.keySpanOf(mps),
+    });
+  }
+}
+
+/** Reports a method under another spelling of its name, or next to `sharing` instead of in it. */
+function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
+  for (const field of entries(getIn(config.root, 'sharing'))) {
+    const letters = keyOf(field)
+      .toLowerCase()
+      .replaceAll(/[^a-z]/g, '');
+    const meant = letters.startsWith('timeslic') ? 'timeSlicing' : letters === 'mps' ? 'mps' : undefined;
+    // The plugin, as Go does, ignores case.
+    if (meant === undefined || keyOf(field).toLowerCase() === meant.toLowerCase()) continue;
+    report({
+      severity: 'warning',
+      message: `The device plugin has no field ${shorten(keyOf(field))} here and shares no GPUs; the field is ${meant}`,
+      span: config.keySpanOf(field),
     });
   }
 }

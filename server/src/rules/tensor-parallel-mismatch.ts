@@ -1,6 +1,7 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { readFlags } from '../command/flags.ts';
 import { findSharding, type Sharding } from '../command/parallelism.ts';
+import { baseName } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, mayUseOtherGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
@@ -13,10 +14,11 @@ import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import { commandsIn } from '../model/process-input.ts';
 import { resourceName } from '../model/requested-resource.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -112,6 +114,7 @@ export default defineRule({
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
+    if (sharding === undefined) checkFile(container, gpus, context);
     if (sharding === undefined || sharding.spansPods || assignsGpus(container)) return;
     const { tensor, devices, text } = sharding;
     const used = Math.max(tensor, devices ?? tensor);
@@ -136,6 +139,22 @@ function checkTraining(container: Container, { workload, podSet, document, repor
   const split = misfitSplit(container, podSet, workload);
   const span = split && spanOfWords(document, container, [split.flag.word, split.flag.valueWord ?? split.flag.word]);
   if (split && span) report({ message: `${split.problem}: training does not start`, span });
+}
+
+/** The sizes in the only mounted settings file, which the command line names. */
+function checkFile(container: Container, gpus: number, { workload, report }: PodSetContext): void {
+  const [file, ...others] = container.settingsFiles ?? [];
+  if (file === undefined || others.length > 0 || isTemplated(file.at) || !/tensor.parallel|\btp\b/.test(file.text))
+    return;
+  const { model } = servedModel(container, workload);
+  if (model === null || model.open.length > 0 || /executor.backend|nnodes|data.parallel/.test(file.text)) return;
+  const used = (model.tensor ?? 1) * model.pipeline;
+  if (used <= gpus || assignsGpus(container) || hasRun(workload.manifest) || mayUseOtherGpus(container)) return;
+  const sizes = model.pipeline === 1 ? 'The tensor parallel size' : 'The tensor × pipeline parallel size';
+  report({
+    message: mismatch(`${sizes} ${used} in ${shorten(baseName(file.path), 24)}`, used, gpus, 'the container'),
+    span: spanOf(file.at),
+  });
 }
 
 /** A server whose parallel sizes span the pods of its group. */

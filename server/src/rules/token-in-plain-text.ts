@@ -1,7 +1,18 @@
 import { namesAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
+import { mayBeValues } from '../model/values.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { asText, getIn, isTemplated, type Located } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isTemplated,
+  items,
+  keyOf,
+  type Located,
+  rootCursor,
+} from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -50,7 +61,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), and for pods without accelerators.
+ * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), for pods without accelerators, and for
+ * other tokens than those for models in Secrets and ConfigMaps.
  *
  * ## Sources
  *
@@ -62,6 +74,16 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   judgesWords: true,
+  document(document, { report }) {
+    if (document.root === null || !/hf_\w{30}|nvapi-/.test(document.text)) return;
+    const root = rootCursor(document.root);
+    if (mayBeValues(root)) checkValues(root, document, report);
+  },
+  manifest({ root, kind }, { document, report }) {
+    if (kind !== 'Secret' && kind !== 'ConfigMap') return;
+    // Secrets have base64 in `data`.
+    for (const at of entries(getIn(root, kind === 'Secret' ? 'stringData' : 'data'))) checkStored(at, document, report);
+  },
   container({ env, command, args }, { podSet, document, report }) {
     if (!namesAccelerators(podSet)) return;
     const written = env.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, text: value }]));
@@ -69,7 +91,7 @@ export default defineRule({
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) check(text, name, document, report);
+    for (const { name, text } of [...written, ...words]) check(text, name, true, document, report);
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -77,14 +99,36 @@ export default defineRule({
     for (const key of ['serveConfigV2', 'runtimeEnvYAML', 'entrypoint']) {
       const at = getIn(manifest.root, 'spec', key);
       const value = asText(at);
-      if (at !== undefined && value !== undefined) check({ value, at }, '', document, report);
+      if (at !== undefined && value !== undefined) check({ value, at }, '', true, document, report);
     }
   },
 });
 
-function check(text: Located<string>, name: string, document: YamlDocument, report: RuleContext['report']): void {
+/** Charts write values into Secrets and variables. */
+function checkValues(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {
+  for (const child of [...entries(at), ...items(at)]) {
+    if (child.node.kind !== 'scalar') checkValues(child, document, report);
+    else checkStored(child, document, report);
+  }
+}
+
+/** A token for models in an object that a pod reads. Other tokens have other uses, too. */
+function checkStored(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {
+  const value = asText(at);
+  if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), false, document, report);
+}
+
+const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
+
+function check(
+  text: Located<string>,
+  name: string,
+  isAny: boolean,
+  document: YamlDocument,
+  report: RuleContext['report'],
+): void {
   const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
-  if (found === undefined) return;
+  if (found === undefined || !(isAny || ofModels.has(found.owner))) return;
   // The message must not repeat the token: reports are published.
   report({
     message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,

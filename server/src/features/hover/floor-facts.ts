@@ -47,6 +47,7 @@ const mechanisms: Readonly<Record<Scaling['mechanism'], string>> = {
   knative: 'Scaled by Knative',
   keda: 'Scaled by KEDA',
   hpa: 'Scaled by a HorizontalPodAutoscaler',
+  kubeai: 'Scaled by KubeAI',
   none: 'Not autoscaled',
   unknown: 'Autoscaler unknown',
 };

@@ -23,7 +23,8 @@ export const servingKinds: readonly KindEntry[] = [
     bounds: (root) => [getIn(root, 'spec')],
     lower: ({ root }) => {
       const spec = getIn(root, 'spec');
-      return spec === undefined ? { ...rest, podSets: [], partial: true } : { ...rest, podSets: [kubeAiServer(spec)] };
+      if (spec === undefined) return { ...rest, podSets: [], partial: true };
+      return { ...rest, podSets: [kubeAiServer(spec)], scaling: kubeAiScaling(spec) };
     },
   },
   {
@@ -88,6 +89,15 @@ export function kubeAiServer(spec: Cursor): PodSetSource {
   const implicitDevices = profile === undefined ? [] : profileDevices(profile);
   const containers = [lowerContainer(spec, 'app', 'server')];
   return { name: 'server', pod: spec, metadata: spec, replicas, pods, containers, implicitDevices };
+}
+
+/** KubeAI's proxy holds requests while the first replica starts. https://www.kubeai.org/how-to/configure-autoscaling/ */
+function kubeAiScaling(spec: Cursor): Scaling | null {
+  const [min, max] = [getIn(spec, 'minReplicas'), getIn(spec, 'maxReplicas')];
+  if (asBoolean(getIn(spec, 'autoscalingDisabled')) === true || min === undefined) return null;
+  const floor = lowerCount(min, 0);
+  const names = { mechanism: 'kubeai', mechanismFrom: 'default', minKey: 'minReplicas' } as const;
+  return { ...names, min, max, owner: spec, floor, canReachZero: true };
 }
 
 function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
