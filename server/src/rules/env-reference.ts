@@ -3,6 +3,8 @@ import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { hasUser } from '../evidence/launch.ts';
 import { isWholePod } from '../evidence/rejection.ts';
+import { type ShellPart, shellPart } from '../evidence/shell-value.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -19,7 +21,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * The kubelet replaces `$(NAME)` in `value`, `command` and `args` with the value of the variable. In `value`, this works only for variables
  * that are defined before it in the list. Anything else stays as it is written: the program gets the text `$(NAME)` as an address, a path
- * or a number. `$NAME` and `${NAME}` mean something only to a shell: in the arguments of another program they stay as they are written.
+ * or a number. `$NAME`, `${NAME}` and `$(hostname -i)` mean something only to a shell: in values, and in the arguments of another program, they
+ * stay as they are written. `LD_LIBRARY_PATH: /opt/lib:$LD_LIBRARY_PATH` therefore replaces the value of the image.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,8 +70,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For `$$(NAME)`, scripts of a shell, names in lower case, names of Services (`NAME_SERVICE_HOST`) and of variables that clouds and telemetry
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
- * because operators define variables of their own. `$NAME` is reported only if a known program reads it and the container defines the
- * variable itself.
+ * because operators define variables of their own. `$NAME` in an argument is reported only if a known program reads it and the container defines the
+ * variable itself; in a value, only if it is the variable's own name in a list of paths, or that of another variable of a container whose
+ * values no tool fills in. Values that may be code or arguments are never reported.
  *
  * ## Sources
  *
@@ -96,6 +100,11 @@ export default defineRule({
         });
       before.add(name);
     }
+    if (!workload.partial && kindOf(workload).sameScript !== true)
+      for (const variable of env) {
+        const part = shellPart(variable, container, isAll);
+        if (part !== undefined) reportShellPart(part, variable.name, context);
+      }
     const words = [...container.command, ...container.args];
     // A shell reads $(NAME) as a command.
     if (isShell(baseName(words[0]?.value ?? ''))) return;
@@ -123,6 +132,40 @@ function reportShellForm({ env }: Container, words: readonly Located<string>[], 
       message: `Only a shell expands ${shorten(value.slice(flag.length), 50)}: the program gets this literal text`,
       span: spanOf(at),
       fixes: () => [fix(`Change to $(${braced})`, 'safe', replaceScalar(document, at, `${flag}$(${braced})`))],
+    });
+  }
+}
+
+/** Reports a part of a variable's value that Kubernetes does not expand, as only a shell would. */
+function reportShellPart({ text, kind, name, value, kept }: ShellPart, owner: string, context: PodSetContext): void {
+  const { document, report } = context;
+  const start = value.value.indexOf(text);
+  const [shown, variable] = [shorten(text, 40), shorten(owner, 40)];
+  const span = spanInScalar(document, value, { start, end: start + text.length });
+  if (kind === 'own') {
+    const isLost = owner === 'PATH' && !kept.some((path) => /^\/(?:usr\/)?bin\/?$/.test(path));
+    report({
+      severity: isLost ? 'warning' : 'info',
+      message: `Kubernetes does not expand ${shown}: this value replaces the ${variable} of the image${isLost ? ', and programs in /usr/bin are not found' : '; write the whole list'}`,
+      span,
+    });
+  } else if (kind === 'command') {
+    report({ message: `Kubernetes runs no command for a value: ${variable} is the literal text ${shown}`, span });
+  } else {
+    report({
+      message: `Only a shell expands ${shown}: ${variable} keeps this literal text`,
+      span,
+      fixes: () => [
+        fix(
+          `Change to $(${name})`,
+          'safe',
+          replaceScalar(
+            document,
+            value.at,
+            value.value.replace(text, () => `$(${name})`),
+          ),
+        ),
+      ],
     });
   }
 }
