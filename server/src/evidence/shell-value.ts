@@ -1,6 +1,6 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
-import { asText, type Cursor, getIn, isTemplated, type Located } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, isUnseen, type Located } from '../yaml/cursor.ts';
 
 /** A part of a variable's value that only a shell expands. Kubernetes expands nothing but `$(NAME)`. */
 export interface ShellPart {
@@ -51,7 +51,8 @@ const commands = wordSet(
 );
 
 /** Whether the program may expand the variables of its variables. */
-function mayEvaluate({ command, args, scripts }: Container): boolean {
+function mayEvaluate({ at, command, args, scripts }: Container): boolean {
+  if (['command', 'args'].some((key) => isUnseen(getIn(at, key)))) return true;
   const texts = [...command, ...args].map(({ value }) => value);
   return [...texts, ...scripts.map(({ text }) => text)].some((text) => /\beval\b|envsubst|expandvars/.test(text));
 }

@@ -1,4 +1,4 @@
-import { isUnknown } from '../evidence/written.ts';
+import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
@@ -162,7 +162,7 @@ function checkBudget({ root, namespace }: Manifest, { crossReferences, report }:
     const missed = labels.filter((label) => found.facts.labels[keyOf(label)] !== asText(label));
     const [label] = missed;
     const own = label === undefined || missed.length > 1 ? undefined : found.facts.labels[keyOf(label)];
-    if (label === undefined || own === undefined || isUnknown(label)) return;
+    if (label === undefined || own === undefined || isUnknown(label) || isPlaceholderText(own)) return;
     report({
       message: `The budget protects no pod: those of ${kind} ${shorten(server, 30)} have ${shorten(`${keyOf(label)}=${own}`, 50)}`,
       span: spanOf(label),

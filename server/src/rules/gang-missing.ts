@@ -131,7 +131,9 @@ function reportScheduler({ kind, apiVersion, manifest, podSets }: Workload, repo
 /** Reports jobs of a JobSet that each need a whole TPU slice of several nodes, if nothing gives each of them its own. */
 function reportSlices(workload: Workload, report: (found: Report) => void): void {
   const { kind, manifest, podSets, partial } = workload;
-  if (kind !== 'JobSet' || partial || isGrouped(workload)) return;
+  const metadata = getIn(manifest.root, 'metadata');
+  const seen = [metadata, getIn(metadata, 'labels'), getIn(metadata, 'annotations')];
+  if (kind !== 'JobSet' || partial || seen.some(isUnseen) || isGrouped(workload)) return;
   for (const job of items(getIn(manifest.root, 'spec', 'replicatedJobs'))) {
     const replicas = getIn(job, 'replicas');
     const count = asNumber(replicas);
@@ -140,6 +142,7 @@ function reportSlices(workload: Workload, report: (found: Report) => void): void
     const perPod = podSet?.accelerators[0]?.perPod ?? null;
     if (replicas === undefined || count === undefined || count < 2 || podSet === undefined || slice === undefined)
       continue;
+    if ([getIn(podSet.pod, 'nodeSelector'), podSet.pod.parent].some(isUnseen)) continue;
     if (perPod === null || slice.chips <= perPod || isIncomplete(job) || isUnseen(getIn(job, 'template'))) continue;
     const marks = [getIn(job, 'template', 'metadata', 'annotations'), getIn(podSet.pod, 'affinity')];
     // Slices in pools with labels of their own are chosen by these labels.

@@ -14,7 +14,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -138,7 +138,12 @@ function reportVariables(container: Container, { workload, document, report }: P
 
 /** Reports a server that takes part in disaggregated serving by its role only. */
 function reportRole(container: Container, { workload, podSet, document, report }: PodSetContext): void {
-  if (mayGetMore(container, workload)) return;
+  const { at, command, args } = container;
+  if (
+    mayGetMore(container, workload) ||
+    [at, getIn(at, 'env'), ...[...command, ...args].map((word) => word.at)].some(isUnseen)
+  )
+    return;
   const found = untoldPrefill(container, podSet);
   const span = found && spanOfWords(document, [...container.command, ...container.args], [found.word, found.word]);
   if (found === undefined || span === undefined) return;

@@ -22,6 +22,7 @@ import {
   getIn,
   isIncomplete,
   isTemplated,
+  isUnseen,
   items,
   keyOf,
   spanOf,
@@ -165,7 +166,14 @@ function checkChartServices(server: ListeningPort, container: Container, { workl
 
 /** Whether certainly nothing in the pod listens on a port, although the server is right elsewhere. */
 function isElsewhere(port: number | undefined, server: ListeningPort, container: Container): boolean {
-  if (port === undefined || port === server.port || server.declared || !servesOnePort.has(server.program)) return false;
+  if (
+    isUnseen(getIn(container.at, 'ports')) ||
+    port === undefined ||
+    port === server.port ||
+    server.declared ||
+    !servesOnePort.has(server.program)
+  )
+    return false;
   return !mayListen(port, server, container) && !declaredPorts(container).includes(port);
 }
 
