@@ -156,3 +156,19 @@ test('the search for the only object that a scaler can mean ends at the second o
   expect(findingsWith('chat-model')).toEqual({ reads: ['chat-model'], isReported: true });
   expect(findingsWith('chat-model', 'b', 'c', 'd')).toEqual({ reads: ['chat-model', 'b'], isReported: false });
 });
+
+test('a scaler means the only Deployment of its own file, whatever other files have', () => {
+  const scaler =
+    '---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: s}\nspec: {scaleTargetRef: {name: chat-app}, triggers: [{type: cpu}]}\n';
+  const named = (name: string) => server.replace('name: server', `name: ${name}`);
+  const messages = (own: string) =>
+    project({ 'others.yaml': `${named('queue')}---\n${named('chat-front')}`, 'own.yaml': `${own}${scaler}` })
+      .file(`${root}/own.yaml`)
+      ?.documents.flatMap(({ findings }) => findings.filter(({ rule }) => rule === 'reference-not-found'))
+      .map(({ message }) => message);
+  expect(messages(named('chat-server'))).toEqual([
+    'No Deployment "chat-app"; did you mean "chat-server"? Nothing is scaled',
+  ]);
+  expect(messages(`${named('chat-server')}---\n${named('chat-cache')}`)).toEqual([]);
+  expect(messages('')).toEqual([]);
+});

@@ -22,6 +22,7 @@ export {
   machineMemory,
   physicalCount,
 } from './machine-labels.ts';
+export { instanceTypesMeant } from './machine-spelling.ts';
 export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { modelFromConfig } from './model-config.ts';
 export { formatOfName, modelByName, type NamedModel, type StatedParameters, statedParameters } from './model-names.ts';

@@ -70,13 +70,17 @@ const plainGroups: ReadonlySet<string> = new Set([
 
 /** A command that prepares the server, and neither serves nor asks it. */
 export function isHarmless(command: SimpleCommand): boolean {
-  const [name = ''] = programWords(command);
-  return name === '' || preparing.has(baseName(name));
+  const [name = '', action = ''] = programWords(command);
+  return name === '' || preparing.has(baseName(name)) || (baseName(name) === 'ray' && joinsRay.has(action));
 }
 
 const preparing = wordSet(
   'cd export set source . env ulimit sleep wait test [ true echo date',
-  'mkdir ln cp mv rm ls cat chmod chown nvidia-smi ldconfig',
+  'mkdir touch ln cp mv rm ls cat head tail grep sed tee chmod chown printf pwd id whoami hostname nproc free df du nvidia-smi ldconfig',
   // They install programs or download models.
-  'pip pip3 uv conda mamba apt apt-get apk git hf huggingface-cli',
+  'pip pip3 uv conda mamba apt apt-get apk git hf huggingface-cli modelscope',
+  'wget curl aws aria2c azcopy gsutil gcloud rclone s5cmd tar unzip',
 );
+
+/** Actions of `ray` after which a server may run on its cluster. */
+const joinsRay = wordSet('start status stop');

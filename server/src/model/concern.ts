@@ -12,6 +12,7 @@ const topics: readonly string[] = [
     'kind: LimitRange',
     'kind: LocalModelCache',
     'kind: LocalModelNamespaceCache',
+    'kind: LocalQueue',
     'kind: PersistentVolumeClaim',
     'kind: PodDisruptionBudget',
     'kind: PriorityClass',

@@ -139,6 +139,14 @@ const vendors = [
     publisher: /^vault\.habana\.ai\//,
     word: /^(?:gaudi\d?|habana|habanalabs|hpu)$/,
   },
+  {
+    resource: /^gpu\.intel\.com\//,
+    name: 'Intel GPUs',
+    publisher: /^(?:docker\.io\/)?(?:intel|openvino|intelanalytics)\//,
+    word: /^(?:openvino|xpu|ipex|oneapi|sycl)$/,
+    // Builds for NVIDIA's GPUs decode video on Intel's too.
+    usesOthers: true,
+  },
 ];
 
 /** The words of an image's tag and of the last part of its repository. A name of one word may be a product's. */
@@ -151,7 +159,7 @@ function wordsOfImage(name: string, tag: string): readonly string[] {
 function reportOtherVendor(container: Container, { value, at }: Located<string>, { report }: PodSetContext): boolean {
   const requests = knownRequests(container);
   const own = vendors.find(({ resource }) => requests.every((request) => resource.test(request.resource)));
-  if (requests.length === 0 || own === undefined) return false;
+  if (requests.length === 0 || own === undefined || own.usesOthers) return false;
   const { repository, tag = '' } = imageParts(value);
   const name = repository.slice(repository.lastIndexOf('/') + 1);
   const last = tag === '' ? name : `${name}:${tag}`;

@@ -1,11 +1,12 @@
+import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import type { Dangling } from '../model/cross-references.ts';
-import type { Manifest } from '../model/workload.ts';
+import type { Manifest, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type RuleContext } from './rule.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
  * A reference names a missing object, and an existing object has a similar name or is in another namespace.
@@ -78,9 +79,10 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For namespaces in projects with kustomizations, which set them. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
+ * For namespaces in projects with kustomizations, which set them. For ConfigMaps and Secrets in other files, and those that are optional or that a
+ * kustomization may make. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
  * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
- * project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
+ * file or the project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
  * not see.
  *
@@ -93,6 +95,7 @@ export default defineRule({
   topic: 'cluster',
   severity: 'info',
   judgesWords: true,
+  podSet: checkRuntimeClass,
   manifest(manifest, context) {
     checkScaler(manifest, context);
     for (const found of context.crossReferences.dangling(manifest)) {
@@ -117,6 +120,24 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a misspelled runtime class of NVIDIA's, which its operator and k3s make. */
+function checkRuntimeClass({ pod }: PodSet, { crossReferences, document, report }: PodSetContext): void {
+  const at = getIn(pod, 'runtimeClassName');
+  const name = asText(at) ?? '';
+  const meant = runtimeClasses.find((one) => isSlip(name, one) || isShuffled(name, one));
+  if (at === undefined || meant === undefined || runtimeClasses.includes(name) || isTemplated(at)) return;
+  if (crossReferences.podOverhead(name) !== undefined) return;
+  report({
+    severity: 'warning',
+    message: `No RuntimeClass "${shorten(name)}"; did you mean "${meant}"? The API server rejects the pod`,
+    span: spanOf(at),
+    fixes: () => [fix(`Change ${name} to ${meant}`, 'unsafe', replaceScalar(document, at, meant))],
+  });
+}
+
+/** https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/cdi.html */
+const runtimeClasses: readonly string[] = ['nvidia', 'nvidia-cdi', 'nvidia-legacy'];
 
 /** Reports a reference to an object of the same file in another namespace. All these references are to their own. */
 function checkNamespace(manifest: Manifest, { at, name, elsewhere }: Dangling, context: RuleContext): void {
@@ -168,4 +189,8 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
 const effects: ReadonlyMap<string, string> = new Map([
   ['PersistentVolumeClaim', ' The pod stays Pending'],
   ['PriorityClass', ' The API server rejects the pod'],
+  ['ConfigMap', ' The pod never starts'],
+  ['Secret', ' The pod never starts'],
+  // Only scalers refer to these.
+  ...['Deployment', 'StatefulSet', 'Rollout', 'LeaderWorkerSet'].map((kind) => [kind, ' Nothing is scaled'] as const),
 ]);

@@ -4,9 +4,10 @@ import { isUnknown, placesAt } from '../evidence/written.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
  * An amount of memory, storage or CPU lacks its unit, or a counter has one.
@@ -61,6 +62,15 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
+  manifest({ kind, apiVersion, root }, context) {
+    const path = claimPaths[`${apiVersion}/${kind}`];
+    for (const spec of path === undefined ? [] : placesAt(root, path)) {
+      // Volumes that someone made beforehand, such as shares of a file server, may claim any size.
+      const isMade = getIn(spec, 'volumeName') !== undefined || asText(getIn(spec, 'storageClassName')) === '';
+      const size = getIn(spec, 'resources', 'requests', 'storage');
+      if (size !== undefined && !isMade) checkBytes(size, 'storage', context);
+    }
+  },
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
     for (const size of placesAt(podSet.pod, 'volumes.*.emptyDir.sizeLimit')) checkBytes(size, 'sizeLimit', context);
@@ -75,6 +85,12 @@ export default defineRule({
       }
     }
   },
+});
+
+/** The claims of a manifest. */
+const claimPaths = table<string>({
+  'v1/PersistentVolumeClaim': 'spec',
+  'apps/v1/StatefulSet': 'spec.volumeClaimTemplates.*.spec',
 });
 
 /** A counter of memory, such as HAMi's `nvidia.com/gpumem`, has its own unit: the scheduler takes `8Gi` as 8,589,934,592 of them. */
@@ -96,7 +112,7 @@ function checkCounter(
   });
 }
 
-function checkBytes(at: Cursor, what: string, { report, document }: PodSetContext): void {
+function checkBytes(at: Cursor, what: string, { report, document }: RuleContext): void {
   const { value, text } = lowerQuantity(at);
   // The API server stores 128m of memory as a fraction of a byte.
   if (isUnknown(at) || value === null || value <= 0 || value >= 1024) return;
@@ -104,7 +120,7 @@ function checkBytes(at: Cursor, what: string, { report, document }: PodSetContex
   const unit = text.endsWith('m') || Number(number) >= 512 ? 'Mi' : 'Gi';
   const bytes = value < 1 ? 'less than a byte' : `${Math.ceil(value)} ${value === 1 ? 'byte' : 'bytes'}`;
   report({
-    message: `${what} ${text} is ${bytes}: the pod cannot run; did you mean ${number}${unit}?`,
+    message: `${what} ${text} is ${bytes}: ${what === 'storage' ? 'no volume is that small' : 'the pod cannot run'}; did you mean ${number}${unit}?`,
     span: spanOf(at),
     fixes: () =>
       number === undefined

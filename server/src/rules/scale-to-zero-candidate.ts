@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { idleSaving } from '../cost/savings.ts';
 import { hasBudget, isExplained } from '../evidence/deliberate.ts';
@@ -70,7 +71,7 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For a ScaledObject whose target is not in the same project or is not a model server. If the only metrics are CPU, memory or those of
+ * For a ScaledObject whose target is not in the same project, or is neither a model server nor scaled by a queue. If the only metrics are CPU, memory or those of
  * the server's own pods (`vllm:num_requests_waiting`, `DCGM_FI_DEV_GPU_UTIL`): they cannot detect a request while no pod is running. With
  * a minimum of two or more replicas, which shows that availability matters; and if the deployment mode cannot reach zero: Standard mode with an
  * HPA raises 0 to 1. If something shows that the 1 was chosen: a label or annotation such as `latency-critical` or `latency: low`, a priority
@@ -89,17 +90,19 @@ export default defineRule({
   topic: 'scale-to-zero',
   severity: 'info',
   manifest(manifest, context) {
-    const found = scaledObjectAtOne(manifest, context);
+    const found = keptReplicas(manifest, context);
     if (found === undefined) return;
-    const { floor, target, hourly, devices } = found;
+    const { floor, replicas, isQueue, target, hourly, devices } = found;
     if (isExplained(floor, context.document)) return;
     const hours = context.options.serving.idleHoursPerDay;
     if (hours === 0) return;
     const { amount, saving } = idleAmount(devices, hourly, hours);
     context.report({
-      message: `One replica of ${shorten(target)} runs even without traffic: ${amount}; KEDA can scale it to zero`,
+      message: `${replicas === 1 ? 'One replica' : `${replicas} replicas`} of ${shorten(target)} ${replicas === 1 ? 'runs' : 'run'} even ${isQueue ? 'with an empty queue' : 'without traffic'}: ${amount}; KEDA can scale it to zero`,
       span: keySpanOf(floor),
-      fixes: () => [scaleToZero(floor, context)],
+      fixes: () => [
+        fix(`Set minReplicaCount to 0 (now ${replicas})`, 'unsafe', replaceScalar(context.document, floor, 0)),
+      ],
       saving,
     });
   },
@@ -157,34 +160,53 @@ function devicesPerReplica(podSets: readonly PodSet[]): number | null {
   return devices.includes(null) ? null : devices.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
-interface FloorOfOne {
+/** The replicas of a GPU workload that KEDA keeps for nothing. */
+interface KeptReplicas {
   readonly floor: Cursor;
+  readonly replicas: number;
+  /** They take their work from a queue. */
+  readonly isQueue: boolean;
   readonly target: string;
+  /** Of all these replicas. */
   readonly devices: number | null;
+  /** US dollars per hour for all these replicas. */
   readonly hourly: number | null;
 }
 
-/** A ScaledObject that keeps one replica of a GPU server and has a trigger that can start the first pod. */
-function scaledObjectAtOne(manifest: Manifest, { crossReferences }: RuleContext): FloorOfOne | undefined {
+/** A ScaledObject that keeps one replica of a GPU server, or any number of readers of a queue, and has a trigger that can start the first pod. */
+function keptReplicas(manifest: Manifest, { crossReferences }: RuleContext): KeptReplicas | undefined {
   if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return undefined;
   const spec = getIn(manifest.root, 'spec');
   const floor = getIn(spec, 'minReplicaCount');
-  if (floor === undefined || asNumber(floor) !== 1 || getIn(spec, 'idleReplicaCount') !== undefined) return undefined;
-  if (items(getIn(spec, 'triggers')).every(mayNeedPod)) return undefined;
+  const replicas = asNumber(floor) ?? 0;
+  if (floor === undefined || replicas < 1 || !Number.isInteger(replicas)) return undefined;
+  const triggers = items(getIn(spec, 'triggers'));
+  if (getIn(spec, 'idleReplicaCount') !== undefined || triggers.every(mayNeedPod)) return undefined;
+  const isQueue = triggers.some((trigger) => queues.has(asText(getIn(trigger, 'type')) ?? ''));
   const target = targetOf(manifest, crossReferences);
-  if (target === undefined || target.facts.role !== 'serving' || target.facts.latencyCritical) return undefined;
+  if (target === undefined || target.facts.latencyCritical || target.facts.devices === 0) return undefined;
+  if (!isQueue && (target.facts.role !== 'serving' || replicas !== 1)) return undefined;
   const { devices, hourly } = target.facts;
-  return devices === 0 ? undefined : { floor, target: target.name, devices, hourly };
+  return {
+    floor,
+    replicas,
+    isQueue,
+    target: target.name,
+    devices: devices === null ? null : devices * replicas,
+    hourly: hourly === null ? null : hourly * replicas,
+  };
 }
+
+/** Triggers that count waiting messages: https://keda.sh/docs/latest/scalers/ */
+const queues = wordSet(
+  'activemq apache-kafka artemis-queue aws-sqs-queue azure-queue azure-servicebus beanstalkd gcp-pubsub ibmmq kafka nats-jetstream pulsar',
+  'rabbitmq redis redis-cluster redis-cluster-streams redis-sentinel redis-sentinel-streams redis-streams solace-event-queue stan',
+);
 
 /** Whether a KServe metric comes from the predictor's own pods. Resource and PodMetric always do, External depends on its query. */
 function isAboutOwnPods(metric: Cursor): boolean {
   const external = getIn(metric, 'external');
   return external === undefined || podMetric(getIn(external, 'metric', 'query')) !== undefined;
-}
-
-function scaleToZero(floor: Cursor, { document }: RuleContext): Fix | undefined {
-  return fix('Set minReplicaCount to 0 (now 1)', 'unsafe', replaceScalar(document, floor, 0));
 }
 
 function isIn(inner: Cursor, outer: Cursor): boolean {

@@ -2,7 +2,9 @@ import {
   familiesMeant,
   gpusByLabel,
   gpusNamed,
+  instanceTypesMeant,
   isGpuLabel,
+  isInstanceTypeLabel,
   meantNodeLabel,
   providerName,
   providerOfLabel,
@@ -101,9 +103,13 @@ export default defineRule({
       }
     }
     for (const at of (labelPaths[kind] ?? []).flatMap((labels) => placesAt(root, labels))) {
-      const isOpen = !isGpuLabel(keyOf(at)) || isIncomplete(at.parent);
-      if (!isOpen) checkValue(keyOf(at), { value: asText(at) ?? '', at }, 'selects', context);
+      if (isIncomplete(at.parent)) continue;
+      const written = { value: asText(at) ?? '', at };
+      if (isGpuLabel(keyOf(at))) checkValue(keyOf(at), written, 'selects', context);
+      checkMachine(keyOf(at), written, 'The pod stays Pending', context);
     }
+    for (const at of (machinePaths[`${groupOf(apiVersion)}/${kind}`] ?? []).flatMap((types) => placesAt(root, types)))
+      checkMachine(instanceTypeLabel, { value: asText(at) ?? '', at }, 'No node starts', context);
     const pool = groupOf(apiVersion) === 'karpenter.sh' ? poolPaths[kind] : undefined;
     if (pool === undefined) return;
     for (const requirement of placesAt(root, `${pool}.requirements.*`)) checkPool(requirement, context);
@@ -111,7 +117,7 @@ export default defineRule({
   podSet({ selectors, avoided, accelerators }, context) {
     for (const { key, values } of avoided) {
       for (const value of isGpuLabel(key) ? values : []) checkValue(key, value, 'excludes', context);
-      for (const value of values) checkFamily(key, value, 'The value excludes no node', context);
+      for (const value of values) checkMachine(key, value, 'The value excludes no node', context);
     }
     for (const selector of selectors) {
       const { key, values, at, from } = selector;
@@ -119,9 +125,9 @@ export default defineRule({
       const place = from === 'nodeSelector' ? at : getIn(at, 'key');
       if (place !== undefined) checkKey(key, place, from === 'nodeSelector', 'The pod stays Pending', context);
       for (const value of values) checkListed(key, value, 'The pod stays Pending', context);
-      // One of several families may be correct.
-      if (values.every(({ value, at }) => !isTemplated(at) && familiesMeant(key, value).length > 0))
-        for (const value of values) checkFamily(key, value, 'The pod stays Pending', context);
+      // One of several machines may be correct.
+      if (values.every(({ value, at }) => !isTemplated(at) && machinesMeant(key, value).length > 0))
+        for (const value of values) checkMachine(key, value, 'The pod stays Pending', context);
       if (!isGpuLabel(key) || values.some(({ value, at }) => isTemplated(at) || gpusByLabel(key, value).length > 0))
         continue;
       // One of several alternatives may be correct.
@@ -188,13 +194,25 @@ const labelPaths = table<readonly string[]>({
   HardwareProfile: ['spec.nodeSelector.*', 'spec.scheduling.node.nodeSelector.*'],
 });
 
+/** The instance types of objects that start nodes. */
+const machinePaths = table<readonly string[]>({
+  'kaito.sh/Workspace': ['resource.instanceType'],
+  'eksctl.io/ClusterConfig': ['nodeGroups', 'managedNodeGroups'].flatMap((groups) => [
+    `${groups}.*.instanceType`,
+    `${groups}.*.instanceTypes.*`,
+    `${groups}.*.instancesDistribution.instanceTypes.*`,
+  ]),
+});
+
+const instanceTypeLabel = 'node.kubernetes.io/instance-type';
+
 const consequences = {
   selects: 'The pod stays Pending',
   excludes: 'The value excludes no node',
   starts: 'The pool never starts such nodes',
 } as const;
 
-/** Reports the families and GPUs of a Karpenter pool that do not exist. The pool starts the others, so nobody notices. */
+/** Reports the machines and GPUs of a Karpenter pool that do not exist. The pool starts the others, so nobody notices. */
 function checkPool(requirement: Cursor, context: RuleContext): void {
   const key = asText(getIn(requirement, 'key')) ?? '';
   const consequence = poolConsequences[asText(getIn(requirement, 'operator')) ?? ''];
@@ -203,8 +221,8 @@ function checkPool(requirement: Cursor, context: RuleContext): void {
     const value = asText(at) ?? '';
     checkListed(key, { value, at }, consequence ?? '', context);
     // The right name next to it does what is meant.
-    if (familiesMeant(key, value).some((family) => values.some((other) => asText(other) === family))) continue;
-    checkFamily(key, { value, at }, consequence ?? '', context);
+    if (machinesMeant(key, value).some((machine) => values.some((other) => asText(other) === machine))) continue;
+    checkMachine(key, { value, at }, consequence ?? '', context);
     // Other labels are what the pool gives its nodes.
     if (!/^karpenter\.[\w.]+\//.test(key) || !isGpuLabel(key)) continue;
     if (values.some((other) => gpusByLabel(key, asText(other) ?? '').length > 0)) continue;
@@ -240,15 +258,23 @@ const poolConsequences = table<string>({
   NotIn: 'The value excludes no node',
 });
 
-/** Reports a value that lacks the end of a family's name. */
-function checkFamily(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
-  const meant = isTemplated(at) ? [] : familiesMeant(key, value);
+/** The instance types or families that a value of their label means instead. */
+function machinesMeant(key: string, value: string): readonly string[] {
+  return isInstanceTypeLabel(key) ? instanceTypesMeant(value) : familiesMeant(key, value);
+}
+
+/** Reports a misspelled instance type, or a value that lacks the end of a family's name. */
+function checkMachine(key: string, { value, at }: Located<string>, consequence: string, context: RuleContext): void {
+  const meant = isTemplated(at) ? [] : machinesMeant(key, value);
   if (meant.length === 0) return;
+  const what = isInstanceTypeLabel(key) ? 'type' : 'family';
   context.report({
-    message: `There is no instance family ${value}; did you mean ${meant.slice(0, 3).join(' or ')}? ${consequence}`,
+    message: `There is no instance ${what} ${shorten(value, 30)}; did you mean ${meant.slice(0, 2).join(' or ')}? ${consequence}`,
     span: spanOf(at),
     fixes: () =>
-      meant.map((family) => fix(`Use family ${family}`, 'unsafe', replaceScalar(context.document, at, family))),
+      meant
+        .slice(0, 3)
+        .map((machine) => fix(`Use ${what} ${machine}`, 'unsafe', replaceScalar(context.document, at, machine))),
   });
 }
 

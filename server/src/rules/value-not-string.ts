@@ -61,6 +61,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [KEDA: the type of a trigger's metadata](https://github.com/kedacore/keda/blob/main/apis/keda/v1alpha1/scaletriggers_types.go)
  * - [Kustomize: images](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/)
  * - A dry run against an API server, version 1.32: "cannot unmarshal bool into Go struct field"
  */
@@ -77,6 +78,16 @@ export default defineRule({
         message: `newTag must be a string, not the ${typeOf(tag)} ${text}: kustomize rejects the file`,
         span: spanOf(tag),
         fixes: () => [quote(document, tag, text)],
+      });
+    }
+    const isScaler = groupOf(manifest.apiVersion) === 'keda.sh';
+    for (const value of isScaler ? placesAt(manifest.root, 'spec.triggers.*.metadata.*') : []) {
+      const text = unquoted(value);
+      if (text === undefined) continue;
+      report({
+        message: `${shorten(keyOf(value), 40)} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
+        span: spanOf(value),
+        fixes: () => [quote(document, value, text)],
       });
     }
     for (const problem of apiProblems(manifest)) {

@@ -4,6 +4,7 @@ import { isClusterKind } from '../model/kinds/index.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
+import { asBoolean, getIn } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Table } from '../yaml/table.ts';
 import { kustomizationKind } from './kinds.ts';
@@ -21,6 +22,9 @@ const projectKinds: ReadonlySet<string> = new Set([
   ...['/PersistentVolumeClaim', 'scheduling.k8s.io/PriorityClass'],
 ]);
 
+/** Kinds of which many objects are made by people, generators and operators: only one in the same file is meant instead. */
+const madeElsewhere: ReadonlySet<string> = new Set(['/ConfigMap', '/Secret']);
+
 /** Whether a text can reference one of them. These are the keys that `namesIn` looks for: other documents need no walk. */
 const canReference = once(({ text }: YamlDocument) => referenceKeys.test(text));
 
@@ -29,17 +33,25 @@ const referenceKeys = either(
   /scaleTargetRef/,
   /queue-name|[cC]lusterQueue/,
   /resourceClaim|claimName|priorityClassName/,
+  /configMap|secret(?:Name|Ref|KeyRef)/,
 );
 
 /** The references of an object to those kinds. */
 export function projectReferences(manifest: Manifest): readonly NamedAt[] {
   if (!canReference(manifest.document)) return [];
-  return namesIn(manifest).filter(({ kinds }) => kinds.some((kind) => projectKinds.has(kind)));
+  return namesIn(manifest).filter(({ kinds, at }) =>
+    kinds.some((kind) => projectKinds.has(kind) || (madeElsewhere.has(kind) && !isOptional(at))),
+  );
+}
+
+function isOptional({ parent }: NamedAt['at']): boolean {
+  return asBoolean(getIn(parent, 'optional')) === true;
 }
 
 /** The kinds (without groups) on which the lookup of a reference depends. */
 export function dependenciesOf({ kinds }: Pick<NamedAt, 'kinds'>): readonly string[] {
-  return [...new Set([...kinds.map(bare), ...installerKinds])];
+  const setters = kinds.some((kind) => madeElsewhere.has(kind)) ? setterKinds : installerKinds;
+  return [...new Set([...kinds.map(bare), ...setters])];
 }
 
 /** Kinds that install other objects, which are not in the workspace. */
@@ -68,20 +80,36 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
   // Look for installers last, because this reads files.
   if (found.length === 0 || installerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
     return [];
+  const isOther = found.some((one) => pathFrom(scope, one) !== null) || hasSetters(scope);
+  if (isOther && kinds.some((kind) => madeElsewhere.has(kind))) return [];
   return nearest(found, scope).map((one) => referenced(scope, one, null));
 }
 
 /**
- * The target of a scaler that names nothing: the only object of its kind in the workspace, if it is close by, in the same namespace, and its
- * name begins with the same word.
+ * The target of a scaler that names nothing: the only object of its kind in the file, or else in the workspace, if it is close by. It is in the
+ * same namespace, and its name begins with the same word.
  */
 function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): readonly Found[] {
   if (at.parent?.step !== 'scaleTargetRef') return [];
-  const [only, ...others] = kinds.flatMap((kind) => scope.workspace.upToTwo(bare(kind)));
+  const all = kinds.flatMap((kind) => scope.workspace.upToTwo(bare(kind)));
+  const own = all.length > 1 ? inOwnFile(scope, kinds) : [];
+  const [only, ...others] = own.length === 1 ? own : all;
   if (only === undefined || others.length > 0 || only.object.namespace !== namespace) return [];
   const word = firstWord(name);
   if (word === undefined || word !== firstWord(only.object.name)) return [];
+  if (own.length === 1) return own;
   return kinds.flatMap((kind) => scope.workspace.objects(bare(kind), anyObject, '').nearestAbove(scope));
+}
+
+/** The objects of these kinds in the file itself: without the others, which may not have been read yet. */
+function inOwnFile({ workspace, key }: Scope, kinds: readonly string[]): readonly Found[] {
+  const file = workspace.file(key);
+  if (file === undefined) return [];
+  const { folders, fileName, uri, summary } = file;
+  return summary
+    .objects()
+    .filter(({ group, kind }) => kinds.includes(`${group}/${kind}`))
+    .map((object) => ({ key, folders, fileName, uri, object }));
 }
 
 function firstWord(name: string): string | undefined {

@@ -1,0 +1,49 @@
+import { lazy } from '../yaml/lazy.ts';
+import { allInstanceTypes, instanceType } from './instances.ts';
+import { isSlip } from './spelling.ts';
+import type { InstanceType } from './types.ts';
+
+/**
+ * The instance types that a value means if no provider can have a type of its name: one written with other separators, or a size that is no
+ * size of its provider (`g5.12xlarg`, `p4d.24xl`). Empty for known types and for all that might exist: providers add types before the catalog does.
+ */
+export function instanceTypesMeant(value: string): readonly string[] {
+  if (value.length < 5 || value.length > 63 || instanceType(value) !== undefined) return [];
+  const same = byLetters().get(lettersOf(value)) ?? byFamily().get(familyOf(value))?.filter(isSizeOf(value)) ?? [];
+  return same.map(({ name }) => name);
+}
+
+const byLetters = lazy(() => typesBy(lettersOf));
+
+function typesBy(wordOf: (name: string) => string): ReadonlyMap<string, readonly InstanceType[]> {
+  const found = new Map<string, InstanceType[]>();
+  for (const type of allInstanceTypes()) found.set(wordOf(type.name), [...(found.get(wordOf(type.name)) ?? []), type]);
+  return found;
+}
+
+/** Without case, separators and the prefix that Azure's names are written with or without. */
+function lettersOf(name: string): string {
+  const letters = name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return letters.replace(/^standard(?=n)/, '');
+}
+
+const byFamily = lazy(() => typesBy(familyOf));
+
+/** With the separator: the names of EC2 have a dot, those of Compute Engine a hyphen. */
+function familyOf(name: string): string {
+  return /^[a-z][a-z\d]*(?:-[a-z]+(?=\.))?[.-]/.exec(name)?.[0] ?? '';
+}
+
+/** Whether a value is a type with its size misspelled. The letters of Azure's names stand for features: with others, it is another machine. */
+function isSizeOf(value: string): (type: InstanceType) => boolean {
+  const size = value.slice(familyOf(value).length);
+  return ({ provider, name }) => {
+    const known = name.slice(familyOf(name).length);
+    if (provider === 'gcp') return isSlip(size, known);
+    if (provider !== 'aws' || sizesOfEc2.test(size)) return false;
+    return isSlip(size, known) || (/^\d+x/.test(size) && known.startsWith(size));
+  };
+}
+
+/** https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html */
+const sizesOfEc2 = /^(?:nano|micro|small|medium|(?:\d*x)?large|metal(?:-\d+xl)?)$/;
