@@ -1,3 +1,4 @@
+import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
@@ -12,9 +13,12 @@ import {
   isUnseen,
   keyOf,
   keySpanOf,
+  spanOf,
 } from '../yaml/cursor.ts';
 import { insertKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
 
 /**
@@ -24,7 +28,7 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * Karpenter reads `karpenter.sh/do-not-disrupt` from pods, and the cluster autoscaler `cluster-autoscaler.kubernetes.io/safe-to-evict`. On the
  * object that creates the pods they have no effect, and a long training run is evicted with its node. The old name,
- * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. A PodDisruptionBudget without a selector
+ * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. A PodDisruptionBudget without a selector, or with labels that no pod has,
  * is accepted and protects nothing: a drain evicts all replicas of a server at once.
  *
  * ```yaml invalid
@@ -73,7 +77,8 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For kinds whose controllers copy their annotations to pods, and for pods without accelerators.
+ * For kinds whose controllers copy their annotations to pods, and for pods without accelerators. For the labels of a budget that has not the name
+ * of a GPU server, or differs from its pods in several labels.
  *
  * ## Sources
  *
@@ -133,14 +138,37 @@ function checkObject(annotation: Cursor, { kind, podSets }: Workload, { document
   });
 }
 
-function checkBudget({ root }: Manifest, { report }: RuleContext): void {
-  const spec = getIn(root, 'spec');
-  if (spec?.node.kind !== 'map' || isUnseen(spec) || isIncomplete(root) || getIn(spec, 'selector') !== undefined)
+function checkBudget({ root, namespace }: Manifest, { crossReferences, report }: RuleContext): void {
+  const [spec, name] = [getIn(root, 'spec'), getIn(root, 'metadata', 'name')];
+  const selector = getIn(spec, 'selector');
+  if (spec?.node.kind !== 'map' || isUnseen(spec) || isIncomplete(root)) return;
+  if (selector === undefined) {
+    report({
+      message: 'The budget has no selector, so it protects no pod: a drain evicts all replicas at once',
+      span: keySpanOf(spec),
+    });
     return;
-  report({
-    message: 'The budget has no selector, so it protects no pod: a drain evicts all replicas at once',
-    span: keySpanOf(spec),
-  });
+  }
+  const labels = entries(getIn(selector, 'matchLabels'));
+  if (labels.length === 0 || entries(selector).length > 1 || [selector, ...labels].some(isUnseen) || isUnseen(name))
+    return;
+  const wanted = labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']);
+  if (crossReferences.keptRunning(namespace, tableOf(wanted)).length > 0) return;
+  const server = (asText(name) ?? '').replace(/^pdb-|-(?:pdb|budget|disruption-budget)$/g, '');
+  for (const kind of ['Deployment', 'StatefulSet']) {
+    const found = crossReferences.workload(kind, namespace, server);
+    if (found === undefined || found.siblingFolder || Object.values(found.facts.demand).every((count) => count === 0))
+      continue;
+    const missed = labels.filter((label) => found.facts.labels[keyOf(label)] !== asText(label));
+    const [label] = missed;
+    const own = label === undefined || missed.length > 1 ? undefined : found.facts.labels[keyOf(label)];
+    if (label === undefined || own === undefined || isUnknown(label) || isPlaceholderText(own)) return;
+    report({
+      message: `The budget protects no pod: those of ${kind} ${shorten(server, 30)} have ${shorten(`${keyOf(label)}=${own}`, 50)}`,
+      span: spanOf(label),
+    });
+    return;
+  }
 }
 
 function addToTemplate(annotation: Cursor, podSets: readonly PodSet[], document: YamlDocument): Fix | undefined {
