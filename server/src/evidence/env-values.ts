@@ -18,6 +18,15 @@ const switches = wordSet('1 true yes on y debug verbose all');
 
 const capabilities = wordSet('all compute compat32 display graphics ngx utility video');
 
+const off = wordSet('false no off');
+
+/** Whether a number is in the range of a form such as `0..31`. */
+function isInRange(value: string, form: string): boolean | undefined {
+  const [, least, most] = /^(\d+)\.\.(\d+)$/.exec(form) ?? [];
+  if (most === undefined) return undefined;
+  return /^\d{1,12}$/.test(value) && Number(value) >= Number(least) && Number(value) <= Number(most);
+}
+
 /** Whether a value has its form, or may have it. */
 export function isOfForm(value: string, form: string): boolean {
   switch (form) {
@@ -39,7 +48,12 @@ export function isOfForm(value: string, form: string): boolean {
       return value === value.toUpperCase();
     case 'threads':
       return !/^(?:0|-\d{1,4})$/.test(value);
+    case 'integer':
+      return /^[-+]?\d{1,12}$/.test(value);
+    case 'number':
+      // Whatever is not a number is read as 0, which is what these mean.
+      return /^[-+]?\d/.test(value) || off.has(value.toLowerCase());
     default:
-      return form.slice(1).split(' ').includes(value.toLowerCase());
+      return isInRange(value, form) ?? form.slice(1).split(' ').includes(value.toLowerCase());
   }
 }

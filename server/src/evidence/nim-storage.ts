@@ -1,5 +1,5 @@
 import { leastWeightsGiB, weightsSize } from '../memory/weights.ts';
-import { asText, type Cursor, getIn, isIncomplete, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items } from '../yaml/cursor.ts';
 
 /** The least that NVIDIA's operator downloads for an object. */
 export interface NimDownload {
@@ -21,6 +21,13 @@ export function nimDownload(spec: Cursor | undefined): NimDownload | undefined {
   if (model === undefined || fourBits === undefined) return undefined;
   // No profile has more bits than the model is published in: gpt-oss has 4 on every GPU.
   return { model, gib: Math.min(fourBits * formatFactor(getIn(ngc, 'model')), weightsSize(model)?.gib ?? Infinity) };
+}
+
+/** What KServe downloads to the disks of nodes: a repository of Hugging Face. */
+export function hubDownload(uri: Cursor | undefined): NimDownload | undefined {
+  const [, model] = /^hf:\/\/([\w.-]+\/[\w.-]+)(?::[\w.-]+)?$/.exec(isTemplated(uri) ? '' : (asText(uri) ?? '')) ?? [];
+  const size = model === undefined ? undefined : weightsSize(model);
+  return model === undefined || size === undefined ? undefined : { model, gib: size.gib };
 }
 
 /** How much larger the weights of the selected profile are than those in 4 bits. */

@@ -10,6 +10,8 @@ const topics: readonly string[] = [
   // Objects around the pods, which need not name what they limit or protect.
   ...[
     'kind: LimitRange',
+    'kind: LocalModelCache',
+    'kind: LocalModelNamespaceCache',
     'kind: LocalQueue',
     'kind: PersistentVolumeClaim',
     'kind: PodDisruptionBudget',

@@ -1,24 +1,37 @@
 import { isSlip } from '../catalog/spelling.ts';
-import { unmetBudget } from '../evidence/unmet-budget.ts';
+import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
-import type { PodSet, Workload } from '../model/workload.ts';
+import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isTemplated, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { insertKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type WorkloadContext } from './rule.ts';
+import { tableOf } from '../yaml/table.ts';
+import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
 
 /**
- * A disruption annotation or a PodDisruptionBudget does not reach the pods that it should protect.
+ * A disruption annotation or budget does not reach the pods that it should protect.
  *
  * ## Why
  *
  * Karpenter reads `karpenter.sh/do-not-disrupt` from pods, and the cluster autoscaler `cluster-autoscaler.kubernetes.io/safe-to-evict`. On the
  * object that creates the pods they have no effect, and a long training run is evicted with its node. The old name,
- * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. Labels with these names, and misspelled names, have none either. A budget
- * without a selector protects no pods: a drain may evict all replicas of a server at once.
+ * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33. Labels with these names, and misspelled names, have none either. A
+ * PodDisruptionBudget without a selector, or with labels that no pod has, is accepted and protects nothing: a drain evicts all replicas of a
+ * server at once.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -66,28 +79,21 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For kinds whose controllers copy their annotations to pods, and for pods without accelerators. For budgets in another file than their workload,
- * or next to several.
+ * For kinds whose controllers copy their annotations to pods, and for pods without accelerators. For budgets that may be patches, and for the
+ * labels of a budget that has not the name of a GPU server, or differs from its pods in several labels.
  *
  * ## Sources
  *
+ * - [Kubernetes: disruption budgets](https://kubernetes.io/docs/tasks/run-application/configure-pdb/)
  * - [Karpenter: pod-level controls](https://karpenter.sh/docs/concepts/disruption/#pod-level-controls)
  * - [Karpenter: upgrade guide](https://karpenter.sh/docs/upgrading/upgrade-guide/)
- * - [Kubernetes: PodDisruptionBudgetSpec](https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/pod-disruption-budget-v1/)
  * - [kubernetes-sigs/karpenter#1167](https://github.com/kubernetes-sigs/karpenter/issues/1167)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
-  manifest(manifest, { crossReferences, report }) {
-    if (manifest.kind !== 'PodDisruptionBudget' || manifest.apiVersion !== 'policy/v1') return;
-    const unmet = unmetBudget(manifest, crossReferences);
-    if (unmet === undefined) return;
-    const { at, workload } = unmet;
-    report({
-      message: `Without a selector, the budget protects no pods: a drain may evict all pods of ${workload.kind} ${shorten(workload.name, 40)} at once`,
-      span: keySpanOf(at),
-    });
+  manifest(manifest, context) {
+    if (manifest.kind === 'PodDisruptionBudget' && manifest.apiVersion === 'policy/v1') checkBudget(manifest, context);
   },
   workload(workload, context) {
     const { manifest, podSets } = workload;
@@ -169,6 +175,40 @@ function checkObject(annotation: Cursor, { kind, podSets }: Workload, { document
 function mayHaveMore({ pod }: PodSet): boolean {
   const metadata = getIn(pod.parent, 'metadata');
   return [pod.parent, metadata, getIn(metadata, 'annotations')].some(isUnseen);
+}
+
+function checkBudget({ root, namespace, isPatch }: Manifest, { crossReferences, report }: RuleContext): void {
+  const [spec, name] = [getIn(root, 'spec'), getIn(root, 'metadata', 'name')];
+  const selector = getIn(spec, 'selector');
+  if (spec?.node.kind !== 'map' || isUnseen(spec) || isIncomplete(root)) return;
+  if (selector === undefined) {
+    if (isPatch || crossReferences.mayBePatch()) return;
+    report({
+      message: 'The budget has no selector, so it protects no pod: a drain evicts all replicas at once',
+      span: keySpanOf(spec),
+    });
+    return;
+  }
+  const labels = entries(getIn(selector, 'matchLabels'));
+  if (labels.length === 0 || entries(selector).length > 1 || [selector, ...labels].some(isUnseen) || isUnseen(name))
+    return;
+  const wanted = labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']);
+  if (crossReferences.keptRunning(namespace, tableOf(wanted)).length > 0) return;
+  const server = (asText(name) ?? '').replace(/^pdb-|-(?:pdb|budget|disruption-budget)$/g, '');
+  for (const kind of ['Deployment', 'StatefulSet']) {
+    const found = crossReferences.workload(kind, namespace, server);
+    if (found === undefined || found.siblingFolder || Object.values(found.facts.demand).every((count) => count === 0))
+      continue;
+    const missed = labels.filter((label) => found.facts.labels[keyOf(label)] !== asText(label));
+    const [label] = missed;
+    const own = label === undefined || missed.length > 1 ? undefined : found.facts.labels[keyOf(label)];
+    if (label === undefined || own === undefined || isUnknown(label) || isPlaceholderText(own)) return;
+    report({
+      message: `The budget protects no pod: those of ${kind} ${shorten(server, 30)} have ${shorten(`${keyOf(label)}=${own}`, 50)}`,
+      span: spanOf(label),
+    });
+    return;
+  }
 }
 
 function addToTemplate(annotation: Cursor, podSets: readonly PodSet[], document: YamlDocument): Fix | undefined {

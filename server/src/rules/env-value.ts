@@ -17,7 +17,7 @@ import { defineRule } from './rule.ts';
  *
  * PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` only when it first uses the GPU, and stops if it cannot read it. JAX takes
  * `XLA_PYTHON_CLIENT_MEM_FRACTION` as a share, so 90 is 90 times the memory. NCCL cannot reach other nodes over `lo`. The backends of
- * `VLLM_ATTENTION_BACKEND` are uppercase. With `NVIDIA_DRIVER_CAPABILITIES: utility`, a container gets nvidia-smi but not CUDA.
+ * `VLLM_ATTENTION_BACKEND` are uppercase. vLLM and NCCL read many switches as numbers: with `true`, vLLM stops, and NCCL does not apply them. With `NVIDIA_DRIVER_CAPABILITIES: utility`, a container gets nvidia-smi but not CUDA.
  *
  * ```yaml invalid
  * apiVersion: v1

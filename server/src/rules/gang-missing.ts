@@ -1,5 +1,6 @@
 import { partOf } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
+import { tpuSlice } from '../cost/tpu-slices.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -68,7 +69,8 @@ import { defineRule, type Report } from './rule.ts';
  *               resources: {limits: {nvidia.com/gpu: 8}}
  * ```
  *
- * A Volcano job whose `schedulerName` is the default scheduler is a warning: only Volcano waits for `minAvailable` pods.
+ * A Volcano job whose `schedulerName` is the default scheduler is a warning: only Volcano waits for `minAvailable` pods. So is a JobSet on several
+ * TPU slices of several nodes each that nothing keeps apart: pods of two jobs can share a slice, and neither gets a whole one.
  *
  * ## When it is silent
  *
@@ -80,6 +82,8 @@ import { defineRule, type Report } from './rule.ts';
  * - [volcano-sh/volcano#3373](https://github.com/volcano-sh/volcano/issues/3373)
  * - [volcano-sh/volcano#1387](https://github.com/volcano-sh/volcano/issues/1387)
  * - [Project-HAMi/HAMi#1832](https://github.com/Project-HAMi/HAMi/issues/1832)
+ * - [JobSet: exclusive placement](https://jobset.sigs.k8s.io/docs/tasks/exclusive_placement/)
+ * - [GKE: TPU multislice](https://docs.cloud.google.com/kubernetes-engine/docs/how-to/tpu-multislice)
  * - [Kueue: concepts](https://kueue.sigs.k8s.io/docs/concepts/)
  */
 export default defineRule({
@@ -87,6 +91,7 @@ export default defineRule({
   severity: 'info',
   workload(workload, { report }) {
     reportScheduler(workload, report);
+    reportSlices(workload, report);
     if (workload.partial || !hasRole(workload, 'training', 'certain') || isTrial(workload)) return;
     if (!(tightlyCoupled.test(workload.kind) || isIndexedGroup(workload)) || isGrouped(workload)) return;
     const podSets = workload.podSets.filter(requestsAccelerators);
@@ -121,6 +126,37 @@ function reportScheduler({ kind, apiVersion, manifest, podSets }: Workload, repo
     message: `${name} does not know Volcano's groups and starts the pods one by one: some can hold GPUs while others wait; use the scheduler volcano`,
     span: spanOf(first),
   });
+}
+
+/** Reports jobs of a JobSet that each need a whole TPU slice of several nodes, if nothing gives each of them its own. */
+function reportSlices(workload: Workload, report: (found: Report) => void): void {
+  const { kind, manifest, podSets, partial } = workload;
+  const metadata = getIn(manifest.root, 'metadata');
+  const seen = [metadata, getIn(metadata, 'labels'), getIn(metadata, 'annotations')];
+  if (kind !== 'JobSet' || partial || seen.some(isUnseen) || isGrouped(workload)) return;
+  for (const job of items(getIn(manifest.root, 'spec', 'replicatedJobs'))) {
+    const replicas = getIn(job, 'replicas');
+    const count = asNumber(replicas);
+    const podSet = podSets.find(({ name }) => name === asText(getIn(job, 'name')));
+    const slice = podSet && tpuSlice(podSet);
+    const perPod = podSet?.accelerators[0]?.perPod ?? null;
+    if (replicas === undefined || count === undefined || count < 2 || podSet === undefined || slice === undefined)
+      continue;
+    if ([getIn(podSet.pod, 'nodeSelector'), podSet.pod.parent].some(isUnseen)) continue;
+    if (perPod === null || slice.chips <= perPod || isIncomplete(job) || isUnseen(getIn(job, 'template'))) continue;
+    const marks = [getIn(job, 'template', 'metadata', 'annotations'), getIn(podSet.pod, 'affinity')];
+    // Slices in pools with labels of their own are chosen by these labels.
+    if (
+      marks.some((at) => at !== undefined) ||
+      podSet.selectors.some(({ key }) => !key.startsWith('cloud.google.com/gke-tpu'))
+    )
+      continue;
+    report({
+      severity: 'warning',
+      message: `${count} jobs need a ${slice.topology} slice each, but their pods can mix on the slices: set the annotation alpha.jobset.sigs.k8s.io/exclusive-topology`,
+      span: spanOf(replicas),
+    });
+  }
 }
 
 /** Kinds whose pods form one process group. */

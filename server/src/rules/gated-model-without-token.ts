@@ -11,14 +11,15 @@ import { downloadOf } from '../evidence/server-start.ts';
 import { firstServer, soleServer } from '../evidence/sole-server.ts';
 import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { groupOf } from '../model/manifest.ts';
 import { once } from '../model/once.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
-import type { Container, PodSet } from '../model/workload.ts';
-import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * A model server or an init container downloads a gated model without a token, or a server any model although it is set to stay offline.
@@ -64,6 +65,8 @@ import { defineRule } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * For KAITO's own presets, this is an error: its webhook rejects the object.
+ *
  * ## When it is silent
  *
  * For images that their publishers did not build, which may hold the model; with a variable, a Secret, `envFrom`, a `workingDir`, a flag or a script that may bring a token or name another hub; with init containers; with a volume that may
@@ -73,6 +76,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [Text Generation Inference: gated models](https://huggingface.co/docs/text-generation-inference/basic_tutorials/gated_model_access)
+ * - [KAITO: presets](https://kaito-project.github.io/kaito/docs/presets)
  * - [Hugging Face: gated models](https://huggingface.co/docs/hub/models-gated)
  */
 export default defineRule({
@@ -131,6 +135,7 @@ export default defineRule({
   },
   workload(workload, { document, report }) {
     const { manifest, partial, podSets } = workload;
+    reportPreset(workload, report);
     const config = getIn(manifest.root, 'spec', 'serveConfigV2');
     const written = asText(config) ?? '';
     if (partial || config === undefined || isTemplated(config) || logsIn.test(written) || /token|HF_/i.test(written))
@@ -155,6 +160,28 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a preset of KAITO whose webhook wants to know the Secret with the token. */
+function reportPreset({ kind, apiVersion, manifest: { root } }: Workload, report: WorkloadContext['report']): void {
+  if (groupOf(apiVersion) !== 'kaito.sh') return;
+  const inSpec = getIn(root, 'spec');
+  const place = kind === 'InferenceSet' ? getIn(inSpec, 'template') : root;
+  // Some write the fields of a Workspace in a spec.
+  const inference = getIn(place, 'inference') ?? getIn(inSpec, 'inference');
+  const preset = getIn(inference, 'preset');
+  const [name, options] = [getIn(preset, 'name'), getIn(preset, 'presetOptions')];
+  const text = asText(name) ?? '';
+  if (name === undefined || isTemplated(name) || !(privatePreset.test(text) || isGated(text))) return;
+  if ([inference, preset, options].some(isUnseen) || getIn(options, 'modelAccessSecret') !== undefined) return;
+  report({
+    severity: 'error',
+    message: `The preset ${shorten(text, 40)} is gated: without presetOptions.modelAccessSecret, KAITO rejects the ${kind}`,
+    span: spanOf(name),
+  });
+}
+
+/** Presets that KAITO downloads with a token. https://kaito-project.github.io/kaito/docs/presets */
+const privatePreset = /^(?:llama-3\.[13]-[\w.-]+|gemma-3-[\w.-]+)$/;
 
 const rayImage = /(?:^|\/)(?:rayproject|anyscale)\/ray(?:-llm|-ml)?$/;
 

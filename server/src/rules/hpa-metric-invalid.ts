@@ -1,4 +1,5 @@
 import { isSet, isUnknown, writtenNumber, writtenText } from '../evidence/written.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -7,7 +8,7 @@ import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A metric of a HorizontalPodAutoscaler, or of an InferenceService that gets one, is rejected.
+ * A metric of a HorizontalPodAutoscaler, or of an InferenceService, a job or a chart that gets one, is rejected.
  *
  * ## Why
  *
@@ -59,6 +60,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *           averageValue: 10
  * ```
  *
+ * Metrics in the values of a chart are only information, since the chart may give them another shape.
+ *
  * ## When it is silent
  *
  * For templates, and for the shapes of v2beta1, which Kubernetes no longer serves. For an InferenceService with another autoscaler, or if no annotation
@@ -89,7 +92,42 @@ export default defineRule({
       });
     }
   },
+  workload(workload, context) {
+    const { partial, manifest } = workload;
+    const { elasticPolicy } = kindOf(workload);
+    const policy = context.document.template ? undefined : elasticPolicy?.(manifest.root);
+    // A chart mostly copies such a list into its HPA.
+    const blocks = partial ? scalingBlocks(manifest.root) : policy === undefined ? [] : [policy];
+    const report: RuleContext['report'] = (one) => {
+      context.report({ ...one, ...(partial && { severity: 'info' }) });
+    };
+    for (const metric of blocks.flatMap((block) => items(getIn(block, 'metrics')))) {
+      if (isUnknown(getIn(metric, 'type'))) continue;
+      checkMetric(metric, { report });
+      checkPlace(metric, report);
+    }
+  },
 });
+
+/** The blocks of chart values for an autoscaler, also in the part for the server. */
+function scalingBlocks(root: Cursor): readonly Cursor[] {
+  return [...entries(root), ...entries(root).flatMap(entries)].filter((block) =>
+    /^(?:autoscal(?:e|ing|er)|hpa|horizontalPodAutoscaler)$/i.test(keyOf(block)),
+  );
+}
+
+/** Reports a target inside the description of its metric. The fields of Kubernetes' own kinds are checked elsewhere. */
+function checkPlace(metric: Cursor, report: RuleContext['report']): void {
+  const [field] = shapes[writtenText(getIn(metric, 'type')) ?? ''] ?? [];
+  const own = field === undefined ? undefined : getIn(metric, field);
+  const target = getIn(own, 'metric', 'target');
+  if (field === undefined || own === undefined || target === undefined || isIncomplete(own)) return;
+  if (getIn(own, 'target') !== undefined) return;
+  report({
+    message: `target belongs in ${field}, not in metric: the API server rejects the autoscaler`,
+    span: keySpanOf(target),
+  });
+}
 
 const rejection = 'the API server rejects the object';
 
@@ -123,7 +161,7 @@ const shapes = table<readonly [field: string, ...targets: string[]]>({
 });
 const fields = ['resource', 'containerResource', 'pods', 'object', 'external'];
 
-function checkMetric(metric: Cursor, { report }: RuleContext): void {
+function checkMetric(metric: Cursor, { report }: Pick<RuleContext, 'report'>): void {
   const at = getIn(metric, 'type');
   const type = writtenText(at);
   const [field, ...targets] = (type === undefined ? undefined : shapes[type]) ?? [];

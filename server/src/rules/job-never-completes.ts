@@ -11,7 +11,7 @@ import { once } from '../model/once.ts';
 import { commandLineOf, processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, getIn, isIncomplete, isTemplated, isUnseen, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -74,6 +74,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           command: [python, summarize.py]
  * ```
  *
+ * If a container is known to be a server only because another one reaches it at its port, this is information.
+ *
  * ## When it is silent
  *
  * For a Job with `activeDeadlineSeconds` or without other containers, if another container may end the server (`shareProcessNamespace`, kill, kubectl, a request to quit),
@@ -95,12 +97,17 @@ export default defineRule({
     if (container.type !== 'app' || podSet.containers.length < 2 || podSet.pods.max === 0 || isExempt(workload)) return;
     const held = heldOf(podSet);
     if (held.length === 0 || isEnded(context) || hasHiddenWords(container)) return;
-    const staying = stayingOf(container, context);
+    const known = stayingOf(container, context);
+    const asked = known === undefined && isAskedByOthers(container, context.podSet);
+    const staying = asked ? spanOf(getIn(container.at, 'name') ?? container.at) : known;
     const work = staying && workBeside(container, context);
     if (staying === undefined || work === undefined) return;
     const [name, other] = [shorten(nameOf(container) ?? 'A container', 30), shorten(nameOf(work) ?? 'the work', 20)];
     report({
-      message: `${name} never exits: after ${other}, the Job keeps ${shorten(requestWords(held), 30)}; make it an init container with restartPolicy: Always`,
+      ...(asked && { severity: 'info' }),
+      message: asked
+        ? `${name} serves ${other}, and servers seldom exit by themselves: the Job then keeps ${shorten(requestWords(held), 30)}; make it a native sidecar`
+        : `${name} never exits: after ${other}, the Job keeps ${shorten(requestWords(held), 30)}; make it an init container with restartPolicy: Always`,
       span: staying,
     });
   },
@@ -168,6 +175,19 @@ const staysUp = once((container: Container): boolean => {
   const isSimple = commands.every(({ background, words }) => !background && baseName(words[0]?.text ?? '') !== 'trap');
   return isSimple && isServer(last);
 });
+
+/** Whether another container reaches one at its own port: a server that is not known by its program. */
+function isAskedByOthers({ at, command, args, image }: Container, { containers }: PodSet): boolean {
+  const isOpen = command.length + args.length === 0 && image !== undefined && !isUnseen(getIn(at, 'ports'));
+  const ports = isOpen ? items(getIn(at, 'ports')).flatMap((port) => asNumber(getIn(port, 'containerPort')) ?? []) : [];
+  if (ports.length === 0) return false;
+  const address = new RegExp(`(?:localhost|127\\.0\\.0\\.1):(?:${ports.join('|')})(?!\\d|/metrics)`);
+  return containers.some((other) => {
+    if (other.at === at || other.type !== 'app') return false;
+    const texts = [...other.command, ...other.args, ...other.env.map(({ value }) => value)];
+    return texts.some((text) => text !== undefined && address.test(text.value));
+  });
+}
 
 function isEndless(container: Container): boolean {
   const waiting = findWaiting(processInput(container));

@@ -1,6 +1,6 @@
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { mayStoreModels, modelDirectory, mountAbove } from '../evidence/model-volume.ts';
-import { nimDownload } from '../evidence/nim-storage.ts';
+import { hubDownload, nimDownload } from '../evidence/nim-storage.ts';
 import { type ModelLoader, modelLoader } from '../evidence/server-start.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { estimateServing } from '../memory/serving.ts';
@@ -83,16 +83,20 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * ## Sources
  *
  * - [GoogleCloudPlatform/kubernetes-engine-samples#1581](https://github.com/GoogleCloudPlatform/kubernetes-engine-samples/issues/1581)
+ * - [KServe: local model cache](https://kserve.github.io/website/docs/model-serving/generative-inference/modelcache/localmodel)
  * - [Kubernetes: emptyDir](https://kubernetes.io/docs/concepts/storage/volumes/#emptydir)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
   manifest({ root, kind, namespace }, context) {
-    if (!/^NIM(?:Cache|Service)$/.test(kind ?? '')) return;
+    if (!/^(?:NIM(?:Cache|Service)|LocalModel(?:Namespace)?Cache)$/.test(kind ?? '')) return;
     const spec = getIn(root, 'spec');
-    const download = nimDownload(spec);
-    const capacity = download === undefined ? undefined : ofNim(getIn(spec, 'storage', 'pvc'), namespace, context);
+    const isLocal = kind?.startsWith('Local');
+    const download = isLocal ? hubDownload(getIn(spec, 'sourceModelUri')) : nimDownload(spec);
+    const capacity = isLocal
+      ? written(getIn(spec, 'modelSize'), 'modelSize')
+      : download && ofNim(getIn(spec, 'storage', 'pvc'), namespace, context);
     if (download === undefined || capacity === undefined) return;
     const { bytes, size, place, what, fails } = capacity;
     if (bytes >= download.gib * 0.95 * 2 ** 30) return;

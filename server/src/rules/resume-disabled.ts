@@ -1,4 +1,5 @@
 import type { Flag } from '../command/flags.ts';
+import { deletesProgress } from '../evidence/deleted-progress.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -7,6 +8,7 @@ import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord, setFlag } from '../rewrite/words.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -15,7 +17,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
- * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run.
+ * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -77,6 +79,15 @@ export default defineRule({
     if (workload.retries === null || workload.retries.limit === 0) return;
     if (!usesAccelerators(container, context.podSet)) return;
     const lines = [...container.command, ...container.args];
+    const deletion = deletesProgress(container);
+    const deleted = deletion && spanOfWords(context.document, lines, deletion.words);
+    if (deletion !== undefined && deleted !== undefined) {
+      context.report({
+        message: `The script deletes the checkpoints in ${shorten(deletion.path, 50)} first: every restart of the job starts again at step 0`,
+        span: deleted,
+      });
+      return;
+    }
     const off = resumeOff(container);
     const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
     if (off === undefined || span === undefined) return;

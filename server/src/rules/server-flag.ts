@@ -2,6 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { untoldPrefill } from '../evidence/prefill-role.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
@@ -14,7 +15,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -26,8 +27,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
- * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a variable such as `MAX_MODEL_LEN` it starts, but uses its default
- * (severity warning). Some need another one: vLLM's `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
+ * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
+ * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning). A server in pods for prefill must be told so, or it
+ * serves whole requests (severity warning). Some need another one: vLLM's `--enable-auto-tool-choice` a parser, Triton's `--load-model` the
+ * control mode explicit.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,6 +76,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [vLLM: vllm serve](https://docs.vllm.ai/en/latest/cli/serve/)
  * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
  * - [Triton: options](https://github.com/triton-inference-server/server/blob/0299e638036b/src/command_line_parser.cc)
+ * - [SGLang: PD disaggregation](https://docs.sglang.io/advanced_features/pd_disaggregation.html)
  * - [vllm-project/vllm#22072](https://github.com/vllm-project/vllm/issues/22072)
  */
 export default defineRule({
@@ -83,6 +87,7 @@ export default defineRule({
     const { workload, podSet, document, report } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
     reportVariables(container, context);
+    reportRole(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
@@ -147,6 +152,24 @@ function reportVariables(container: Container, { workload, document, report }: P
       fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
     });
   }
+}
+
+/** Reports a server that takes part in disaggregated serving by its role only. */
+function reportRole(container: Container, { workload, podSet, document, report }: PodSetContext): void {
+  const { at, command, args } = container;
+  if (
+    mayGetMore(container, workload) ||
+    [at, getIn(at, 'env'), ...[...command, ...args].map((word) => word.at)].some(isUnseen)
+  )
+    return;
+  const found = untoldPrefill(container, podSet);
+  const span = found && spanOfWords(document, [...container.command, ...container.args], [found.word, found.word]);
+  if (found === undefined || span === undefined) return;
+  report({
+    severity: 'warning',
+    message: `These pods are for prefill, but ${found.program} has no --${found.flag}: it serves whole requests, and nothing is disaggregated`,
+    span,
+  });
 }
 
 /** Whether others may add flags: a template, other values, or those who use a ServingRuntime. */

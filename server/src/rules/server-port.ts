@@ -1,8 +1,16 @@
 import { titleOf } from '../catalog/program-records.ts';
-import { declaredPort, type ListeningPort, listeningPort, mayListen, portNumber } from '../evidence/listening-port.ts';
+import {
+  declaredPort,
+  declaredPorts,
+  type ListeningPort,
+  listeningPort,
+  mayListen,
+  portNumber,
+} from '../evidence/listening-port.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { lookUp } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
@@ -13,6 +21,8 @@ import {
   entries,
   getIn,
   isIncomplete,
+  isTemplated,
+  isUnseen,
   items,
   keyOf,
   spanOf,
@@ -23,7 +33,7 @@ import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A probe or a Service uses a port that the server does not listen on.
+ * A probe, a Service or a Prometheus annotation uses a port that the server does not listen on.
  *
  * ## Why
  *
@@ -77,7 +87,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If a variable, a config file, a template or another image may set the port, if the command line mentions the other port as well, if another
- * container of the pod may listen there, on the network of the node, and for Services with another port that is right.
+ * container of the pod may listen there, on the network of the node, and for Services of unknown servers with another port that is right; of known ones, such a port is information.
  * The severity is information if other programs are known only by their settings or probes, and error for probes of servers with a single port and without code of the user, which can never succeed.
  *
  * ## Sources
@@ -97,6 +107,7 @@ export default defineRule({
     if (server === undefined) return;
     checkProbes(server, container, context);
     checkServices(server, container, context);
+    checkScraping(server, container, context);
     if (workload.partial) checkChartServices(server, container, context);
   },
 });
@@ -153,6 +164,31 @@ function checkChartServices(server: ListeningPort, container: Container, { workl
   }
 }
 
+/** Whether certainly nothing in the pod listens on a port, although the server is right elsewhere. */
+function isElsewhere(port: number | undefined, server: ListeningPort, container: Container): boolean {
+  if (
+    isUnseen(getIn(container.at, 'ports')) ||
+    port === undefined ||
+    port === server.port ||
+    server.declared ||
+    !servesOnePort.has(server.program)
+  )
+    return false;
+  return !mayListen(port, server, container) && !declaredPorts(container).includes(port);
+}
+
+/** The annotation by which many Prometheus set-ups find the port for metrics. */
+function checkScraping(server: ListeningPort, container: Container, { podSet, document, report }: PodSetContext): void {
+  const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
+  const written = port === undefined || isTemplated(port.at) ? undefined : portNumber(port.value, container);
+  if (port === undefined || scrape?.value !== 'true' || !isElsewhere(written, server, container)) return;
+  report({
+    message: `Prometheus is told to scrape port ${written}, but ${titleOf(server.program)} listens on ${server.port}: it gets no metrics`,
+    span: spanOf(port.at),
+    fixes: () => [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(document, port.at, String(server.port)))],
+  });
+}
+
 function checkServices(server: ListeningPort, container: Container, context: PodSetContext): void {
   const { podSet, workload, crossReferences, report } = context;
   const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
@@ -167,6 +203,17 @@ function checkServices(server: ListeningPort, container: Container, context: Pod
     const ports = portsOf(service);
     // Clients of a headless Service choose the port themselves.
     if (siblingFolder || ports.length === 0 || !facts.hasAddress) continue;
+    const surplus = ports.includes(server.port)
+      ? ports.find((port) => isElsewhere(port, server, container))
+      : undefined;
+    if (surplus !== undefined) {
+      report({
+        severity: 'info',
+        message: `Service ${shorten(name, 30)} also sends requests to port ${surplus}, but ${titleOf(server.program)} listens only on ${server.port}: nothing answers there`,
+        span: spanOf(getIn(container.at, 'name') ?? container.image.at),
+      });
+      return;
+    }
     if (ports.some((port) => port === undefined || port === server.port || mayListen(port, server, container)))
       continue;
     const declared = items(getIn(container.at, 'ports')).map((one) => getIn(one, 'containerPort'));

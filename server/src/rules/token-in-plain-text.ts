@@ -59,10 +59,13 @@ import { defineRule, type RuleContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * The key that a server of one's own asks of its clients is information.
+ *
  * ## When it is silent
  *
- * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `AWS_SECRET_ACCESS_KEY`), for keys that a server of one's own requires (`sk-`), for placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), for pods without accelerators, and for
- * other tokens than those for models in Secrets and ConfigMaps.
+ * For texts that do not have the form of a known token or follow the name of one (a login, `WANDB_API_KEY`, `S3_SECRET_KEY`, `--api-key`), for
+ * placeholders (`hf_xxxx`, `hf_yourToken`, `hf_abcd1234`), for pods without accelerators, and for other tokens than those for models in Secrets
+ * and ConfigMaps.
  *
  * ## Sources
  *
@@ -131,6 +134,7 @@ function check(
   if (found === undefined || !(isAny || ofModels.has(found.owner))) return;
   // The message must not repeat the token: reports are published.
   report({
+    ...(found.owner === 'this server' && { severity: 'info' }),
     message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,
     span: spanInScalar(document, text, found),
   });
@@ -147,15 +151,36 @@ const forms: readonly TokenForm[] = [
   { prefix: 'nvapi-', owner: 'NVIDIA', rest: /^[\w-]{60,80}$/ },
   { prefix: 'ghp_', owner: 'GitHub', rest: /^[A-Za-z0-9]{36}$/ },
   { prefix: 'github_pat_', owner: 'GitHub', rest: /^\w{60,90}$/ },
-  { prefix: 'sk-proj-', owner: 'OpenAI', rest: /^[\w-]{40,200}$/ },
-  { prefix: 'sk-ant-', owner: 'Anthropic', rest: /^[\w-]{40,120}$/ },
   { prefix: 'glpat-', owner: 'GitLab', rest: /^[\w-]{20}$/ },
+  { prefix: 'gsk_', owner: 'Groq', rest: /^[A-Za-z0-9]{52}$/ },
+  { prefix: 'r8_', owner: 'Replicate', rest: /^[A-Za-z0-9]{37}$/ },
+  { prefix: 'AIza', owner: 'Google', rest: /^[\w-]{35}$/ },
+  { prefix: 'dckr_pat_', owner: 'Docker Hub', rest: /^[\w-]{27}$/ },
 ];
+
+/** Names of values that are secrets, with the flag or the variable as the last word: `--api-key`, `S3_SECRET_KEY`. */
+const secretName = /(?:^|[\s_-])(?:(?:api|access|secret|auth|master)[-_]?(?:key|token)|password)$/i;
+
+/** The key that a server of one's own asks of its clients. */
+const ownKey = /--api-key$|^(?:VLLM_API_KEY|LITELLM_MASTER_KEY)$/;
+
+/** Whether a whole value has the form of a random key: letters of both cases and digits, and nothing else that words have. */
+function isKey(value: string): boolean {
+  return (
+    /^[A-Za-z0-9+/=_-]{24,128}$/.test(value) &&
+    /[a-z]/.test(value) &&
+    /[A-Z]/.test(value) &&
+    /\d.*\d.*\d/.test(value) &&
+    !/^\/|[/_-].*[/_-].*[/_-]/.test(value)
+  );
+}
 
 function tokenIn({ value }: Located<string>, name: string) {
   if (value.length < 20 || value.length > 100_000) return undefined;
   if (name === 'AWS_SECRET_ACCESS_KEY' && /^[A-Za-z0-9/+]{40}$/.test(value) && isRandom(value))
     return { owner: 'an S3 store', start: 0, end: value.length };
+  if (secretName.test(name) && isKey(value) && isRandom(value))
+    return { owner: ownKey.test(name) ? 'this server' : 'a service', start: 0, end: value.length };
   // The words of a command so far, in which a name or a login says what follows.
   let before = name;
   let end = 0;

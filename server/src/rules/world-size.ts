@@ -135,7 +135,9 @@ export default defineRule({
         if (typeof launch.count !== 'number') continue;
         reportMismatch(
           launch,
-          `${shorten(launch.text)} fixes the number of nodes: the job cannot use its elasticPolicy (${bounds})`,
+          pods !== null && launch.count > pods
+            ? `${shorten(launch.text)}, but the job starts with ${plural(pods, 'pod')}: ${effectOf(launch, pods - launch.count)}`
+            : `${shorten(launch.text)} fixes the number of nodes: the job cannot use its elasticPolicy (${bounds})`,
           undefined,
           // A job of this size runs; it only never grows or shrinks.
           launch.count === pods ? 'info' : 'warning',

@@ -76,6 +76,8 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'resource.k8s.io', kinds: ['DeviceClass'], use: 'named', cluster: true },
   { group: 'keda.sh', kinds: ['TriggerAuthentication'], use: 'named' },
   { group: 'policy', kinds: ['PodDisruptionBudget'], use: 'named' },
+  { group: 'serving.kserve.io', kinds: ['LocalModelCache'], use: 'named', cluster: true },
+  { group: 'serving.kserve.io', kinds: ['LocalModelNamespaceCache'], use: 'named' },
   { group: '', kinds: ['ConfigMap', 'Secret', 'ServiceAccount', 'PersistentVolumeClaim', 'Service'], use: 'named' },
   { group: '', kinds: ['LimitRange', 'ResourceQuota'], use: 'named' },
   { group: 'storage.k8s.io', kinds: ['StorageClass'], use: 'named', cluster: true },
