@@ -89,6 +89,7 @@ const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
     ['karpenter.azure.com/sku-cpu', type.vcpu],
     ['karpenter.azure.com/sku-memory', mebibytes(type)],
     ['karpenter.azure.com/sku-gpu-count', type.gpuCount],
+    ['karpenter.azure.com/sku-gpu-manufacturer', /^(?:radeon|mi\d)/.test(type.gpu ?? '') ? 'amd' : 'nvidia'],
     ['node.kubernetes.io/instance-type', name],
   ],
   oci: none,

@@ -13,6 +13,7 @@ import { once } from '../model/once.ts';
 import type { Placement } from '../model/workload.ts';
 import type { OwnPrices } from './custom-prices.ts';
 import { isChip, isPerDevice, machineOf } from './machines.ts';
+import { unlistedN1Offers } from './n1-offers.ts';
 import type { Pricing } from './pod-price.ts';
 import { atOwnPrices, isEverywhere, type PricedOffer } from './priced-offer.ts';
 
@@ -25,7 +26,8 @@ export function allowedOffers(
 ): readonly Offer[] {
   const all = offers({ gpu: model, provider }, sheet);
   if (terms.length === 0) return usualOffers(all);
-  const offered = all.filter((offer) => isUsual(offer) || isNamed(terms, offer));
+  const unlisted = provider === 'gcp' ? unlistedN1Offers(terms, all, () => attachedOffers(sheet)) : [];
+  const offered = [...all.filter((offer) => isUsual(offer) || isNamed(terms, offer)), ...unlisted];
   const allowed = offered.filter((offer) =>
     isPerDevice(offer) ? isOnSome(offer, terms) : isAllowed(terms, machineOf(offer)),
   );
@@ -35,6 +37,13 @@ export function allowedOffers(
   const fewest = Math.min(...nodeGpus);
   return offered.filter((offer) => offer.gpuCount >= fewest && isAllowed(others, machineOf(offer)));
 }
+
+/** The offers for N1 machines with any card. */
+const attachedOffers = once((sheet: PriceSheet): readonly Offer[] =>
+  attachedCards.flatMap((gpu) => offers({ gpu, provider: 'gcp' }, sheet)),
+);
+
+const attachedCards = ['t4', 'p4', 'p100-16gb', 'v100-16gb'];
 
 /** A machine with a part of a card, or in a few places only, is taken only by name. */
 function isUsual({ gpuCount, instanceType }: Offer): boolean {
@@ -68,13 +77,31 @@ export function pricesOfMachines(
   prices: OwnPrices,
 ): readonly PricedOffer[] {
   const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
-  const found = models.flatMap((model) => {
-    const { provider, region } = placement;
-    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
-    const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
-    return all.map(atOwnPrices(prices)).filter((offer) => offer.region === place || isEverywhere(offer));
-  });
+  const { provider, region } = placement;
+  if (provider === null) return [];
+  const all = models.flatMap((model) => allowedOffers(model, placement, provider as Provider, prices.sheet));
+  const at = (place: string) =>
+    all
+      .filter((offer) => offer.region === place || isEverywhere(offer))
+      .flatMap((offer) => withChips(offer, placement.terms))
+      .map(atOwnPrices(prices));
+  const usual = at(region ?? defaultRegion(provider as Provider));
+  // Not all machines are sold in the default region.
+  const other = region === null && usual.length === 0 ? all[0]?.region : undefined;
+  const found = other === undefined ? usual : at(other);
   return found
     .filter((offer) => hourly(offer) !== null && !isPerDevice(offer))
     .sort((a, b) => (hourly(a) ?? 0) - (hourly(b) ?? 0));
+}
+
+/** For the price of a TPU chip, the machines with such chips that the terms allow. */
+function withChips(offer: Offer, terms: readonly NodeTerm[]): readonly Offer[] {
+  if (!isChip(offer) && !offer.instanceType.startsWith('tpu-')) return [offer];
+  return allInstanceTypes().flatMap((machine) => {
+    const { gpu, gpuCount, name, provider } = machine;
+    if (provider !== offer.provider || gpu !== offer.gpu || !gpuCount || !isAllowed(terms, machine)) return [];
+    const times = (price: number | null) => (price === null ? null : (price / offer.gpuCount) * gpuCount);
+    const { committed: _, ...rest } = offer;
+    return [{ ...rest, instanceType: name, gpuCount, onDemand: times(offer.onDemand), spot: times(offer.spot) }];
+  });
 }

@@ -295,7 +295,8 @@ function assumptionsOf(
   { placement }: PodSet,
   noSpot: boolean,
 ): readonly Assumption[] {
-  const { capacity, nodePool, provider, providerFrom, autopilot, edgeZone, region, needs, storage } = placement;
+  const { capacity, nodePool, provider, providerFrom, autopilot, edgeZone, region, needs, storage, unlisted } =
+    placement;
   const found: Assumption[] = [];
   const [model = ''] = models;
   if (modelFrom === 'config') found.push({ kind: 'gpu', model, nodePool, from: 'config' });
@@ -309,12 +310,14 @@ function assumptionsOf(
   if (edgeZone !== undefined && region !== null) found.push({ kind: 'edgeZone', zone: edgeZone, region });
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
   if (needs.storageGiB >= smallestDisk && storage?.kind === 'unchecked') found.push({ kind: 'storage' });
+  if (unlisted !== undefined) found.push({ kind: 'unlisted', capacities: unlisted });
   if (autopilot === 'nodes') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
 }
 
-function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
+/** One price behind an amount. */
+export function basisOf(podSet: Pick<PodSet, 'name'>, { offer, pricing, share }: Omit<PodPrice, 'hourly'>): CostBasis {
   // The project's own prices are on-demand prices; spot prices are the market's.
   const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
   const from = priceSource(offer, pricing);
