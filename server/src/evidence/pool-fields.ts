@@ -22,15 +22,20 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   );
   const machines = types.map((type) => instanceType(type ?? ''));
   const provider =
-    machines[0]?.provider ?? (found.has('guestaccelerator') || found.has('acceleratortype') ? 'gcp' : null);
+    machines[0]?.provider ??
+    (found.has('guestaccelerator') || found.has('acceleratortype') || gkeCardIn(found.get('gputype')) ? 'gcp' : null);
   const cards = of('guestaccelerator', 'guestaccelerators', 'accelerator', 'gpuaccelerator');
   const card = new Map<string, Field>();
   collect(cards ?? found, card, 0);
-  const model = textOf(card.get('acceleratortype') ?? (cards === undefined ? undefined : card.get('type')));
+  const model = textOf(
+    card.get('acceleratortype') ?? (cards === undefined ? gkeCardIn(found.get('gputype')) : card.get('type')),
+  );
   const hasCards = model !== undefined && model !== null;
   if (!hasCards && (machines.length === 0 || machines.some((one) => one === undefined || one.gpu === null)))
     return undefined;
-  const count = textOf(card.get('acceleratorcount') ?? (cards === undefined ? undefined : card.get('count')));
+  const count = textOf(
+    card.get('acceleratorcount') ?? (cards === undefined ? found.get('gpucount') : card.get('count')),
+  );
   const own = textOf([...fields].find(([key]) => /^(?:node_?(?:group|pool)_?)?name$/i.test(key))?.[1]);
   const called = own === undefined ? name : own;
   const labels = tableOf([
@@ -71,6 +76,13 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
 }
 
 const accelerator = 'cloud.google.com/gke-accelerator';
+
+/** Modules of one's own name the card of GKE in a field of the pool: `gpu_type = "nvidia-l4"`. */
+function gkeCardIn(field: Field | undefined): string | undefined {
+  return typeof field === 'string' && field.startsWith('nvidia-') && gpusByLabel(accelerator, field).length > 0
+    ? field
+    : undefined;
+}
 
 /** Collects the first field of each meaning, outside before inside. */
 function collect(fields: Field, found: Map<string, Field>, depth: number): void {
