@@ -78,7 +78,9 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
     const others = pricing === 'spot' ? at('on-demand', placement.terms) : [];
     const onDemand = rangeOf(others.map(({ hourly }) => hourly)) ?? null;
     const { region } = placement;
-    return { kind: 'unpriced', machines: missing, region, pricing: onDemand ? pricing : 'on-demand', onDemand };
+    // If all lack one, there is nothing to tell apart.
+    const without = missing.length < named.length ? missing : [];
+    return { kind: 'unpriced', machines: without, region, pricing: onDemand ? pricing : 'on-demand', onDemand };
   }
   // A pool never adds a machine that is larger than its limit.
   const within = machines.filter(({ offer }) => nodesAt(pool, offer) !== 0);
