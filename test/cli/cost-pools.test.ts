@@ -168,6 +168,7 @@ resource "aws_eks_node_group" "each" {
       '  main.tf:1  default-pool · g2-standard-4 · $0.71/h on demand per node · at most $1.41/h for 2 nodes\n' +
       '  main.tf:1  by-template · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n' +
       '  main.tf:1  each-art · g6.xlarge · $0.80/h on demand per node · at most $3.22/h for 4 nodes\n\n' +
+      'Prices: on demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20; 730 h per month\n' +
       '0 workloads, 4 node pools\n',
   );
 });

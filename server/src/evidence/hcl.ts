@@ -209,8 +209,8 @@ function referenceAt({ tokens, at }: Reader, first: string): Reference | undefin
   return parts.length === 1 ? undefined : { name: parts.join('.'), length: next - at };
 }
 
-/** `local.pools.gpu.size`. */
-const maxParts = 4;
+/** `local.pools.gpu.size`, `var.pools["gpu"].zones[count.index]`. */
+const maxParts = 5;
 
 /** A text of a few known words around variables and local values, without escapes. */
 const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each|count)(?:\.[\w-]+){1,3}\})*$/;

@@ -70,7 +70,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     taints: null,
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
-    size: sizeOf(of, provider, region),
+    size: sizeOf(of, provider, region, fields),
     ...(places.length === 0 && provider !== null && { placedBy: provider }),
   };
 }
@@ -193,6 +193,7 @@ function sizeOf(
   of: (...keys: readonly string[]) => Field | undefined,
   provider: Provider | null,
   region: string | null,
+  fields: Fields,
 ): NonNullable<NodePool['size']> {
   const number = (...keys: readonly string[]) => {
     const field = of(...keys);
@@ -207,7 +208,10 @@ function sizeOf(
   const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity', 'initialnodecount')) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {
     const total = number(whole);
-    return total === undefined ? inAll(number(...keys)) : total;
+    if (total !== undefined) return total;
+    // Next to the machine, a bare `max` is that of the pool.
+    const bare = fields.get(keys[0]?.slice(0, 3) ?? '');
+    return inAll(number(...keys) ?? (bare === undefined ? undefined : countIn(textOf(bare) ?? undefined)));
   };
   const max = bound('totalmaxnodecount', 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes');
   const min = bound('totalminnodecount', 'minsize', 'mincount', 'minnodecount', 'minnodes');

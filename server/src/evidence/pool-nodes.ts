@@ -5,6 +5,7 @@ import {
   isGpuCountLabel,
   isGpuLabel,
   isInstanceTypeLabel,
+  machineChips,
   providerOfLabel,
   spotSelector,
 } from '../catalog/index.ts';
@@ -248,6 +249,7 @@ function nodesOfPriority(priority: Cursor, config: Cursor | undefined): readonly
     ['cloud.google.com/gke-accelerator-count', value('gpu', 'count')],
     ['cloud.google.com/gke-tpu-accelerator', value('tpu', 'type')],
     ['cloud.google.com/gke-tpu-topology', value('tpu', 'topology')],
+    [machineChips, value('tpu', 'count')],
     ['cloud.google.com/gke-spot', value('spot')],
     ['cloud.google.com/gke-flex-start', value('flexStart', 'enabled')],
     ['cloud.google.com/reservation-name', getIn(priority, 'reservations') === undefined ? undefined : 'any'],

@@ -55,7 +55,8 @@ function inParent(fields: Fields, name: string | null, parent: Fields): Fields {
   const own = fields.get('name') ?? name;
   const named = isFields(labels) && typeof own === 'string' ? ['all', own].map((key) => labels.get(key)) : [];
   const added = named.flatMap((some) => (isFields(some) ? [...some] : []));
-  const place = placeKeys.some((key) => fields.has(key)) ? undefined : placeKeys.find((key) => parent.has(key));
+  const hasOwn = [...placeKeys, 'zone'].some((key) => fields.has(key));
+  const place = hasOwn ? undefined : placeKeys.find((key) => parent.has(key));
   const zones = ofGoogle(parent) && !fields.has('node_locations') ? parent.get('zones') : undefined;
   return new Map([
     ...(zones === undefined ? [] : [['node_locations', zones] as const]),
@@ -129,7 +130,9 @@ export function terraformPoolsOf(
     const alone = poolInFields(filled, name);
     const placed = alone?.placedBy && new Map([...filled, ['location', isElsewhere ? null : placeOf(alone.placedBy)]]);
     const pool = placed ? poolInFields(placed, name) : alone;
+    const isUnknown = typeof count !== 'string' && isTemplateText(fields.get('count') ?? null);
     const isSingle =
+      !isUnknown &&
       (typeof count !== 'string' || count === '1' || own.has('count.index')) &&
       (single.size === fields.size || own.has('each.key'));
     return pool === undefined ? [] : isSingle ? pool : { ...pool, size: { min: null, max: null } };
@@ -138,7 +141,9 @@ export function terraformPoolsOf(
 
 /** Whether a text can describe pools. Other files are not read. */
 export function namesMachines(text: string): boolean {
-  return /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/.test(text);
+  return /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b|(?:pool|group)s?\s{1,20}=\s{1,3}var\./.test(
+    text,
+  );
 }
 
 const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;
