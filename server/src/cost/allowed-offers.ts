@@ -4,6 +4,7 @@ import {
   defaultRegion,
   isGpuCountLabel,
   isInstanceTypeLabel,
+  machineChips,
   offers,
   physicalCount,
 } from '../catalog/index.ts';
@@ -29,7 +30,7 @@ export function allowedOffers(
   const unlisted = provider === 'gcp' ? unlistedN1Offers(terms, all, () => attachedOffers(sheet)) : [];
   const offered = [...all.filter((offer) => isUsual(offer) || isNamed(terms, offer)), ...unlisted];
   const allowed = offered.filter((offer) =>
-    isPerDevice(offer) ? isOnSome(offer, terms) : isAllowed(terms, machineOf(offer)),
+    isPerDevice(offer) || isOneChip(offer) ? isOnSome(offer, terms) : isAllowed(terms, machineOf(offer)),
   );
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
@@ -52,7 +53,7 @@ function isUsual({ gpuCount, instanceType }: Offer): boolean {
 
 /** Whether the terms allow a machine with the device of an offer. The price of a chip is that of its machines. */
 function isOnSome(offer: Offer, terms: readonly NodeTerm[]): boolean {
-  if (isChip(offer)) return true;
+  if (isChip(offer) && !terms.some((term) => term.some(({ key }) => key === machineChips))) return true;
   const machines = allInstanceTypes().filter(({ provider, gpu }) => provider === offer.provider && gpu === offer.gpu);
   return machines.length === 0 || machines.some((machine) => isAllowed(terms, machine));
 }
@@ -94,9 +95,14 @@ export function pricesOfMachines(
     .sort((a, b) => (hourly(a) ?? 0) - (hourly(b) ?? 0));
 }
 
+/** `tpu-v6e-1`: the price of one chip, under a name that no node has. */
+function isOneChip({ instanceType }: Offer): boolean {
+  return instanceType.startsWith('tpu-');
+}
+
 /** For the price of a TPU chip, the machines with such chips that the terms allow. */
 function withChips(offer: Offer, terms: readonly NodeTerm[]): readonly Offer[] {
-  if (!isChip(offer) && !offer.instanceType.startsWith('tpu-')) return [offer];
+  if (!isChip(offer) && !isOneChip(offer)) return [offer];
   return allInstanceTypes().flatMap((machine) => {
     const { gpu, gpuCount, name, provider } = machine;
     if (provider !== offer.provider || gpu !== offer.gpu || !gpuCount || !isAllowed(terms, machine)) return [];
