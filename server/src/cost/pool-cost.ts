@@ -1,5 +1,5 @@
-import { instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
-import { modelsOfMachines } from '../model/machine-terms.ts';
+import { allInstanceTypes, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { isAllowed, modelsOfMachines } from '../model/machine-terms.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement } from '../model/workload.ts';
@@ -74,7 +74,8 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
   const known = new Set(machines.map(({ offer }) => offer.instanceType.split(' + ')[0]));
   const missing = named.filter((name) => !known.has(name));
   if (missing.length > 0 || machines.length === 0) {
-    if (named.length === 0 && models.length === 0) return { kind: 'noMachine' };
+    if (named.length === 0 && !allInstanceTypes().some((type) => type.gpu !== null && isAllowed(terms, type)))
+      return { kind: 'noMachine' };
     const others = pricing === 'spot' ? at('on-demand', placement.terms) : [];
     const onDemand = rangeOf(others.map(({ hourly }) => hourly)) ?? null;
     const { region } = placement;
