@@ -258,6 +258,7 @@ test('pools of a module: zones in one text, machines that the price list has onl
 test('copies of a pool of Terraform are pools, if their number is known', async () => {
   const group = (copies: string) =>
     `resource "aws_eks_node_group" "g" {\n${copies}  instance_types = ["g6.xlarge"]\n  scaling_config {\n    max_size = 3\n  }\n}\n`;
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own template
   const named = group('  count = length(local.zones)\n  node_group_name = "g-${count.index}"\n');
   const { folder } = repository({
     'one/main.tf': group('  count = var.enabled ? 1 : 0\n'),
@@ -321,7 +322,7 @@ spec:
   });
   const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
   expect(stdout).toContain(
-    'spot · Standard_NC24ads_A100_v4 · price unknown: the price sheet has no spot price (on demand: $3.67/h)\n',
+    'spot · Standard_NC24ads_A100_v4 · price unknown: the price sheet has no spot price for it (on demand: $3.67/h)\n',
   );
   expect(stdout).toContain('flex · a3-highgpu-8g · price unknown: flex-start capacity has no list price\n');
   expect(stdout).toContain(

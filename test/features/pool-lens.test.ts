@@ -126,12 +126,14 @@ spec:
   const counts = '{key: karpenter.azure.com/sku-gpu-count, operator: In, values: ["2", "4"]}';
   const on = (types: string) => `{key: karpenter.sh/capacity-type, operator: In, values: [${types}]}`;
   expect(titles([a100, counts, on('spot')].join(', '))).toEqual([
-    'p · price unknown: the price sheet has no spot price (on demand: $7.35–$14.69/h)',
+    'p · price unknown: the price sheet has no spot price for it (on demand: $7.35–$14.69/h)',
   ]);
   expect(titles([a100, counts, on('spot, on-demand')].join(', '))).toEqual([
     'p · Standard_NC48ads_A100_v4 or Standard_NC96ads_A100_v4 · $7.35–$14.69/h on demand, spot price unknown, per node · no limit',
   ]);
-  expect(titles('{key: karpenter.azure.com/sku-gpu-count, operator: In, values: ["3"]}')).toEqual([
+  // The family of these machines is N.
+  const some = '{key: karpenter.azure.com/sku-gpu-count, operator: Gt, values: ["0"]}';
+  expect(titles(`${some}, {key: karpenter.azure.com/sku-family, operator: In, values: [NC]}`)).toEqual([
     'p · price unknown: the catalog has no machine that meets its requirements',
   ]);
   // Pools without accelerators have no lens.
