@@ -27,7 +27,9 @@ export function allowedOffers(
 ): readonly Offer[] {
   const all = offers({ gpu: model, provider }, sheet);
   if (terms.length === 0) return usualOffers(all);
-  const unlisted = provider === 'gcp' ? unlistedN1Offers(terms, all, () => attachedOffers(sheet)) : [];
+  const unlisted = all[0]?.instanceType.startsWith('n1-')
+    ? unlistedN1Offers(terms, all, () => offers({ gpu: 't4', provider }, sheet))
+    : [];
   const offered = [...all.filter((offer) => isUsual(offer) || isNamed(terms, offer)), ...unlisted];
   const allowed = offered.filter((offer) =>
     isPerDevice(offer) || isOneChip(offer) ? isOnSome(offer, terms) : isAllowed(terms, machineOf(offer)),
@@ -38,13 +40,6 @@ export function allowedOffers(
   const fewest = Math.min(...nodeGpus);
   return offered.filter((offer) => offer.gpuCount >= fewest && isAllowed(others, machineOf(offer)));
 }
-
-/** The offers for N1 machines with any card. */
-const attachedOffers = once((sheet: PriceSheet): readonly Offer[] =>
-  attachedCards.flatMap((gpu) => offers({ gpu, provider: 'gcp' }, sheet)),
-);
-
-const attachedCards = ['t4', 'p4', 'p100-16gb', 'v100-16gb'];
 
 /** A machine with a part of a card, or in a few places only, is taken only by name. */
 function isUsual({ gpuCount, instanceType }: Offer): boolean {

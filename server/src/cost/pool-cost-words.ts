@@ -11,7 +11,7 @@ export function poolProblemWords(problem: PoolProblem): string {
       const { machines, region, pricing, onDemand } = problem;
       const [first, ...others] = machines;
       const of =
-        first === undefined ? '' : ` for ${others.length === 0 ? first : `${first} and ${others.length} more`}`;
+        first === undefined ? ' for it' : ` for ${others.length === 0 ? first : `${first} and ${others.length} more`}`;
       const place = region === null ? '' : ` in ${region}`;
       const known = onDemand === null ? '' : ` (on demand: ${formatHourly(onDemand)})`;
       return `the price sheet has no ${pricing === 'spot' ? 'spot ' : ''}price${of}${place}${known}`;

@@ -3,7 +3,7 @@ import { instanceType, isGpuCountLabel, isGpuLabel, isInstanceTypeLabel } from '
 import type { ProjectConfig } from '../config.ts';
 import { unlistedWords } from '../cost/assumption-words.ts';
 import { basisOf } from '../cost/estimate.ts';
-import { formatAmount, formatHourly, formatMonthlyAmount, plural } from '../cost/money.ts';
+import { formatAmount, formatHourly, formatMonthlyAmount, plural, pricingWords } from '../cost/money.ts';
 import { type PoolCost, type PoolProblem, type PricedMachine, poolCost } from '../cost/pool-cost.ts';
 import { poolProblemWords } from '../cost/pool-cost-words.ts';
 import type { CostBasis, Range } from '../cost/types.ts';
@@ -140,7 +140,7 @@ export function poolHover(file: FileAnalysis, offset: number): HoverContent | un
   const capacity = capacityWords(cost);
   const isMixed = capacity === 'spot or on demand';
   const rows = cost.machines.slice(0, maxRows).map(({ offer, pricing, hourly }) => {
-    const amount = isMixed ? `${formatAmount(hourly)} ${wordsOf(pricing)}` : formatAmount(hourly);
+    const amount = isMixed ? `${formatAmount(hourly)} ${pricingWords(pricing)}` : formatAmount(hourly);
     const region = isRegion(offer.region) ? offer.region : '';
     return [offer.instanceType, region, String(offer.gpuCount), amount, formatMonthlyAmount(hourly)];
   });
@@ -189,10 +189,6 @@ function capacityWords({ machines, isEither }: PoolCost): string {
   if (has('spot') && has('on-demand')) return 'spot or on demand';
   const [known, other] = has('spot') ? (['spot', 'on demand'] as const) : (['on demand', 'spot'] as const);
   return isEither ? `${known}, ${other} price unknown,` : known;
-}
-
-function wordsOf(pricing: PricedMachine['pricing']): string {
-  return pricing === 'spot' ? 'spot' : 'on demand';
 }
 
 function limitWords({ size, limits }: NodePool, { nodes, limit }: PoolCost): string {

@@ -137,14 +137,9 @@ function notes({ workloads, unpriced }: CostTotal, basis: string | undefined): s
 /** Their pods are among the workloads. */
 function poolsSection(pools: readonly ReportedPool[]): string {
   if (pools.length === 0) return '';
-  const items = pools.map(
-    ({ title, path, line }) => `<li>${isolated(title)} <small>${isolated(`${path}:${line}`)}</small></li>`,
-  );
-  return `<section aria-labelledby="pools"><h2 id="pools">Node pools</h2>
-<p class="notes">Not in the totals: workloads run on these nodes.</p>
-<ul>
-${items.join('\n')}
-</ul></section>`;
+  const items = pools.map(({ title, path, line }) => `<li>${isolated(`${title} · ${path}:${line}`)}</li>`);
+  return `<section aria-labelledby="pools"><h2 id="pools">Node pools, not in the totals</h2>
+<ul>${items.join('\n')}</ul></section>`;
 }
 
 function savingsSection<Saving extends CostSaving>(

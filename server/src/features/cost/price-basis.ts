@@ -1,4 +1,5 @@
 import { providerName } from '../../catalog/index.ts';
+import { pricingWords } from '../../cost/money.ts';
 import type { CostBasis, CostEstimate } from '../../cost/types.ts';
 import { isRegion } from '../hover/gpu-words.ts';
 
@@ -13,9 +14,7 @@ export function priceBasis(
   const listed = basis.filter(({ source }) => source !== null);
   const parts = (['on-demand', 'spot', 'reserved'] as const).flatMap((pricing) => {
     const places = new Set(listed.filter((one) => one.pricing === pricing).map(placeOf));
-    return places.size === 0
-      ? []
-      : [`${pricing === 'on-demand' ? 'on demand' : pricing} at ${listOf([...places].sort())}`];
+    return places.size === 0 ? [] : [`${pricingWords(pricing)} at ${listOf([...places].sort())}`];
   });
   const dates = priceDates(costs);
   if (dates !== undefined) parts.push(dates);

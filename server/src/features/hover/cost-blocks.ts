@@ -13,6 +13,7 @@ import {
   fromWords,
   HOURS_PER_MONTH,
   plural,
+  pricingWords,
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
@@ -135,7 +136,7 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
       ...priced.map(({ podSet, basis, isOther }) => {
         const region = isInRegions(basis) && isRegion(basis.region) ? `, ${basis.region}` : '';
         // Without it, one machine would have two prices.
-        const capacity = isMixed ? `, ${pricingWords(basis)}` : '';
+        const capacity = isMixed ? `, ${pricingWords(basis.pricing)}` : '';
         const instance = `${instanceWords(basis, providers)}${region}${capacity}`;
         return [isOther ? 'or' : podSet.name, instance, ...costCells(podSet, basis, amounts)];
       }),
@@ -185,11 +186,7 @@ function priceLine(basis: CostBasis, paid: string): string {
   const spot = spotInstanceHourly && source !== null ? `, ${formatHourly(spotInstanceHourly)} spot` : '';
   const region = isRegion(basis.region) ? ` ${basis.region}` : '';
   const name = provider === null ? basis.instanceType : `${providerName(provider)}${region} ${basis.instanceType}`;
-  return `${name}${devicesOf(basis)}: ${formatHourly(basis.instanceHourly)} ${pricingWords(basis)}${spot}, ${date}`;
-}
-
-function pricingWords({ pricing }: CostBasis): string {
-  return pricing === 'on-demand' ? 'on demand' : pricing;
+  return `${name}${devicesOf(basis)}: ${formatHourly(basis.instanceHourly)} ${pricingWords(basis.pricing)}${spot}, ${date}`;
 }
 
 /** The devices of an instance of which the pod uses a share. */
