@@ -113,7 +113,6 @@ function strayObject(
   name: string,
 ): Found | undefined {
   const { workspace } = scope;
-  if (hasSetters(scope)) return undefined;
   const named = kinds
     .map((kind) => workspace.objects(bare(kind), nameOf, name, name).all)
     .filter(({ length }) => length > 0);
@@ -124,7 +123,8 @@ function strayObject(
   const where = only.object.namespace;
   // A placeholder stands for any namespace.
   const isWritten = [where, namespace].every((one) => /^[a-z0-9-]+$/.test(one ?? 'default'));
-  return isWritten && namespaceKey(where) !== namespaceKey(namespace) ? only : undefined;
+  // Setters last: few names have such an object.
+  return isWritten && namespaceKey(where) !== namespaceKey(namespace) && !hasSetters(scope) ? only : undefined;
 }
 
 /** Kinds of objects that change others: those of Kustomize and installers. */
