@@ -31,6 +31,7 @@ test('a folder with nothing but Terraform shows the prices of its node pools', a
   expect(stdout).toBe(
     'Node pools, not in the totals:\n' +
       '  infra/nodes.tf:1  cards · g6.12xlarge · $4.60/h on demand per node · at most $13.80/h for 3 nodes\n\n' +
+      'Prices: on demand at AWS us-east-1, as of 2026-07-20; 730 h per month\n' +
       '0 workloads, 1 node pool\n',
   );
   const regional = (zones: string) =>
@@ -167,6 +168,7 @@ resource "aws_eks_node_group" "each" {
       '  main.tf:1  default-pool · g2-standard-4 · $0.71/h on demand per node · at most $1.41/h for 2 nodes\n' +
       '  main.tf:1  by-template · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes\n' +
       '  main.tf:1  each-art · g6.xlarge · $0.80/h on demand per node · at most $3.22/h for 4 nodes\n\n' +
+      'Prices: on demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20; 730 h per month\n' +
       '0 workloads, 4 node pools\n',
   );
 });
@@ -233,35 +235,105 @@ test('pools of a module: zones in one text, machines that the price list has onl
     'vars/prod.tfvars': `gpu_pools = ${l4.replace('two-zones', 'of-module')}`,
   });
   const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
-  // 2 in each of two zones: 4 × 0.706832. The price list has n1-standard-16 only with two T4.
+  // 2 in each of two zones: 4 × 0.706832. The price list has n1-standard-16 only with two T4; its parts are 4 × (0.73 − 0.54) and
+  // 0.54 − (0.73 − 0.54): 0.76 + 0.35 = 1.11, and two of them 2.22.
   expect(stdout).toBe(
     'Node pools, not in the totals:\n' +
       '  main.tf:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n' +
-      '  main.tf:1  one-of-two · n1-standard-16 · price unknown\n\n' +
+      '  main.tf:1  one-of-two · n1-standard-16 + 1 x nvidia-tesla-t4 · $1.11/h on demand per node · at most $2.22/h for 2 nodes\n\n' +
+      'Prices: on demand at Google Cloud us-central1, as of 2026-07-09; 730 h per month\n' +
       '0 workloads, 2 node pools\n',
   );
   const json = await runCli(['cost', '--no-color', '--format', 'json'], { cwd: folder });
-  expect(JSON.parse(json.stdout).nodePools).toMatchObject([{ name: 'two-zones' }]);
+  expect(JSON.parse(json.stdout).nodePools).toMatchObject([
+    { name: 'two-zones' },
+    { name: 'one-of-two', problem: null },
+  ]);
   const { folder: alone } = repository({ 'prod.tfvars': `gpu_pools = ${l4}` });
   expect((await runCli(['cost', '--no-color'], { cwd: alone })).stdout).toContain(
     '  prod.tfvars:1  two-zones · g2-standard-4 · $0.71/h on demand per node · at most $2.83/h for 4 nodes\n',
   );
 });
 
-test('copies of a pool of Terraform have no known limit', async () => {
+test('copies of a pool of Terraform are pools, if their number is known', async () => {
   const group = (copies: string) =>
     `resource "aws_eks_node_group" "g" {\n${copies}  instance_types = ["g6.xlarge"]\n  scaling_config {\n    max_size = 3\n  }\n}\n`;
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own template
+  const named = group('  count = length(local.zones)\n  node_group_name = "g-${count.index}"\n');
   const { folder } = repository({
     'one/main.tf': group('  count = var.enabled ? 1 : 0\n'),
     'three/main.tf': group('  count = 3\n'),
-    'zones/main.tf': group('  for_each = toset(["a", "b"])\n'),
+    'zones/main.tf': group('  for_each = toset(["a", "b"])\n  node_group_name = each.key\n'),
+    'listed/main.tf': `locals {\n  zones = ["a", "b"]\n}\n${named}`,
+    'unknown/main.tf': group('  count = length(var.zones)\n'),
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  const rows = (name: string) => stdout.split('\n').flatMap((line) => line.split(`  ${name}/main.tf:1  `)[1] ?? []);
+  const price = 'g6.xlarge · $0.80/h on demand per node';
+  const known = `${price} · at most $2.41/h for 3 nodes`;
+  expect(rows('one')).toEqual([`g · ${known}`]);
+  expect(rows('three')).toEqual([`g · ${known}`, `g · ${known}`, `g · ${known}`]);
+  expect(rows('zones')).toEqual([`a · ${known}`, `b · ${known}`]);
+  expect(rows('listed')).toEqual([`g-0 · ${known}`, `g-1 · ${known}`]);
+  expect(rows('unknown')).toEqual([`g · ${price} · limit unknown`]);
+});
+
+test('lists of pools reach a module from the values of its folder', async () => {
+  const pools = `[
+    { name = "small", machine_type = "g2-standard-8", max_count = 2 },
+    { name = "cards", machine_type = "n1-standard-8", max_count = 1, gpu_type = "nvidia-tesla-t4", gpu_count = 2 },
+  ]`;
+  const { folder } = repository({
+    'main.tf':
+      'module "gke" {\n  source = "terraform-google-modules/kubernetes-engine/google"\n  region = "us-central1"\n' +
+      '  zones = ["us-central1-a", "us-central1-b"]\n  node_pools = var.gpu_pools\n}\n',
+    'variables.tf': 'variable "gpu_pools" {\n  default = []\n}\n',
+    'terraform.tfvars': `gpu_pools = ${pools}\n`,
+  });
+  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
+  // Two zones: 4 × 0.853624. 8 × 0.0475 + 2 × 0.35 = 1.08 with two cards.
+  expect(stdout).toContain('small · g2-standard-8 · $0.85/h on demand per node · at most $3.41/h for 4 nodes\n');
+  expect(stdout).toContain(
+    'cards · n1-standard-8 + 2 x nvidia-tesla-t4 · $1.08/h on demand per node · at most $2.16/h for 2 nodes\n',
+  );
+});
+
+test('a pool without a price says why', async () => {
+  const { folder } = repository({
+    'spot.tf':
+      'resource "azurerm_kubernetes_cluster_node_pool" "spot" {\n  name = "spot"\n  vm_size = "Standard_NC24ads_A100_v4"\n  priority = "Spot"\n}\n',
+    'flex.yaml': `apiVersion: cloud.google.com/v1
+kind: ComputeClass
+metadata: {name: flex}
+spec:
+  priorities:
+    - {machineType: a3-highgpu-8g, flexStart: {enabled: true}}
+---
+apiVersion: cloud.google.com/v1
+kind: ComputeClass
+metadata: {name: some}
+spec:
+  priorities:
+    - {machineType: a3-highgpu-8g, reservations: {affinity: AnyBestEffort}}
+    - {machineType: a3-megagpu-8g, flexStart: {enabled: true}}
+    - {machineType: a3-highgpu-8g, spot: true}
+    - {machineType: a3-highgpu-8g}
+`,
   });
   const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
   expect(stdout).toContain(
-    '  one/main.tf:1  g · g6.xlarge · $0.80/h on demand per node · at most $2.41/h for 3 nodes\n',
+    'spot · Standard_NC24ads_A100_v4 · price unknown: the price sheet has no spot price for it (on demand: $3.67/h)\n',
   );
-  expect(stdout).toContain('  three/main.tf:1  g · g6.xlarge · $0.80/h on demand per node · limit unknown\n');
-  expect(stdout).toContain('  zones/main.tf:1  g · g6.xlarge · $0.80/h on demand per node · limit unknown\n');
+  expect(stdout).toContain('flex · a3-highgpu-8g · price unknown: flex-start capacity has no list price\n');
+  expect(stdout).toContain(
+    'some · a3-highgpu-8g · $53.09–$88.49/h spot or on demand per node · limit unknown · not priced: reserved and flex-start capacity\n',
+  );
+  const { nodePools } = JSON.parse((await runCli(['cost', '--format', 'json'], { cwd: folder })).stdout);
+  expect(nodePools[0]).toMatchObject({
+    name: 'flex',
+    nodeHourly: null,
+    problem: 'flex-start capacity has no list price',
+  });
 });
 
 test('pools in a file of variables stay next to other pools of Terraform', async () => {

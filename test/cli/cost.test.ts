@@ -114,6 +114,7 @@ spec:
     expect(stdout).toBe(
       'Node pools, not in the totals:\n' +
         '  pool.yaml:1  ada · g6e.12xlarge · $11.13/h on demand per node · at most $33.39/h for 3 nodes\n\n' +
+        'Prices: on demand at AWS eu-north-1, as of 2026-07-09; 730 h per month\n' +
         '0 workloads, 1 node pool\n',
     );
     const { nodePools } = JSON.parse((await runCli(['cost', '--format', 'json'], { cwd: folder })).stdout) as CostJson;

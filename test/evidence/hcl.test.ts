@@ -29,10 +29,19 @@ test.each([
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['types = [var.a, "b"]', { types: [{ template: '${var.a}' }, 'b'] }],
   // What must be computed is unknown.
-  ['name = var.names[0]\nnext = "c"', { name: null, next: 'c' }],
+  ['name = var.names[local.at]\nnext = "c"', { name: null, next: 'c' }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['name = var.names[0]\nnext = "c"', { name: { template: '${var.names.0}' }, next: 'c' }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['name = var.pools["a"].names[count.index]', { name: { template: '${var.pools.a.names.#}' } }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['count = length(local.zones)\nnext = "c"', { count: { template: '${length(local.zones)}' }, next: 'c' }],
+  ['count = length(keys(local.zones))', { count: null }],
+  ['for_each = toset(["a", "b"])\nnext = "c"', { for_each: ['a', 'b'], next: 'c' }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['name = var.pool.name', { name: { template: '${var.pool.name}' } }],
-  ['name = var.pool.name[0]', { name: null }],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+  ['name = var.pool.name[0]', { name: { template: '${var.pool.name.0}' } }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['name = "gpu-${upper(var.name)}"', { name: null }],
   ['name = var.spot ? "a" : "b"\nnext = "c"', { name: null, next: 'c' }],

@@ -66,6 +66,80 @@ test('the hover of a pool lists its machines', () => {
   ]);
 });
 
+test('a group that divides its nodes has the sum of both parts at its limit', () => {
+  const group = (region: string) => `apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: ${region}}
+nodeGroups:
+  - name: split
+    maxSize: 5
+    instancesDistribution:
+      instanceTypes: [g5.12xlarge, g5.24xlarge]
+      onDemandBaseCapacity: 1
+      onDemandPercentageAboveBaseCapacity: 25
+`;
+  const titles = (region: string) =>
+    codeLenses(new Analysis({ strict: true }).setFile('file:///c.yaml', group(region))).map(({ title }) => title);
+  // One and a quarter of the other four are on demand: 2 × 8.144 + 3 × 3.7791.
+  const title =
+    'split · g5.12xlarge or g5.24xlarge · $2.46–$8.14/h spot or on demand per node · at most $27.63/h for 5 nodes';
+  expect(titles('us-east-1')).toEqual([title]);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of envsubst
+  expect(titles('${AWS_REGION}')).toEqual([title]);
+});
+
+test('nodes with TPUs cost what their chips cost', () => {
+  const text = `apiVersion: cloud.google.com/v1
+kind: ComputeClass
+metadata: {name: trillium}
+spec:
+  priorities:
+    - {tpu: {type: tpu-v6e-slice, count: 4, topology: 2x4}, spot: true}
+---
+apiVersion: cloud.google.com/v1
+kind: ComputeClass
+metadata: {name: v5p}
+spec:
+  priorities:
+    - {tpu: {type: tpu-v5p-slice, count: 4, topology: 4x4x4}}
+`;
+  // 4 × 0.59266 in us-central1; 4 × 4.20 in us-east1, as us-central1 has none.
+  expect(codeLenses(new Analysis({ strict: true }).setFile('file:///t.yaml', text)).map(({ title }) => title)).toEqual([
+    'trillium · ct6e-standard-4t · $2.37/h spot per node · limit unknown',
+    'v5p · ct5p-hightpu-4t · $16.80/h on demand per node · limit unknown',
+  ]);
+});
+
+test('a pool without a price says why', () => {
+  const pool = (requirements: string) => `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: p}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: gpu}
+      requirements: [${requirements}]
+`;
+  const titles = (requirements: string) =>
+    codeLenses(new Analysis({ strict: true }).setFile('file:///p.yaml', pool(requirements))).map(({ title }) => title);
+  const a100 = '{key: karpenter.azure.com/sku-gpu-name, operator: In, values: [A100]}';
+  const counts = '{key: karpenter.azure.com/sku-gpu-count, operator: In, values: ["2", "4"]}';
+  const on = (types: string) => `{key: karpenter.sh/capacity-type, operator: In, values: [${types}]}`;
+  expect(titles([a100, counts, on('spot')].join(', '))).toEqual([
+    'p · price unknown: the price sheet has no spot price for it (on demand: $7.35–$14.69/h)',
+  ]);
+  expect(titles([a100, counts, on('spot, on-demand')].join(', '))).toEqual([
+    'p · Standard_NC48ads_A100_v4 or Standard_NC96ads_A100_v4 · $7.35–$14.69/h on demand, spot price unknown, per node · no limit',
+  ]);
+  // The family of these machines is N.
+  const some = '{key: karpenter.azure.com/sku-gpu-count, operator: Gt, values: ["0"]}';
+  expect(titles(`${some}, {key: karpenter.azure.com/sku-family, operator: In, values: [NC]}`)).toEqual([
+    'p · price unknown: the catalog has no machine that meets its requirements',
+  ]);
+  // Pools without accelerators have no lens.
+  expect(titles('{key: karpenter.azure.com/sku-family, operator: In, values: [D]}')).toEqual([]);
+});
+
 test('a machine that is larger than the limit of its pool is none of its nodes', () => {
   const pool = (limits: string) => `apiVersion: karpenter.sh/v1
 kind: NodePool

@@ -17,6 +17,7 @@ export {
   isMachineLabel,
   localDisk,
   type MachineShape,
+  machineChips,
   machineCpus,
   machineLabels,
   machineMemory,

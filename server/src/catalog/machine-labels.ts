@@ -51,6 +51,9 @@ export const localDisk = 'local-disk';
 export const machineCpus = 'machine-cpus';
 export const machineMemory = 'machine-memory';
 
+/** The TPU chips of a machine, like a label. */
+export const machineChips = 'machine-chips';
+
 type LabelsOf = (type: MachineShape, name: string) => [string, string | number | null | undefined][];
 
 const none: LabelsOf = () => [];
@@ -79,6 +82,7 @@ const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
   gcp: (type, name) => [
     ['cloud.google.com/machine-family', name.split('-')[0]],
     ['cloud.google.com/gke-accelerator-count', name.startsWith('ct') ? undefined : type.gpuCount],
+    [machineChips, /^(?:ct|tpu)/.test(name) ? type.gpuCount : undefined],
     // Two machines have the same card under different labels.
     [localDisk, sizeOf(type, 1)],
     ['cloud.google.com/gke-accelerator', /^a3-(mega|high)/.test(name) ? h100Label(name) : null],
@@ -89,6 +93,7 @@ const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
     ['karpenter.azure.com/sku-cpu', type.vcpu],
     ['karpenter.azure.com/sku-memory', mebibytes(type)],
     ['karpenter.azure.com/sku-gpu-count', type.gpuCount],
+    ['karpenter.azure.com/sku-gpu-manufacturer', /^(?:radeon|mi\d)/.test(type.gpu ?? '') ? 'amd' : 'nvidia'],
     ['node.kubernetes.io/instance-type', name],
   ],
   oci: none,
@@ -125,6 +130,7 @@ const keys = lazy(() => {
     ['aws', 'p5.48xlarge'],
     ['aws', 'trn2.48xlarge'],
     ['gcp', 'g2-standard-4'],
+    ['gcp', 'ct5p-hightpu-4t'],
     ['azure', 'Standard_NC24ads_A100_v4'],
   ];
   return new Set(samples.flatMap(([provider, name]) => [...machineLabels({ ...shape, provider, name }).keys()]));

@@ -35,6 +35,8 @@ export interface CheckPathsOptions {
   readonly own?: readonly string[];
   /** The folder that `CheckedFile.source` is relative to; by default the root of the repository. */
   readonly root?: string;
+  /** Whether files of Terraform are the subject as well, so that it needs no warning that they are not checked. */
+  readonly readsTerraform?: boolean;
   /** Connect to a cluster: its context, or true for the current one. */
   readonly cluster?: string | boolean;
 }
@@ -97,7 +99,7 @@ export async function startRun(
     ({ input }) =>
       input.folder === null || !isTerraform(input.file) || installsCharts(input.file, kept.get(input.file)),
   );
-  if (manifests.length === 0 && inputs.length > 0) warn(terraformReason);
+  if (manifests.length === 0 && inputs.length > 0 && options.readsTerraform !== true) warn(terraformReason);
   return {
     manifests,
     async check({ config, input }) {

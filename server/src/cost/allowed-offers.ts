@@ -4,6 +4,7 @@ import {
   defaultRegion,
   isGpuCountLabel,
   isInstanceTypeLabel,
+  machineChips,
   offers,
   physicalCount,
 } from '../catalog/index.ts';
@@ -13,6 +14,7 @@ import { once } from '../model/once.ts';
 import type { Placement } from '../model/workload.ts';
 import type { OwnPrices } from './custom-prices.ts';
 import { isChip, isPerDevice, machineOf } from './machines.ts';
+import { unlistedN1Offers } from './n1-offers.ts';
 import type { Pricing } from './pod-price.ts';
 import { atOwnPrices, isEverywhere, type PricedOffer } from './priced-offer.ts';
 
@@ -25,9 +27,12 @@ export function allowedOffers(
 ): readonly Offer[] {
   const all = offers({ gpu: model, provider }, sheet);
   if (terms.length === 0) return usualOffers(all);
-  const offered = all.filter((offer) => isUsual(offer) || isNamed(terms, offer));
+  const unlisted = all[0]?.instanceType.startsWith('n1-')
+    ? unlistedN1Offers(terms, all, () => offers({ gpu: 't4', provider }, sheet))
+    : [];
+  const offered = [...all.filter((offer) => isUsual(offer) || isNamed(terms, offer)), ...unlisted];
   const allowed = offered.filter((offer) =>
-    isPerDevice(offer) ? isOnSome(offer, terms) : isAllowed(terms, machineOf(offer)),
+    isPerDevice(offer) || isOneChip(offer) ? isOnSome(offer, terms) : isAllowed(terms, machineOf(offer)),
   );
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key) && key !== physicalCount));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
@@ -43,7 +48,7 @@ function isUsual({ gpuCount, instanceType }: Offer): boolean {
 
 /** Whether the terms allow a machine with the device of an offer. The price of a chip is that of its machines. */
 function isOnSome(offer: Offer, terms: readonly NodeTerm[]): boolean {
-  if (isChip(offer)) return true;
+  if (isChip(offer) && !terms.some((term) => term.some(({ key }) => key === machineChips))) return true;
   const machines = allInstanceTypes().filter(({ provider, gpu }) => provider === offer.provider && gpu === offer.gpu);
   return machines.length === 0 || machines.some((machine) => isAllowed(terms, machine));
 }
@@ -68,13 +73,36 @@ export function pricesOfMachines(
   prices: OwnPrices,
 ): readonly PricedOffer[] {
   const hourly = (offer: PricedOffer) => (pricing === 'spot' ? offer.spot : offer.onDemand);
-  const found = models.flatMap((model) => {
-    const { provider, region } = placement;
-    const all = provider === null ? [] : allowedOffers(model, placement, provider as Provider, prices.sheet);
-    const place = region ?? (provider === null ? '' : defaultRegion(provider as Provider));
-    return all.map(atOwnPrices(prices)).filter((offer) => offer.region === place || isEverywhere(offer));
-  });
+  const { provider, region } = placement;
+  if (provider === null) return [];
+  const all = models.flatMap((model) => allowedOffers(model, placement, provider as Provider, prices.sheet));
+  const at = (place: string) =>
+    all
+      .filter((offer) => offer.region === place || isEverywhere(offer))
+      .flatMap((offer) => withChips(offer, placement.terms))
+      .map(atOwnPrices(prices));
+  const usual = at(region ?? defaultRegion(provider as Provider));
+  // Not all machines are sold in the default region.
+  const other = region === null && usual.length === 0 ? all[0]?.region : undefined;
+  const found = other === undefined ? usual : at(other);
   return found
     .filter((offer) => hourly(offer) !== null && !isPerDevice(offer))
     .sort((a, b) => (hourly(a) ?? 0) - (hourly(b) ?? 0));
+}
+
+/** `tpu-v6e-1`: the price of one chip, under a name that no node has. */
+function isOneChip({ instanceType }: Offer): boolean {
+  return instanceType.startsWith('tpu-');
+}
+
+/** For the price of a TPU chip, the machines with such chips that the terms allow. */
+function withChips(offer: Offer, terms: readonly NodeTerm[]): readonly Offer[] {
+  if (!isChip(offer) && !isOneChip(offer)) return [offer];
+  return allInstanceTypes().flatMap((machine) => {
+    const { gpu, gpuCount, name, provider } = machine;
+    if (provider !== offer.provider || gpu !== offer.gpu || !gpuCount || !isAllowed(terms, machine)) return [];
+    const times = (price: number | null) => (price === null ? null : (price / offer.gpuCount) * gpuCount);
+    const { committed: _, ...rest } = offer;
+    return [{ ...rest, instanceType: name, gpuCount, onDemand: times(offer.onDemand), spot: times(offer.spot) }];
+  });
 }

@@ -101,6 +101,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
         ? `Spot first: ${spot} per pod; on demand otherwise: ${onDemand}`
         : `Nodes on spot: ${spot} per pod; on demand: ${onDemand}`;
     }
+    case 'unlisted':
+      return `Not priced: ${unlistedWords(assumption.capacities)}, which the pods may also get`;
     case 'premium':
       return "Without the premium that GKE Autopilot adds to the machine's price";
     case 'onDemand':
@@ -131,6 +133,11 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `Cheapest spot price at ${providerName(provider ?? '')}: ${instanceType}, ${price}, ${dateWords(date)}`;
     }
   }
+}
+
+/** `reserved and flex-start capacity`. */
+export function unlistedWords(capacities: readonly ('reserved' | 'flex')[]): string {
+  return `${capacities.map((one) => (one === 'flex' ? 'flex-start' : one)).join(' and ')} capacity`;
 }
 
 /** A Neuron device may also be set as the `gpu`. */

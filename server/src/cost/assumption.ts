@@ -49,6 +49,8 @@ export type Assumption =
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly from: 'default' | 'config' }
   /** Spot nodes come first. US dollars per hour and pod. */
   | { readonly kind: 'spotFirst'; readonly spot: Amount; readonly onDemand: Amount; readonly isFirst: boolean }
+  /** The pods may also run on capacity without a list price. */
+  | { readonly kind: 'unlisted'; readonly capacities: readonly ('reserved' | 'flex')[] }
   /** The price of the machines is without Autopilot's premium. */
   | { readonly kind: 'premium' }
   /** No price for the capacity type; the on-demand price applies. */

@@ -15,7 +15,7 @@ import type { Quote } from './offers.ts';
 import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import type { PodPrice, Pricing } from './pod-price.ts';
-import { eitherOf, isUnknown, type PodSetCost } from './pod-set-cost.ts';
+import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost.ts';
 import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
 import { isExcluded, onWholeMachines, sellersWithoutNodes, soldInRegion, unsold } from './sold-in-region.ts';
@@ -185,10 +185,11 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const { storage } = placement;
   if (storage?.kind === 'too-small')
     return { kind: 'storageTooSmall', neededGiB: placement.needs.storageGiB, largestGiB: storage.largestGiB };
-  const either = eitherOf(
-    alternativesOf(podSet, accelerator).map((one) => priceOfDevices(one.podSet, one.accelerator, own)),
-    placement.either !== undefined,
-  );
+  const alternatives = alternativesOf(podSet, accelerator).map((one) => ({
+    models: pricedModels(one.accelerator),
+    cost: priceOfDevices(one.podSet, one.accelerator, own),
+  }));
+  const either = eitherOf(...onSpotOnly(alternatives), placement.either !== undefined);
   if (either !== undefined) return either;
   const onOwn = ownMachineQuote(placement, accelerator, own);
   if (onOwn !== undefined) return costOf(podSet, accelerator, onOwn);
@@ -213,7 +214,11 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
       ),
   );
   const sold = allowed.filter((model) => !unpriced.includes(model));
-  const models = onWholeMachines(soldInRegion(sold, placement, quoteOn), devices, placement, quoteOn);
+  const offered = onWholeMachines(soldInRegion(sold, placement, quoteOn), devices, placement, quoteOn);
+  // Where some models have a spot price, the on-demand price of the others is not what a spot node costs.
+  const onSpot = spotOnly ? offered.filter((model) => quoteAt(model, 'spot').prices.length > 0) : [];
+  const models = onSpot.length > 0 ? onSpot : offered;
+  if (onSpot.length > 0) missing.push(...offered.filter((model) => !onSpot.includes(model)));
   const quotes = (pricing: Pricing) => models.map((model) => quoteAt(model, pricing));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
@@ -295,7 +300,8 @@ function assumptionsOf(
   { placement }: PodSet,
   noSpot: boolean,
 ): readonly Assumption[] {
-  const { capacity, nodePool, provider, providerFrom, autopilot, edgeZone, region, needs, storage } = placement;
+  const { capacity, nodePool, provider, providerFrom, autopilot, edgeZone, region, needs, storage, unlisted } =
+    placement;
   const found: Assumption[] = [];
   const [model = ''] = models;
   if (modelFrom === 'config') found.push({ kind: 'gpu', model, nodePool, from: 'config' });
@@ -309,12 +315,14 @@ function assumptionsOf(
   if (edgeZone !== undefined && region !== null) found.push({ kind: 'edgeZone', zone: edgeZone, region });
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
   if (needs.storageGiB >= smallestDisk && storage?.kind === 'unchecked') found.push({ kind: 'storage' });
+  if (unlisted !== undefined) found.push({ kind: 'unlisted', capacities: unlisted });
   if (autopilot === 'nodes') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
 }
 
-function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
+/** One price behind an amount. */
+export function basisOf(podSet: Pick<PodSet, 'name'>, { offer, pricing, share }: Omit<PodPrice, 'hourly'>): CostBasis {
   // The project's own prices are on-demand prices; spot prices are the market's.
   const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
   const from = priceSource(offer, pricing);

@@ -144,3 +144,8 @@ function decimal(value: number, digits: number): string {
   const whole = text.slice(0, point).replace(/\B(?=(?:\d{3})+$)/g, ',');
   return `${value < 0 && scaled !== 0 ? '-' : ''}${whole}${digits > 0 ? '.' : ''}${text.slice(point)}`;
 }
+
+/** `on demand`, `spot`. */
+export function pricingWords(pricing: string): string {
+  return pricing.replace('-', ' ');
+}

@@ -23,10 +23,12 @@ export function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
 
 /**
  * The cost of a pod that gets one of several: from the cheapest to the most expensive, if all are known; undefined for none.
+ * @param withoutSpot models of alternatives that are left out
  * @param mayLack whether those without a price are left out, which an assumption says
  */
 export function eitherOf(
   parts: readonly (PodSetCost | NoEstimate)[],
+  withoutSpot: readonly string[],
   mayLack = false,
 ): PodSetCost | NoEstimate | undefined {
   const all = parts.filter((part): part is PodSetCost => !isUnknown(part));
@@ -34,7 +36,7 @@ export function eitherOf(
   const unpriced = parts.flatMap((part) => ('kind' in part && part.kind === 'priceUnknown' ? part : []));
   const [firstOne, ...rest] = unpriced;
   const provider = rest.every((one) => one.provider === firstOne?.provider) ? (firstOne?.provider ?? null) : null;
-  const models = [...new Set(unpriced.flatMap((one) => one.models))];
+  const models = [...new Set([...unpriced.flatMap((one) => one.models), ...withoutSpot])];
   const isEnough = all.length === parts.length || (mayLack && unpriced.length > 0);
   if (first === undefined || !isEnough) return parts.find(isUnknown);
   const over = (ranges: readonly Range[]) => rangeOf(ranges.flatMap(({ min, max }) => [min, max])) ?? first.hourly;
@@ -47,7 +49,22 @@ export function eitherOf(
     basis: all.flatMap(({ basis }) => basis),
     assumptions: [
       ...all.flatMap(({ assumptions }) => assumptions),
-      ...(unpriced.length > 0 ? [{ kind: 'unpriced', models, provider } as const] : []),
+      ...(models.length > 0 ? [{ kind: 'unpriced', models, provider } as const] : []),
     ],
   };
+}
+
+/**
+ * Of alternatives on spot only, those with a spot price, if there are some, and the models of the others: their on-demand price is not what a spot
+ * machine costs.
+ */
+export function onSpotOnly(
+  all: readonly { readonly models: readonly string[]; readonly cost: PodSetCost | NoEstimate }[],
+): [parts: readonly (PodSetCost | NoEstimate)[], withoutSpot: readonly string[]] {
+  const isInstead = (cost: PodSetCost | NoEstimate) =>
+    !isUnknown(cost) && cost.assumptions.some(({ kind }) => kind === 'onDemand');
+  const kept = all.filter(({ cost }) => !isInstead(cost));
+  if (kept.every(({ cost }) => isUnknown(cost))) return [all.map(({ cost }) => cost), []];
+  const left = all.filter(({ cost }) => isInstead(cost)).flatMap(({ models }) => models);
+  return [kept.map(({ cost }) => cost), left];
 }

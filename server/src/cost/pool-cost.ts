@@ -1,13 +1,14 @@
-import { instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
-import { modelsOfMachines } from '../model/machine-terms.ts';
+import { allInstanceTypes, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { isAllowed, modelsOfMachines } from '../model/machine-terms.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { Placement } from '../model/workload.ts';
 import { pricesOfMachines } from './allowed-offers.ts';
 import type { OwnPrices } from './custom-prices.ts';
+import type { NoEstimate } from './no-estimate.ts';
 import type { Pricing } from './pod-price.ts';
 import type { PricedOffer } from './priced-offer.ts';
-import { rangeOf } from './range.ts';
+import { nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import type { Range } from './types.ts';
 
 /** A machine at the price of one capacity type. */
@@ -28,36 +29,68 @@ export interface PoolCost {
   readonly nodes: Range | null;
   /** US dollars per hour at the limit; null without a limit. */
   readonly limit: Range | null;
+  /** It adds nodes on spot and on demand. */
+  readonly isEither: boolean;
+  /** What it may also add, without a list price. */
+  readonly unlisted: readonly ('reserved' | 'flex')[];
 }
+
+/** Why a pool has no price. `pool-cost-words.ts` has the wording. */
+export type PoolProblem =
+  | Extract<NoEstimate, { kind: 'capacityNotPriced' }>
+  /** No machine of the catalog meets its requirements. */
+  | { readonly kind: 'noMachine' }
+  /** Machines without a price. `onDemand`: the price that they have, if only the spot price is missing. */
+  | {
+      readonly kind: 'unpriced';
+      readonly machines: readonly string[];
+      readonly region: string | null;
+      readonly pricing: Pricing;
+      readonly onDemand: Range | null;
+    };
 
 /**
  * The price of the nodes that a pool adds, and of all nodes at its limit: its maximum size, or the nodes that its limits of CPU, memory and devices
- * allow. Undefined if a machine or its price is unknown.
+ * allow; or why it is unknown.
  * @param placement of a pod on the pool, without needs
  */
-export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices): PoolCost | undefined {
+export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices): PoolCost | PoolProblem {
   const { terms = [] } = pool;
   const models = pool.gpus?.length ? pool.gpus : modelsOfMachines(terms).map(({ id }) => id);
   const { capacity, spotFirst, nodeGpus } = placement;
-  if (models.length === 0 || capacity === 'reserved' || capacity === 'flex' || placement.autopilot === 'pods')
-    return undefined;
+  if (capacity === 'reserved' || capacity === 'flex') return { kind: 'capacityNotPriced', capacity };
+  if (placement.autopilot === 'pods') return { kind: 'capacityNotPriced', capacity: 'autopilot' };
   const at = (pricing: Pricing, allowed: Placement['terms']) =>
     pricesOfMachines(models, { ...placement, terms: allowed }, pricing, prices)
       // A node is not a part of a machine with more devices.
       .filter(({ gpuCount }) => nodeGpus.length === 0 || nodeGpus.includes(gpuCount))
       .map((offer) => ({ offer, pricing, hourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0 }));
+  const pricing = capacity === 'spot' ? 'spot' : 'on-demand';
   const machines =
     spotFirst === undefined
-      ? at(capacity === 'spot' ? 'spot' : 'on-demand', placement.terms)
+      ? at(pricing, placement.terms)
       : [...at('spot', spotFirst.spot), ...at('on-demand', spotFirst.onDemand)].sort((a, b) => a.hourly - b.hourly);
-  const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
+  const named = allowedValues(placement.terms, isInstanceTypeLabel) ?? [];
   const known = new Set(machines.map(({ offer }) => offer.instanceType.split(' + ')[0]));
-  if (named.some((name) => !known.has(name))) return undefined;
+  const missing = named.filter((name) => !known.has(name));
+  if (missing.length > 0 || machines.length === 0) {
+    if (named.length === 0 && !allInstanceTypes().some((type) => type.gpu !== null && isAllowed(terms, type)))
+      return { kind: 'noMachine' };
+    const others = pricing === 'spot' ? at('on-demand', placement.terms) : [];
+    const onDemand = rangeOf(others.map(({ hourly }) => hourly)) ?? null;
+    const { region } = placement;
+    // If all lack one, there is nothing to tell apart.
+    const without = missing.length < named.length ? missing : [];
+    return { kind: 'unpriced', machines: without, region, pricing: onDemand ? pricing : 'on-demand', onDemand };
+  }
   // A pool never adds a machine that is larger than its limit.
   const within = machines.filter(({ offer }) => nodesAt(pool, offer) !== 0);
   const used = within.length > 0 ? within : machines;
-  const node = rangeOf(used.map(({ hourly }) => hourly));
-  if (node === undefined) return undefined;
+  const node = rangeOf(used.map(({ hourly }) => hourly)) ?? nothing;
+  const unlisted = placement.unlisted ?? [];
+  const divided = divide(pool, used);
+  const isEither = spotFirst !== undefined;
+  if (divided !== undefined) return { machines: used, node, ...divided, isEither, unlisted };
   const counts = used.map(({ offer, hourly }) => ({ count: nodesAt(pool, offer), hourly }));
   const most = counts.flatMap(({ count }) => count ?? []);
   const isLimited = most.length === used.length;
@@ -66,6 +99,29 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
     node,
     nodes: isLimited ? (rangeOf(most) ?? null) : null,
     limit: isLimited ? (rangeOf(counts.map(({ count, hourly: each }) => (count ?? 0) * each)) ?? null) : null,
+    isEither,
+    unlisted,
+  };
+}
+
+/**
+ * The limit of a pool that divides its nodes between on demand and spot; undefined for others.
+ * https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_InstancesDistribution.html
+ */
+function divide(
+  { size, onDemandShare }: NodePool,
+  used: readonly PricedMachine[],
+): Pick<PoolCost, 'nodes' | 'limit'> | undefined {
+  const nodes = size?.max ?? null;
+  const amounts = (wanted: Pricing) => rangeOf(used.flatMap((one) => (one.pricing === wanted ? one.hourly : [])));
+  const [onDemand, spot] = [amounts('on-demand'), amounts('spot')];
+  if (onDemandShare === undefined || nodes === null || onDemand === undefined || spot === undefined) return undefined;
+  const { base, percent } = onDemandShare;
+  const fixed = Math.min(nodes, base);
+  const first = fixed + Math.ceil(((nodes - fixed) * percent) / 100);
+  return {
+    nodes: { min: nodes, max: nodes },
+    limit: sumOf([timesCount(onDemand, first), timesCount(spot, nodes - first)]),
   };
 }
 

@@ -123,8 +123,24 @@ function readValue(reader: Reader, depth: number): Field {
       while (reader.tokens[reader.at]?.kind === 'line') reader.at += 1;
       if (isMark(reader.tokens[reader.at], ')')) reader.at += 1;
     }
+  } else if (
+    first?.kind === 'word' &&
+    first.text === 'toset' &&
+    isMark(reader.tokens[reader.at + 1], '(') &&
+    depth < maxDepth
+  ) {
+    // A set of the same values.
+    reader.at += 2;
+    value = readValue(reader, depth + 1);
+    if (isMark(reader.tokens[reader.at], ')')) reader.at += 1;
   } else if (first?.kind === 'text' || first?.kind === 'word') {
     reader.at += 1;
+    const counted = first.kind === 'word' && first.text === 'length' ? lengthAt(reader) : undefined;
+    if (counted !== undefined) {
+      reader.at += counted.length;
+      value = { template: `\${length(${counted.name})}` };
+      return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
+    }
     const named = first.kind === 'word' ? referenceAt(reader, first.text) : undefined;
     if (named !== undefined) {
       reader.at += named.length;
@@ -153,26 +169,51 @@ function keptText({ kind, text, known }: Token): string | null {
   return /[$%]\{|\\/.test(below) ? null : `./${below}`;
 }
 
-/** What a place refers to whose first word is before it, and how many tokens follow that word: `var.region`, `each.value.size`. */
-function referenceAt(
-  { tokens, at }: Reader,
-  first: string,
-): { readonly name: string; readonly length: number } | undefined {
-  if (!['var', 'local', 'each', 'aws_launch_template'].includes(first)) return undefined;
-  const parts = [first];
-  for (let next = at; parts.length < maxParts && isMark(tokens[next], '.'); next += 2) {
-    const part = tokens[next + 1];
-    if (part?.kind !== 'word') break;
-    parts.push(part.text);
-  }
-  return parts.length === 1 ? undefined : { name: parts.join('.'), length: 2 * (parts.length - 1) };
+interface Reference {
+  readonly name: string;
+  /** The tokens that it takes. */
+  readonly length: number;
 }
 
-/** `local.pools.gpu.size`. */
-const maxParts = 4;
+/** `(local.zones)` after `length`. */
+function lengthAt(reader: Reader): Reference | undefined {
+  const { tokens, at } = reader;
+  const first = tokens[at + 1];
+  if (!isMark(tokens[at], '(') || first?.kind !== 'word') return undefined;
+  const named = referenceAt({ ...reader, at: at + 2 }, first.text);
+  if (named === undefined || !isMark(tokens[at + 2 + named.length], ')')) return undefined;
+  return { name: named.name, length: named.length + 3 };
+}
+
+/**
+ * What a place refers to whose first word is before it, and how many tokens follow that word: `var.region`, `each.value.size`. An index is a part:
+ * `local.zones[0]` is `local.zones.0`, `local.zones[count.index]` is `local.zones.#`.
+ */
+function referenceAt({ tokens, at }: Reader, first: string): Reference | undefined {
+  if (!['var', 'local', 'each', 'count', 'aws_launch_template'].includes(first)) return undefined;
+  const parts = [first];
+  let next = at;
+  while (parts.length < maxParts) {
+    const [mark, one, two, three, four] = tokens.slice(next, next + 5);
+    if (isMark(mark, '.') && one?.kind === 'word') {
+      parts.push(one.text);
+      next += 2;
+    } else if (isMark(mark, '[') && isMark(two, ']') && one?.known && /^[\w-]+$/.test(one.text)) {
+      parts.push(one.text);
+      next += 3;
+    } else if (isMark(mark, '[') && one?.text === 'count' && three?.text === 'index' && isMark(four, ']')) {
+      parts.push('#');
+      next += 5;
+    } else break;
+  }
+  return parts.length === 1 ? undefined : { name: parts.join('.'), length: next - at };
+}
+
+/** `local.pools.gpu.size`, `var.pools["gpu"].zones[count.index]`. */
+const maxParts = 5;
 
 /** A text of a few known words around variables and local values, without escapes. */
-const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each)(?:\.[\w-]+){1,3}\})*$/;
+const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each|count)(?:\.[\w-]+){1,3}\})*$/;
 
 function readList(reader: Reader, depth: number): Field {
   const list: Field[] = [];

@@ -22,15 +22,20 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   );
   const machines = types.map((type) => instanceType(type ?? ''));
   const provider =
-    machines[0]?.provider ?? (found.has('guestaccelerator') || found.has('acceleratortype') ? 'gcp' : null);
+    machines[0]?.provider ??
+    (found.has('guestaccelerator') || found.has('acceleratortype') || gkeCardIn(found.get('gputype')) ? 'gcp' : null);
   const cards = of('guestaccelerator', 'guestaccelerators', 'accelerator', 'gpuaccelerator');
   const card = new Map<string, Field>();
   collect(cards ?? found, card, 0);
-  const model = textOf(card.get('acceleratortype') ?? (cards === undefined ? undefined : card.get('type')));
+  const model = textOf(
+    card.get('acceleratortype') ?? (cards === undefined ? gkeCardIn(found.get('gputype')) : card.get('type')),
+  );
   const hasCards = model !== undefined && model !== null;
   if (!hasCards && (machines.length === 0 || machines.some((one) => one === undefined || one.gpu === null)))
     return undefined;
-  const count = textOf(card.get('acceleratorcount') ?? (cards === undefined ? undefined : card.get('count')));
+  const count = textOf(
+    card.get('acceleratorcount') ?? (cards === undefined ? found.get('gpucount') : card.get('count')),
+  );
   const own = textOf([...fields].find(([key]) => /^(?:node_?(?:group|pool)_?)?name$/i.test(key))?.[1]);
   const called = own === undefined ? name : own;
   const labels = tableOf([
@@ -65,12 +70,19 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     taints: null,
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
-    size: sizeOf(of, provider, region),
+    size: sizeOf(of, provider, region, fields),
     ...(places.length === 0 && provider !== null && { placedBy: provider }),
   };
 }
 
 const accelerator = 'cloud.google.com/gke-accelerator';
+
+/** Modules of one's own name the card of GKE in a field of the pool: `gpu_type = "nvidia-l4"`. */
+function gkeCardIn(field: Field | undefined): string | undefined {
+  return typeof field === 'string' && field.startsWith('nvidia-') && gpusByLabel(accelerator, field).length > 0
+    ? field
+    : undefined;
+}
 
 /** Collects the first field of each meaning, outside before inside. */
 function collect(fields: Field, found: Map<string, Field>, depth: number): void {
@@ -181,6 +193,7 @@ function sizeOf(
   of: (...keys: readonly string[]) => Field | undefined,
   provider: Provider | null,
   region: string | null,
+  fields: Fields,
 ): NonNullable<NodePool['size']> {
   const number = (...keys: readonly string[]) => {
     const field = of(...keys);
@@ -195,7 +208,10 @@ function sizeOf(
   const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity', 'initialnodecount')) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {
     const total = number(whole);
-    return total === undefined ? inAll(number(...keys)) : total;
+    if (total !== undefined) return total;
+    // Next to the machine, a bare `max` is that of the pool.
+    const bare = fields.get(keys[0]?.slice(0, 3) ?? '');
+    return inAll(number(...keys) ?? (bare === undefined ? undefined : countIn(textOf(bare) ?? undefined)));
   };
   const max = bound('totalmaxnodecount', 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes');
   const min = bound('totalminnodecount', 'minsize', 'mincount', 'minnodecount', 'minnodes');

@@ -5,6 +5,7 @@ import {
   isGpuCountLabel,
   isGpuLabel,
   isInstanceTypeLabel,
+  machineChips,
   providerOfLabel,
   spotSelector,
 } from '../catalog/index.ts';
@@ -28,6 +29,7 @@ import {
   keyOf,
 } from '../yaml/cursor.ts';
 import { type Table, table, tableOf } from '../yaml/table.ts';
+import { eksctlCapacities, onDemandShareOf } from './eksctl-capacity.ts';
 import { computeClassDisk, eksctlDisk } from './pool-disks.ts';
 
 /**
@@ -93,13 +95,15 @@ export function eksctlPool(cluster: Cursor, group: Cursor, types: readonly strin
     ...nodesOf(new Map([['node.kubernetes.io/instance-type', types]])),
     terms: [eksctlNodes(cluster, group, types, labels)],
     size: { min: number('minSize') ?? number('desiredCapacity'), max: number('maxSize') ?? number('desiredCapacity') },
+    ...onDemandShareOf(group),
     // EKS adds no tolerations.
     ...taintsOf(group),
   };
 }
 
 function eksctlNodes(cluster: Cursor, group: Cursor, types: readonly string[], labels: Table<string>): NodeTerm {
-  const region = asText(getIn(cluster, 'metadata', 'region'));
+  const at = getIn(cluster, 'metadata', 'region');
+  const region = isTemplated(at) ? undefined : asText(at);
   const capacities = eksctlCapacities(group);
   return [
     isIn('node.kubernetes.io/instance-type', ...types),
@@ -108,18 +112,6 @@ function eksctlNodes(cluster: Cursor, group: Cursor, types: readonly string[], l
     ...(capacities.length > 0 ? [isIn('karpenter.sh/capacity-type', ...capacities)] : []),
     ...eksctlDisk(group),
   ];
-}
-
-/** All nodes are on demand unless the distribution leaves a part of them to spot. https://eksctl.io/usage/spot-instances/ */
-function eksctlCapacities(group: Cursor): readonly string[] {
-  if (asText(getIn(group, 'spot')) === 'true') return ['spot'];
-  const number = (key: string, unset: number) => {
-    const written = getIn(group, 'instancesDistribution', key);
-    return written === undefined ? unset : countIn(asText(written));
-  };
-  const [base, percent] = [number('onDemandBaseCapacity', 0), number('onDemandPercentageAboveBaseCapacity', 100)];
-  if (percent === null || percent >= 100) return [];
-  return percent === 0 && base === 0 ? ['spot'] : ['spot', 'on-demand'];
 }
 
 function taintsOf(owner: Cursor): Pick<NodePool, 'taints' | 'incomplete'> {
@@ -257,6 +249,7 @@ function nodesOfPriority(priority: Cursor, config: Cursor | undefined): readonly
     ['cloud.google.com/gke-accelerator-count', value('gpu', 'count')],
     ['cloud.google.com/gke-tpu-accelerator', value('tpu', 'type')],
     ['cloud.google.com/gke-tpu-topology', value('tpu', 'topology')],
+    [machineChips, value('tpu', 'count')],
     ['cloud.google.com/gke-spot', value('spot')],
     ['cloud.google.com/gke-flex-start', value('flexStart', 'enabled')],
     ['cloud.google.com/reservation-name', getIn(priority, 'reservations') === undefined ? undefined : 'any'],

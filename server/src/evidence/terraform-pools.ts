@@ -55,14 +55,23 @@ function inParent(fields: Fields, name: string | null, parent: Fields): Fields {
   const own = fields.get('name') ?? name;
   const named = isFields(labels) && typeof own === 'string' ? ['all', own].map((key) => labels.get(key)) : [];
   const added = named.flatMap((some) => (isFields(some) ? [...some] : []));
-  const place = placeKeys.some((key) => fields.has(key)) ? undefined : placeKeys.find((key) => parent.has(key));
+  const hasOwn = [...placeKeys, 'zone'].some((key) => fields.has(key));
+  const place = hasOwn ? undefined : placeKeys.find((key) => parent.has(key));
+  const zones = ofGoogle(parent) && !fields.has('node_locations') ? parent.get('zones') : undefined;
   return new Map([
+    ...(zones === undefined ? [] : [['node_locations', zones] as const]),
     ...[place, 'node_locations'].flatMap((key) =>
       key && parent.has(key) ? [[key, parent.get(key) ?? null] as const] : [],
     ),
     ...(added.length === 0 ? [] : [['labels', new Map(added)] as const]),
     ...fields,
   ]);
+}
+
+/** Pools of Google's module are in all its zones. https://registry.terraform.io/modules/terraform-google-modules/kubernetes-engine/google */
+function ofGoogle(parent: Fields): boolean {
+  const source = parent.get('source');
+  return typeof source === 'string' && clusterModule.exec(source)?.[1] === 'google';
 }
 
 const placeKeys = ['region', 'location', 'zones'];
@@ -121,18 +130,24 @@ export function terraformPoolsOf(
     const alone = poolInFields(filled, name);
     const placed = alone?.placedBy && new Map([...filled, ['location', isElsewhere ? null : placeOf(alone.placedBy)]]);
     const pool = placed ? poolInFields(placed, name) : alone;
+    const isUnknown = typeof count !== 'string' && isTemplateText(fields.get('count') ?? null);
     const isSingle =
-      (typeof count !== 'string' || count === '1') && (single.size === fields.size || own.has('each.key'));
+      !isUnknown &&
+      (typeof count !== 'string' || count === '1' || own.has('count.index')) &&
+      (single.size === fields.size || own.has('each.key'));
     return pool === undefined ? [] : isSingle ? pool : { ...pool, size: { min: null, max: null } };
   });
 }
 
 /** Whether a text can describe pools. Other files are not read. */
 export function namesMachines(text: string): boolean {
-  return /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/.test(text);
+  return /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b|(?:pool|group)s?\s{1,20}=\s{1,3}var\./.test(
+    text,
+  );
 }
 
 const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;
+const isPoolArgument = /pool|node_?group/;
 const machineKey = /^(?:machine_type|instance_types?|vm_size|node_shape)$/;
 
 /** Maps with a machine: `eks_managed_node_groups = { gpu = { instance_types = [...] } }`. */
@@ -148,7 +163,7 @@ function look(
   if ([...field.keys()].some((key) => machineKey.test(key))) onPool(field, name);
   else
     for (const [key, value] of field)
-      if (isTemplateText(value) && isPool.test(key)) onPool(eachIn(value), null);
+      if (isTemplateText(value) && isPoolArgument.test(key)) onPool(eachIn(value), null);
       else look(value, key, onPool, depth + 1);
 }
 

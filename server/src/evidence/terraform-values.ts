@@ -5,8 +5,9 @@ import { readHcl } from './hcl.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
 
-/** A text, a list of texts, or a mapping of such values, with variables; null: computed. */
-type Value = string | Template | null | readonly (string | Template | null)[] | ReadonlyMap<string, Value>;
+/** A text, a list of texts or mappings, or a mapping of such values, with variables; null: computed. */
+type Value = Item | readonly Item[];
+type Item = string | Template | null | ReadonlyMap<string, Value>;
 
 /** Texts and lists of texts by their names: `var.region`, `local.zone`. null: unknown. */
 export type TerraformValues = ReadonlyMap<string, Field>;
@@ -90,8 +91,12 @@ function valueIn(field: Field, level = 0): Value {
     if (field.size > maxItems || level >= maxLevels) return null;
     return new Map([...field].map(([key, value]) => [key, valueIn(value, level + 1)]));
   }
-  if (Array.isArray(field)) return field.length > maxItems ? null : field.map((item) => (isShort(item) ? item : null));
-  return isShort(field) ? field : null;
+  if (!Array.isArray(field)) return isShort(field) ? field : null;
+  if (field.length > maxItems) return null;
+  return field.map((item): Item => {
+    const value = isFields(item) ? valueIn(item, level + 1) : null;
+    return isShort(item) ? item : isFields(value) ? value : null;
+  });
 }
 
 function isShort(field: Field): field is string | Template {
@@ -138,7 +143,7 @@ export function valuesOfFolder(
   // Local values may refer to each other.
   for (let round = 0; round < 4; round += 1) {
     for (const [name, value] of stated)
-      values.set(name, isFields(value) ? filledMap(value, values) : filledWith(value, values));
+      values.set(name, isPlain(value) ? filledWith(value, values) : filledMaps(value, values));
   }
   return values;
 }
@@ -169,6 +174,15 @@ export function filledWith(field: Field, values: TerraformValues): Field {
   return isFields(field) ? new Map([...field].map(([key, value]) => [key, filledWith(value, values)])) : field;
 }
 
+function isPlain(value: Field): boolean {
+  return !isFields(value) && !(Array.isArray(value) && value.some(isFields));
+}
+
+function filledMaps(value: Field, values: TerraformValues): Field {
+  if (isFields(value)) return filledMap(value, values);
+  return Array.isArray(value) ? value.map((item) => (isFields(item) ? filledMap(item, values) : null)) : null;
+}
+
 /** In a mapping, no mappings of other values: they could grow without bounds. */
 function filledMap(fields: Fields, values: TerraformValues): Fields {
   return new Map([...fields].map(([key, value]) => [key, filledEntry(value, values)]));
@@ -187,7 +201,9 @@ function textOrNull(item: Template, values: TerraformValues): string | null {
 }
 
 function filledTemplate({ template }: Template, values: TerraformValues): Field {
-  const [, only] = /^\$\{([\w.-]+)\}$/.exec(template) ?? [];
+  const [, counted] = /^\$\{length\(([\w.#-]+)\)\}$/.exec(template) ?? [];
+  if (counted !== undefined) return lengthOf(valueNamed(counted, values));
+  const [, only] = /^\$\{([\w.#-]+)\}$/.exec(template) ?? [];
   if (only !== undefined) return valueNamed(only, values);
   let isKnown = true;
   const text = template.replace(/\$\{([\w.-]+)\}/g, (_, name: string) => {
@@ -198,22 +214,39 @@ function filledTemplate({ template }: Template, values: TerraformValues): Field 
   return isKnown && text.length <= maxText ? text : null;
 }
 
-/** `var.pool.size` is a field of `var.pool`. */
+function lengthOf(value: Field): string | null {
+  if (Array.isArray(value)) return String(value.length);
+  return isFields(value) ? String(value.size) : null;
+}
+
+/** `var.pool.size` is a field of `var.pool`, and `var.zones.#` the item of the present copy. */
 function valueNamed(name: string, values: TerraformValues): Field {
   const known = values.get(name);
   if (known !== undefined) return known;
   const end = name.lastIndexOf('.');
   const whole = end > 0 ? valueNamed(name.slice(0, end), values) : null;
-  return isFields(whole) ? (whole.get(name.slice(end + 1)) ?? null) : null;
+  const part = name.slice(end + 1);
+  if (isFields(whole)) return whole.get(part) ?? null;
+  const place = part === '#' ? values.get('count.index') : part;
+  return Array.isArray(whole) && typeof place === 'string' ? (whole[Number(place)] ?? null) : null;
 }
 
 /**
- * The values of each copy of a block that `for_each` makes of a variable with a mapping, or those of the block itself. Mappings among the local values
- * are pools already.
+ * The values of each copy of a block that `count` makes, or `for_each` of a list or of a variable with a mapping, or those of the block itself.
+ * Mappings among the local values are pools already.
  */
 export function valuesOfEach(fields: Fields, values: TerraformValues): readonly TerraformValues[] {
+  const count = Number(filledWith(fields.get('count') ?? null, values) ?? 1);
+  if (count > 1 && count <= maxItems)
+    return Array.from({ length: count }, (_, place) => new Map([...values, ['count.index', String(place)]]));
   const written = fields.get('for_each');
-  const each = isTemplateText(written) && written.template.startsWith('${var.') ? filledWith(written, values) : null;
-  if (!isFields(each)) return [values];
-  return [...each].map(([key, value]) => new Map([...values, ['each.key', key], ['each.value', value]]));
+  const each = written === undefined ? null : filledWith(written, values);
+  const copy = (key: Field, value: Field) => new Map([...values, ['each.key', key], ['each.value', value]]);
+  if (Array.isArray(each)) return each.map((item) => copy(isFields(item) ? (item.get('name') ?? null) : item, item));
+  if (!isFields(each) || !isTemplateText(written ?? null) || !isVariable(written)) return [values];
+  return [...each].map(([key, value]) => copy(key, value));
+}
+
+function isVariable(written: Field | undefined): boolean {
+  return isTemplateText(written ?? null) && (written as Template).template.startsWith('${var.');
 }

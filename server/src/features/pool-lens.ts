@@ -1,12 +1,15 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { instanceType, isGpuCountLabel, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
-import { formatAmount, formatHourly, formatMonthlyAmount, plural } from '../cost/money.ts';
-import { type PoolCost, type PricedMachine, poolCost } from '../cost/pool-cost.ts';
-import type { Range } from '../cost/types.ts';
+import { unlistedWords } from '../cost/assumption-words.ts';
+import { basisOf } from '../cost/estimate.ts';
+import { formatAmount, formatHourly, formatMonthlyAmount, plural, pricingWords } from '../cost/money.ts';
+import { type PoolCost, type PoolProblem, type PricedMachine, poolCost } from '../cost/pool-cost.ts';
+import { poolProblemWords } from '../cost/pool-cost-words.ts';
+import type { CostBasis, Range } from '../cost/types.ts';
 import { locatedPools } from '../evidence/gpu-pools.ts';
 import type { NodePool } from '../model/node-pool.ts';
-import { allowedValues } from '../model/node-terms.ts';
+import { allowedValues, type NodeRequirement } from '../model/node-terms.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
 import { lowerPlacement } from '../model/placement.ts';
 import { noNeeds } from '../model/workload.ts';
@@ -23,7 +26,7 @@ import type { Block, HoverContent } from './hover/render.ts';
 
 interface PricedPool {
   readonly pool: NodePool;
-  readonly cost: PoolCost;
+  readonly cost: PoolCost | PoolProblem;
   /** The mapping of the pool, and the entry on which the hover opens. */
   readonly span: Span;
   readonly target: Span;
@@ -36,9 +39,12 @@ interface PoolLens {
   readonly target: Span;
 }
 
-/** What a node of each pool costs, and all nodes at the limit. */
+/** What a node of each pool costs, and all nodes at the limit; or why that is unknown. */
 export function poolLenses(file: FileAnalysis): readonly PoolLens[] {
-  return pricedPools(file).map(({ pool, cost, span, target }) => ({ span, title: titleOf(pool, cost), target }));
+  return poolsOf(file).flatMap(({ pool, cost, span, target }) => {
+    const title = titleOf(pool, cost);
+    return title === undefined ? [] : [{ span, title, target }];
+  });
 }
 
 /** The price of a pool. Totals of workloads do not include it: their pods run on such nodes. */
@@ -46,11 +52,14 @@ export interface PoolRow {
   readonly name: string | null;
   /** All of it in words. */
   readonly title: string;
+  /** Why it has no price; null if it has one. */
+  readonly problem: string | null;
   /** US dollars per hour for one node; null if it is unknown. */
   readonly nodeHourly: Range | null;
   /** At the limit of the pool; null without a limit, or if it is unknown. */
   readonly nodes: Range | null;
   readonly limitHourly: Range | null;
+  readonly basis: readonly CostBasis[];
   /** Where the pool starts, in the file. */
   readonly start: number;
 }
@@ -81,34 +90,57 @@ const nowhere = lazy((): Cursor => {
   return rootCursor(root);
 });
 
-function rowsOf(pool: NodePool, cost: PoolCost | undefined, start: number): readonly PoolRow[] {
+function rowsOf(pool: NodePool, cost: PoolCost | PoolProblem, start: number): readonly PoolRow[] {
   const { name } = pool;
-  if (cost !== undefined) {
-    const { node: nodeHourly, nodes, limit: limitHourly } = cost;
-    return [{ name, title: titleOf(pool, cost), nodeHourly, nodes, limitHourly, start }];
+  const title = titleOf(pool, cost);
+  if (title === undefined) return [];
+  if ('kind' in cost) {
+    const problem = poolProblemWords(cost);
+    return [{ name, title, problem, nodeHourly: null, nodes: null, limitHourly: null, basis: [], start }];
   }
-  // Without a machine, it may have no devices either.
-  const named = allowedValues(pool.terms ?? [], isInstanceTypeLabel) ?? [];
-  const machines = named.filter((one) => pool.gpus?.length || instanceType(one)?.gpu);
-  if (machines.length === 0) return [];
-  const title = [name ?? 'Pool', machines.slice(0, 2).join(' or '), 'price unknown'].join(' · ');
-  return [{ name, title, nodeHourly: null, nodes: null, limitHourly: null, start }];
+  const { machines, node: nodeHourly, nodes, limit: limitHourly } = cost;
+  const basis = machines.map(({ offer, pricing }) => basisOf({ name: name ?? '' }, { offer, pricing, share: 1 }));
+  return [{ name, title, problem: null, nodeHourly, nodes, limitHourly, basis, start }];
 }
 
-function titleOf(pool: NodePool, cost: PoolCost): string {
-  return [pool.name ?? 'Pool', machineWords(cost), nodeWords(cost), limitWords(pool, cost)].join(' · ');
+/** Undefined for a pool that may have no devices. */
+function titleOf(pool: NodePool, cost: PoolCost | PoolProblem): string | undefined {
+  const name = pool.name ?? 'Pool';
+  if (!('kind' in cost)) return [name, machineWords(cost), nodeWords(cost), ...limitsIn(pool, cost)].join(' · ');
+  const { terms = [] } = pool;
+  const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
+  const machines = named.filter((one) => pool.gpus?.length || instanceType(one)?.gpu);
+  if (machines.length === 0 && !terms.every((term) => term.some(asksForDevices))) return undefined;
+  const listed = machines.length === 0 ? [] : [machines.slice(0, 2).join(' or ')];
+  return [name, ...listed, `price unknown: ${poolProblemWords(cost)}`].join(' · ');
+}
+
+/** Whether only nodes with accelerators meet a requirement. */
+function asksForDevices({ key, operator }: NodeRequirement): boolean {
+  const isPositive = operator === 'In' || operator === 'Exists' || operator === 'Gt';
+  return isPositive && (isGpuLabel(key) || isGpuCountLabel(key));
+}
+
+function limitsIn(pool: NodePool, cost: PoolCost): readonly string[] {
+  const { unlisted } = cost;
+  return [limitWords(pool, cost), ...(unlisted.length === 0 ? [] : [`not priced: ${unlistedWords(unlisted)}`])];
 }
 
 /** The prices of a pool, on its kind or its name. */
 export function poolHover(file: FileAnalysis, offset: number): HoverContent | undefined {
-  const found = pricedPools(file).find(({ target }) => isAt(target, offset));
+  const found = poolsOf(file).find(({ target }) => isAt(target, offset));
   if (found === undefined) return undefined;
   const { pool, cost, target } = found;
-  const lead: Block = { kind: 'lead', text: `${machineWords(cost)} · ${nodeWords(cost)} · ${limitWords(pool, cost)}` };
+  if ('kind' in cost) {
+    const lead: Block = { kind: 'lead', text: `Price unknown: ${poolProblemWords(cost)}` };
+    return titleOf(pool, cost) === undefined ? undefined : { span: target, blocks: [lead] };
+  }
+  const words = [machineWords(cost), nodeWords(cost), ...limitsIn(pool, cost)];
+  const lead: Block = { kind: 'lead', text: words.join(' · ') };
   const capacity = capacityWords(cost);
   const isMixed = capacity === 'spot or on demand';
   const rows = cost.machines.slice(0, maxRows).map(({ offer, pricing, hourly }) => {
-    const amount = isMixed ? `${formatAmount(hourly)} ${wordsOf(pricing)}` : formatAmount(hourly);
+    const amount = isMixed ? `${formatAmount(hourly)} ${pricingWords(pricing)}` : formatAmount(hourly);
     const region = isRegion(offer.region) ? offer.region : '';
     return [offer.instanceType, region, String(offer.gpuCount), amount, formatMonthlyAmount(hourly)];
   });
@@ -125,20 +157,19 @@ export function poolHover(file: FileAnalysis, offset: number): HoverContent | un
 /** A pool that allows more machines shows the cheapest. */
 const maxRows = 8;
 
-function pricedPools({ documents, config }: FileAnalysis): readonly PricedPool[] {
+function poolsOf({ documents, config }: FileAnalysis): readonly PricedPool[] {
   return documents.flatMap(({ manifests, base }) =>
     manifests.flatMap((manifest) =>
-      locatedPools(manifest).flatMap(({ pool, at }): PricedPool[] => {
+      locatedPools(manifest).map(({ pool, at }): PricedPool => {
         const cost = costOf(pool, at, config);
         const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;
-        if (cost === undefined) return [];
-        return [{ pool, cost, span: shiftSpan(at.node.span, base), target: shiftSpan(keySpanOf(entry), base) }];
+        return { pool, cost, span: shiftSpan(at.node.span, base), target: shiftSpan(keySpanOf(entry), base) };
       }),
     ),
   );
 }
 
-function costOf(pool: NodePool, at: Cursor, config: ProjectConfig): PoolCost | undefined {
+function costOf(pool: NodePool, at: Cursor, config: ProjectConfig): PoolCost | PoolProblem {
   const { terms = [] } = pool;
   const placement = lowerPlacement(selectorsOfTerms(terms, [], at), config, [], undefined, { terms, needs: noNeeds });
   return poolCost(pool, placement, config.prices);
@@ -153,13 +184,11 @@ function nodeWords(cost: PoolCost): string {
   return `${formatHourly(cost.node)} ${capacityWords(cost)} per node`;
 }
 
-function capacityWords({ machines }: PoolCost): string {
+function capacityWords({ machines, isEither }: PoolCost): string {
   const has = (one: PricedMachine['pricing']) => machines.some(({ pricing }) => pricing === one);
-  return has('spot') && has('on-demand') ? 'spot or on demand' : wordsOf(has('spot') ? 'spot' : 'on-demand');
-}
-
-function wordsOf(pricing: PricedMachine['pricing']): string {
-  return pricing === 'spot' ? 'spot' : 'on demand';
+  if (has('spot') && has('on-demand')) return 'spot or on demand';
+  const [known, other] = has('spot') ? (['spot', 'on demand'] as const) : (['on demand', 'spot'] as const);
+  return isEither ? `${known}, ${other} price unknown,` : known;
 }
 
 function limitWords({ size, limits }: NodePool, { nodes, limit }: PoolCost): string {

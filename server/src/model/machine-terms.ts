@@ -96,7 +96,7 @@ export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[
   // Images for Arm are rare, and Karpenter adds such machines only if a requirement names them.
   const isArm = terms.some((term) => term.some(({ values }) => values.some((value) => arm.test(value))));
   const ids = [...allInstanceTypes(), ...withAttachedCards()].flatMap((type) =>
-    type.gpu !== null && (isArm || !arm.test(type.name)) && isAllowed(terms, type) ? [type.gpu] : [],
+    type.gpu !== null && (isArm || !hasArm(type)) && isAllowed(terms, type) ? [type.gpu] : [],
   );
   const models = [...new Set(ids)].flatMap((id) => gpus.get(id) ?? []);
   if (answers.size >= 200) answers.clear();
@@ -105,6 +105,11 @@ export function modelsOfMachines(terms: readonly NodeTerm[]): readonly GpuModel[
 }
 
 const arm = /^(?:arm64|g5g|p6e|a4x|t4g)/;
+
+/** Grace, the CPU next to GH200 and GB200, is an Arm processor. */
+function hasArm({ name, gpu }: MachineShape): boolean {
+  return arm.test(name) || /^g[bh]\d/.test(gpu ?? '');
+}
 
 /** Google's N1 machines, to which cards are attached. https://cloud.google.com/compute/docs/gpus#n1-gpus */
 const withAttachedCards = lazy((): readonly MachineShape[] => {

@@ -30,6 +30,8 @@ export interface NodePool {
   readonly diskGiB?: number | null;
   /** The bounds of its number of nodes; null: unknown. */
   readonly size?: { readonly min: number | null; readonly max: number | null };
+  /** Of its nodes, so many are on demand, and of the others this percentage; the rest is on spot. */
+  readonly onDemandShare?: { readonly base: number; readonly percent: number };
   /** Limits on the resources of all its nodes together. */
   readonly limits?: Table<number> | null;
   /** The provider's admission plugins add the toleration for a requested resource. */

@@ -28,11 +28,12 @@ export function lowerPlacement(
   options: ModelOptions,
   avoided: readonly Selector[] = [],
   pool: NodePool | undefined = undefined,
-  { terms, needs, storage, ...described }: Pick<Placement, 'terms' | 'needs' | 'storage'> & Partial<Placement> = {
+  { terms: all, needs, storage, ...described }: Pick<Placement, 'terms' | 'needs' | 'storage'> & Partial<Placement> = {
     terms: [],
     needs: noNeeds,
   },
 ): Placement {
+  const { terms, ...unlisted } = withListPrice(all);
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
   const instances = (typed.length === 0 ? [pool?.instanceType ?? ''] : named).flatMap(
@@ -56,6 +57,7 @@ export function lowerPlacement(
   const capacity = lowerCapacity(selectors, options, avoided, terms);
   return {
     ...capacity,
+    ...unlisted,
     ...(capacity.capacity === 'unknown' && spotFirst(terms, regions.length > 0)),
     provider,
     // The config's region belongs to the config's provider, not to another cloud.
@@ -78,6 +80,24 @@ export function lowerPlacement(
     providerFrom,
     ...described,
   };
+}
+
+/**
+ * The terms whose capacity has a list price. Others of a priority list, such as reservations, set no price. If none has one, those of the first kind of
+ * capacity.
+ */
+function withListPrice(terms: readonly NodeTerm[]): Pick<Placement, 'terms' | 'unlisted'> {
+  const each = terms.map(unlistedCapacity);
+  const [first, ...others] = new Set(each.flatMap((one) => one ?? []));
+  if (first === undefined) return { terms };
+  const isListed = each.includes(undefined);
+  const kept = terms.filter((_, index) => each[index] === (isListed ? undefined : first));
+  return isListed ? { terms: kept, unlisted: [first, ...others] } : { terms: kept };
+}
+
+function unlistedCapacity(term: NodeTerm): 'reserved' | 'flex' | undefined {
+  const found = term.flatMap(({ key, operator, values }) => capacityLeft(key, operator, values) ?? []);
+  return found.find((one) => one === 'reserved' || one === 'flex');
 }
 
 /** The provider that every term names: by a label that its nodes have, whatever its values, or by their machines. */

@@ -229,6 +229,8 @@ export interface Placement {
   readonly capacity: Capacity;
   /** If they may run on both; `capacity` is unknown then. */
   readonly spotFirst?: SpotFirst;
+  /** Capacity without a list price that the pods may also run on; it sets no price. */
+  readonly unlisted?: readonly ('reserved' | 'flex')[];
   /** The selector that decides the capacity; undefined if the config does. */
   readonly capacityAt: Cursor | undefined;
   readonly provider: string | null;

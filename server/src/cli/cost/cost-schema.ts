@@ -99,11 +99,12 @@ export const costSchema = z
           path: z.string(),
           line: z.int().min(1),
           name: z.string().nullable(),
-          nodeHourly: range('US dollars per hour').describe(
-            'One node, from the cheapest to the most expensive machine.',
-          ),
+          nodeHourly: range('US dollars per hour')
+            .nullable()
+            .describe('One node, from the cheapest to the most expensive machine; null if its price is unknown.'),
           nodes: range('nodes').nullable().describe('At the limit of the pool; null without a limit.'),
           limitHourly: range('US dollars per hour').nullable().describe('All nodes at the limit.'),
+          problem: z.string().nullable().describe('Why the price is unknown; null if it is known.'),
         }),
       )
       .readonly()

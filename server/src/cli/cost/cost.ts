@@ -7,6 +7,7 @@ import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
 import type { ReportedCosts } from '../../features/cost-report/report.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
+import type { CheckPathsOptions } from '../check-run.ts';
 import { requireReadable, warnOfFailures } from '../failures.ts';
 import { contentOfNamed } from '../file-content.ts';
 import { standardInput } from '../files.ts';
@@ -71,7 +72,7 @@ export async function cost(paths: readonly string[], options: CostOptions, text:
   if (options.maxIncrease !== undefined && base === undefined && compare === undefined) {
     throw new UsageError('--max-increase requires --base <revision> or --compare <report>');
   }
-  const how = config === undefined ? {} : { config };
+  const how = { readsTerraform: true, ...(config !== undefined && { config }) };
   const { files, terraformPools } = await checkPaths(paths, how);
   requireReadable(files);
   warnOfOldPrices(files);
@@ -137,7 +138,7 @@ function createReport(
 async function costsAt(
   revision: string,
   paths: readonly string[],
-  how: { readonly config?: string | false },
+  how: Pick<CheckPathsOptions, 'config' | 'readsTerraform'>,
 ): Promise<readonly WorkloadCost[]> {
   return withTreeOf(revision, paths, async (tree) => {
     // The temporary folder stands for the revision.

@@ -15,7 +15,7 @@ import { escapeHtml, isolated } from './html-text.ts';
 import { createLinks, type Links } from './links.ts';
 import { pageScript } from './page-script.ts';
 import { pageStyle } from './page-style.ts';
-import { type CostSaving, largestSavings, type ReportedCost, type ReportedCosts } from './report.ts';
+import { type CostSaving, largestSavings, type ReportedCost, type ReportedCosts, type ReportedPool } from './report.ts';
 import { workloadTable } from './workload-table.ts';
 
 /** What the page needs besides the report. */
@@ -40,7 +40,7 @@ export interface CostPage<Row, Saving> {
  * filtered by the reader.
  */
 export function renderPage<Row extends ReportedCost, Saving extends CostSaving>(
-  { title, rows, savings, basis }: ReportedCosts<Row, Saving>,
+  { title, rows, savings, basis, pools = [] }: ReportedCosts<Row, Saving>,
   { nonce, base = '' }: PageOptions,
 ): CostPage<Row, Saving> {
   const links = createLinks<Row | Saving>(base);
@@ -57,6 +57,7 @@ export function renderPage<Row extends ReportedCost, Saving extends CostSaving>(
     chartsOf(rows),
     savingsSection<Saving>(best, savings.length, links, fixes),
     workloadTable<Row>(rows, totals, links),
+    poolsSection(pools),
     '</main>',
     `<script nonce="${nonce}">${pageScript}</script>`,
     '</body>\n</html>\n',
@@ -131,6 +132,14 @@ function notes({ workloads, unpriced }: CostTotal, basis: string | undefined): s
     `Not included: ${notCounted}.`,
   ];
   return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;
+}
+
+/** Their pods are among the workloads. */
+function poolsSection(pools: readonly ReportedPool[]): string {
+  if (pools.length === 0) return '';
+  const items = pools.map(({ title, path, line }) => `<li>${isolated(`${title} · ${path}:${line}`)}</li>`);
+  return `<section aria-labelledby="pools"><h2 id="pools">Node pools, not in the totals</h2>
+<ul>${items.join('\n')}</ul></section>`;
 }
 
 function savingsSection<Saving extends CostSaving>(

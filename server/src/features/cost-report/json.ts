@@ -1,4 +1,3 @@
-import type { Range } from '../../cost/types.ts';
 import { type CostTotal, totalOf } from '../cost/cost-totals.ts';
 import type { CostSaving, ReportedCost, ReportedCosts, ReportedPool } from './report.ts';
 import { pick, rowFields } from './state-fields.ts';
@@ -21,8 +20,7 @@ export interface CostReportJson {
   readonly increase: null;
   readonly savings: readonly CostSaving[];
   readonly priceBasis: string | null;
-  /** Those with a price. */
-  readonly nodePools?: readonly (Pick<ReportedPool, (typeof poolFields)[number]> & { readonly nodeHourly: Range })[];
+  readonly nodePools?: readonly Pick<ReportedPool, (typeof poolFields)[number]>[];
 }
 
 /** One workload of one state. */
@@ -30,13 +28,9 @@ export type WorkloadJson = Pick<ReportedCost, (typeof rowFields)[number]>;
 
 const savingFields = ['workload', 'message', 'hourly', 'fix', 'path', 'line'] as const;
 
-const poolFields = ['path', 'line', 'name', 'nodeHourly', 'nodes', 'limitHourly'] as const;
+const poolFields = ['path', 'line', 'name', 'nodeHourly', 'nodes', 'limitHourly', 'problem'] as const;
 
 export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCosts): CostReportJson {
-  const priced = pools.flatMap((pool) => {
-    const { nodeHourly } = pool;
-    return nodeHourly === null ? [] : [{ ...pick(pool, poolFields), nodeHourly }];
-  });
   return {
     version: 1,
     currency: 'USD',
@@ -50,6 +44,6 @@ export function costReportJson({ rows, savings, basis, pools = [] }: ReportedCos
     increase: null,
     savings: savings.map((saving) => pick(saving, savingFields)),
     priceBasis: basis ?? null,
-    ...(priced.length === 0 ? {} : { nodePools: priced }),
+    ...(pools.length === 0 ? {} : { nodePools: pools.map((pool) => pick(pool, poolFields)) }),
   };
 }

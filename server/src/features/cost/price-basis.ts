@@ -1,4 +1,5 @@
 import { providerName } from '../../catalog/index.ts';
+import { pricingWords } from '../../cost/money.ts';
 import type { CostBasis, CostEstimate } from '../../cost/types.ts';
 import { isRegion } from '../hover/gpu-words.ts';
 
@@ -6,20 +7,20 @@ import { isRegion } from '../hover/gpu-words.ts';
  * `on demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20`: the basis of many amounts, in one line.
  * Undefined without amounts.
  */
-export function priceBasis(costs: readonly Pick<CostEstimate, 'basis' | 'assumptions'>[]): string | undefined {
+export function priceBasis(
+  costs: readonly (Pick<CostEstimate, 'basis'> & Partial<Pick<CostEstimate, 'assumptions'>>)[],
+): string | undefined {
   const basis = costs.flatMap((cost) => cost.basis);
   const listed = basis.filter(({ source }) => source !== null);
   const parts = (['on-demand', 'spot', 'reserved'] as const).flatMap((pricing) => {
     const places = new Set(listed.filter((one) => one.pricing === pricing).map(placeOf));
-    return places.size === 0
-      ? []
-      : [`${pricing === 'on-demand' ? 'on demand' : pricing} at ${listOf([...places].sort())}`];
+    return places.size === 0 ? [] : [`${pricingWords(pricing)} at ${listOf([...places].sort())}`];
   });
   const dates = priceDates(costs);
   if (dates !== undefined) parts.push(dates);
   if (listed.some(({ asOf }) => asOf === null)) parts.push('some undated');
   if (listed.length < basis.length) parts.push('your prices');
-  if (costs.some(({ assumptions }) => assumptions.some(({ kind }) => kind === 'discount')))
+  if (costs.some(({ assumptions = [] }) => assumptions.some(({ kind }) => kind === 'discount')))
     parts.push('minus your discount');
   return parts.length === 0 ? undefined : parts.join(', ');
 }

@@ -13,6 +13,7 @@ import {
   fromWords,
   HOURS_PER_MONTH,
   plural,
+  pricingWords,
 } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
@@ -120,6 +121,7 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
   const providers = new Set(cost.basis.map(({ provider }) => provider)).size;
   const isInRegions = ({ instanceType: name, region }: CostBasis) =>
     cost.basis.some((other) => other.instanceType === name && other.region !== region);
+  const isMixed = new Set(cost.basis.map(({ pricing }) => pricing)).size > 1;
   const long = longAmounts(cost.run);
   const amounts = (hourly: Range, isOpen: boolean) => [
     fromWords(hourly, isOpen, formatAmount),
@@ -133,7 +135,9 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
     rows: [
       ...priced.map(({ podSet, basis, isOther }) => {
         const region = isInRegions(basis) && isRegion(basis.region) ? `, ${basis.region}` : '';
-        const instance = `${instanceWords(basis, providers)}${region}`;
+        // Without it, one machine would have two prices.
+        const capacity = isMixed ? `, ${pricingWords(basis.pricing)}` : '';
+        const instance = `${instanceWords(basis, providers)}${region}${capacity}`;
         return [isOther ? 'or' : podSet.name, instance, ...costCells(podSet, basis, amounts)];
       }),
       ...total,
@@ -177,12 +181,12 @@ function priceLines({ basis }: CostEstimate, { origins, prices }: ProjectConfig)
 }
 
 function priceLine(basis: CostBasis, paid: string): string {
-  const { provider, asOf, pricing, source, spotInstanceHourly } = basis;
+  const { provider, asOf, source, spotInstanceHourly } = basis;
   const date = source === null ? paid : dateWords(asOf);
   const spot = spotInstanceHourly && source !== null ? `, ${formatHourly(spotInstanceHourly)} spot` : '';
   const region = isRegion(basis.region) ? ` ${basis.region}` : '';
   const name = provider === null ? basis.instanceType : `${providerName(provider)}${region} ${basis.instanceType}`;
-  return `${name}${devicesOf(basis)}: ${formatHourly(basis.instanceHourly)} ${pricing === 'on-demand' ? 'on demand' : pricing}${spot}, ${date}`;
+  return `${name}${devicesOf(basis)}: ${formatHourly(basis.instanceHourly)} ${pricingWords(basis.pricing)}${spot}, ${date}`;
 }
 
 /** The devices of an instance of which the pod uses a share. */
