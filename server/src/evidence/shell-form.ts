@@ -6,7 +6,7 @@ type Variable = Container['env'][number];
 
 /** A part of a variable's value that only a shell would replace. */
 export interface ShellForm {
-  /** `itself`: a list of paths should extend the one of the image; `other`: another variable of the container; `command`: what a command prints. */
+  /** `itself`: PATH should extend the one of the image, and loses its programs; `other`: another variable of the container; `command`: what a command prints. */
   readonly means: 'itself' | 'other' | 'command';
   /** The name of the variable. */
   readonly name: string;
@@ -35,7 +35,10 @@ function formIn({ name, value }: Variable, env: readonly Variable[]): ShellForm 
     const form = { name, value, written, start: index };
     if (braced === name) {
       // A whole value is for a tool to fill in.
-      if (text.includes(':') && text.split(':').includes(written)) return { means: 'itself', ...form };
+      // Other lists, such as LD_LIBRARY_PATH, are seldom set by images.
+      const paths = text.split(':');
+      const isLost = name === 'PATH' && paths.length > 1 && !paths.some((path) => /^\/(?:usr\/)?bin\/?$/.test(path));
+      if (isLost && paths.includes(written)) return { means: 'itself', ...form };
       continue;
     }
     const owner = env.find((one) => one.name === braced);

@@ -149,7 +149,8 @@ const vendors = [
   {
     resource: /^gpu\.intel\.com\//,
     name: 'Intel GPUs',
-    publisher: /^(?:docker\.io\/)?(?:intel|openvino|intelanalytics)\//,
+    // Intel publishes images for other accelerators, too.
+    publisher: /^(?:docker\.io\/)?openvino\//,
     word: /^(?:openvino|xpu|ipex|oneapi|sycl)$/,
     // Builds for NVIDIA's GPUs decode video on Intel's too.
     usesOthers: true,

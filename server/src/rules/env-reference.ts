@@ -72,7 +72,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
  * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is
  * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
- * container defines it and the value has no spaces. A list that should extend itself (`$PATH:/opt/bin`) is **information**.
+ * container defines it and the value has no spaces. For lists that should extend themselves, other than PATH.
  *
  * ## Sources
  *
@@ -133,14 +133,12 @@ function reportForm(
   const index = (one: string) => env.findIndex((other) => other.name === one);
   const isBefore = index(used) < index(name);
   const ways = {
-    itself: 'only a shell replaces it, and the value of the image is lost',
+    itself: 'only a shell replaces it, and programs in /usr/bin are not found',
     other: `only a shell replaces it${isBefore ? `; write $(${used})` : ''}`,
     command: 'Kubernetes runs no commands here',
   };
   const span = spanInScalar(document, value, { start, end: start + written.length });
   report({
-    // Most programs find what they need in the rest of the list.
-    ...(means === 'itself' && { severity: 'info' as const, oncePerFile: true }),
     message: `${shorten(name, 40)} keeps the literal ${shorten(written, 40)}: ${ways[means]}`,
     span,
     fixes: () => {

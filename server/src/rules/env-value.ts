@@ -88,6 +88,8 @@ export default defineRule({
       const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores/.test(effect) && { severity: 'info' }),
+        // All pods of a group copy the same settings.
+        oncePerFile: name.startsWith('NCCL_'),
         message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
         span: spanOf(located.at),
         fixes: () =>

@@ -152,7 +152,7 @@ function reportSlices(workload: Workload, report: (found: Report) => void): void
     )
       continue;
     report({
-      severity: 'warning',
+      severity: 'info',
       message: `${count} jobs need a ${slice.topology} slice each, but their pods can mix on the slices: set the annotation alpha.jobset.sigs.k8s.io/exclusive-topology`,
       span: spanOf(replicas),
     });

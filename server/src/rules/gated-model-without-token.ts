@@ -164,10 +164,7 @@ export default defineRule({
 /** Reports a preset of KAITO whose webhook wants to know the Secret with the token. */
 function reportPreset({ kind, apiVersion, manifest: { root } }: Workload, report: WorkloadContext['report']): void {
   if (groupOf(apiVersion) !== 'kaito.sh') return;
-  const inSpec = getIn(root, 'spec');
-  const place = kind === 'InferenceSet' ? getIn(inSpec, 'template') : root;
-  // Some write the fields of a Workspace in a spec.
-  const inference = getIn(place, 'inference') ?? getIn(inSpec, 'inference');
+  const inference = getIn(kind === 'InferenceSet' ? getIn(root, 'spec', 'template') : root, 'inference');
   const preset = getIn(inference, 'preset');
   const [name, options] = [getIn(preset, 'name'), getIn(preset, 'presetOptions')];
   const text = asText(name) ?? '';

@@ -2,7 +2,6 @@ import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { untoldPrefill } from '../evidence/prefill-role.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
@@ -15,7 +14,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -28,9 +27,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
  * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
- * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning). A server in pods for prefill must be told so, or it
- * serves whole requests (severity warning). Some need another one: vLLM's `--enable-auto-tool-choice` a parser, Triton's `--load-model` the
- * control mode explicit.
+ * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning). Some need another one: vLLM's
+ * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -87,7 +85,6 @@ export default defineRule({
     const { workload, podSet, document, report } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
     reportVariables(container, context);
-    reportRole(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
@@ -152,24 +149,6 @@ function reportVariables(container: Container, { workload, document, report }: P
       fixes: () => (isPlain ? [fix(`Add ${word}`, 'unsafe', addItem(document, container.at, 'args', word))] : []),
     });
   }
-}
-
-/** Reports a server that takes part in disaggregated serving by its role only. */
-function reportRole(container: Container, { workload, podSet, document, report }: PodSetContext): void {
-  const { at, command, args } = container;
-  if (
-    mayGetMore(container, workload) ||
-    [at, getIn(at, 'env'), ...[...command, ...args].map((word) => word.at)].some(isUnseen)
-  )
-    return;
-  const found = untoldPrefill(container, podSet);
-  const span = found && spanOfWords(document, [...container.command, ...container.args], [found.word, found.word]);
-  if (found === undefined || span === undefined) return;
-  report({
-    severity: 'warning',
-    message: `These pods are for prefill, but ${found.program} has no --${found.flag}: it serves whole requests, and nothing is disaggregated`,
-    span,
-  });
 }
 
 /** Whether others may add flags: a template, other values, or those who use a ServingRuntime. */
