@@ -74,6 +74,7 @@ function misfitBatch(flags: readonly Flag[], copies: number): TrainingSplit | un
     ...flags.filter((one) => is(one, 'device-batch') && wordsOf(one.written).includes('micro')),
   ];
   if (flag === undefined || micro === undefined || others.length > 0) return undefined;
+  if (flags.some(({ name }) => name === 'decrease-batch-size-if-needed')) return undefined;
   const [total, part] = [sizeOf(flag), sizeOf(micro)];
   if (!(total % (part * copies) > 0)) return undefined;
   const problem = `${nameOf(flag)} ${total} is not a multiple of ${nameOf(micro)} ${part} × ${copies} copies of the model`;
@@ -97,6 +98,11 @@ function nameOf({ written }: Flag): string {
   return shorten(written.slice(written.lastIndexOf('.') + 1), 32);
 }
 
+/** Whether a text has words for processes of other objects: those of Ray, of a file of hosts, or of a number of nodes. */
+function namesOthers(text: string): boolean {
+  return /\bray\b|nnodes(?!=1\b)|num[-_](?:nodes|machines)|node_?rank|hostfile|world_?size/i.test(text);
+}
+
 /** All processes of a training job, one per GPU; `exact` if they are certainly one group. */
 function processesOf(container: Container, podSet: PodSet, workload: Workload) {
   const gpus = wholeGpus(container, podSet);
@@ -110,6 +116,9 @@ function processesOf(container: Container, podSet: PodSet, workload: Workload) {
   if (more.length > 0) return undefined;
   if (nodes !== undefined)
     return typeof nodes.count === 'number' ? { most: nodes.count * local, exact: true, launched: true } : undefined;
+  const { command, args, env } = input;
+  if (kindOf(workload).gang !== 'object' && [...command, ...args, ...env.map(({ name }) => name)].some(namesOthers))
+    return undefined;
   const trainers = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
   const pods = trainers.reduce((sum, one) => sum + (one.pods.max ?? Number.NaN), 0);
   // Roles may have other devices, and each replica of a group its own job.
