@@ -26,6 +26,8 @@ export function shellForms({ env, command, args }: Container): readonly ShellFor
 
 function formIn({ name, value }: Variable, env: readonly Variable[]): ShellForm | undefined {
   if (value === undefined || value.value.length > 2000 || !/[$`]/.test(value.value)) return undefined;
+  // https://github.com/huggingface/huggingface_hub/blob/03333b689b5a/src/huggingface_hub/constants.py
+  if (/^HF_/.test(name)) return undefined;
   const text = value.value;
   if (/^(?:\$\([a-z][^()]*\)|`[a-z][^`]*`)$/.test(text))
     return { means: 'command', name, value, written: text, start: 0 };
