@@ -148,7 +148,7 @@ function reportSlices(workload: Workload, report: (found: Report) => void): void
     // Slices in pools with labels of their own are chosen by these labels.
     if (
       marks.some((at) => at !== undefined) ||
-      podSet.selectors.some(({ key }) => !key.startsWith('cloud.google.com/gke-tpu'))
+      podSet.selectors.some(({ key }) => !/^cloud\.google\.com\/gke-tpu-(?:accelerator|topology)$/.test(key))
     )
       continue;
     report({
