@@ -100,8 +100,10 @@ export default defineRule({
     const holders = podSets.filter(requestsAccelerators);
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
-    for (const label of new Set(holders.flatMap(({ labels }) => labels.map(({ at }) => at))))
-      checkLabel(label, context);
+    const labels = holders.flatMap(({ labels: own, annotations }) =>
+      own.flatMap(({ at }) => (annotations.some((one) => keyOf(one.at) === keyOf(at)) ? [] : [at])),
+    );
+    for (const label of new Set(labels)) checkLabel(label, context);
     // The object between a CronJob and its pods.
     const jobs = entries(getIn(manifest.root, 'spec', 'jobTemplate', 'metadata', 'annotations'));
     for (const annotation of jobs) checkObject(annotation, { ...workload, kind: 'jobTemplate' }, context);
