@@ -56,6 +56,8 @@ export function misfitSplit(container: Container, podSet: PodSet, workload: Work
     const size = last.reduce((product, flag) => product * sizeOf(flag), 1);
     const [first = last[0], ...more] = last.filter((flag) => sizeOf(flag) > 1);
     if (first === undefined || Number.isNaN(size)) continue;
+    // Ranks that divide a sequence may be those that divide the tensors.
+    if (more.length > 0 && last.some(({ written }) => wordsOf(written).includes('sequence'))) continue;
     const names = [first, ...more].map(nameOf).join(' × ');
     if (size > most) return { flag: first, problem: `${names} needs ${size} processes, but the job has ${most}` };
     if (!exact) continue;
