@@ -38,7 +38,8 @@ function excessOf(container: Container, podSet: PodSet, workload: Workload): Exp
   if (isIncomplete(spec) || isUnseen(getIn(spec, 'replicatedJobs'))) return undefined;
   if (partial || name === null || addresses === undefined || gang === 'object' || podSets.length > 1) return undefined;
   const { min, max } = podSet.pods;
-  const pods = podsOfLeaderGroup(workload) ?? (workload.kind === 'LeaderWorkerSet' ? null : min);
+  // All groups of a LeaderWorkerSet may meet at the same pod.
+  const pods = min;
   if (pods === null || pods === 0 || min !== max || !meetsByName(container, name, workload.kind)) return undefined;
   // Its ranks are also in the pods of other objects.
   if (leaders.test(name)) return undefined;
