@@ -11,7 +11,7 @@ export interface Deletion {
 }
 
 /** Commands that neither decide whether files are deleted, nor bring files. */
-const steps = wordSet('cd echo mkdir chmod chown set export pip pip3 sleep nvidia-smi ls date');
+const steps = wordSet('cd echo rm mkdir chmod chown set export pip pip3 sleep nvidia-smi ls date');
 
 function programOf(statement: Statement | undefined): string {
   return statement?.kind === 'command' ? baseName(statement.words[0]?.text ?? '') : '';
@@ -21,12 +21,14 @@ function programOf(statement: Statement | undefined): string {
 export function deletesProgress(container: Container): Deletion | undefined {
   const { command, args, env } = processInput(container);
   const { statements } = readCommandLine(command, args, env);
-  const deleted = statements.slice(0, -1).flatMap((one, index) => {
+  const before = statements.slice(0, -1);
+  // It may bring the files back.
+  const lastOther = before.map((one) => !steps.has(programOf(one))).lastIndexOf(true);
+  const deleted = before.flatMap((one, index) => {
     const [program, ...operands] = one.kind === 'command' && one.after !== '||' ? one.words : [];
     if (program === undefined || baseName(program.text) !== 'rm') return [];
     if (one.after === '&&' && !steps.has(programOf(statements[index - 1]))) return [];
-    // Something may bring the files back.
-    if (statements.slice(index + 1, -1).some((next) => !steps.has(programOf(next)))) return [];
+    if (index < lastOther) return [];
     if (!operands.some(({ text }) => /^(?:-[a-z]*r[a-z]*|--recursive)$/i.test(text))) return [];
     return operands.flatMap((word) => (word.dynamic || word.text.startsWith('-') ? [] : { program, word }));
   });
