@@ -101,7 +101,9 @@ export default defineRule({
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
     const labels = holders.flatMap(({ labels: own, annotations }) =>
-      own.flatMap(({ at }) => (annotations.some((one) => keyOf(one.at) === keyOf(at)) ? [] : [at])),
+      own
+        .map(({ at }) => at)
+        .filter((at) => annotationNames.test(keyOf(at)) && !annotations.some((one) => keyOf(one.at) === keyOf(at))),
     );
     for (const label of new Set(labels)) checkLabel(label, context);
     // The object between a CronJob and its pods.
@@ -119,7 +121,7 @@ const annotationNames =
 /** A label of a pod with the name of the annotation. */
 function checkLabel(label: Cursor, { report }: WorkloadContext): void {
   const key = keyOf(label);
-  if (isTemplated(label) || !annotationNames.test(key)) return;
+  if (isTemplated(label)) return;
   report({
     message: `${key} has no effect as a label: only the annotation of this name protects the pod`,
     span: keySpanOf(label),

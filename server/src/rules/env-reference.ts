@@ -73,7 +73,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
  * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is
  * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
- * container defines it and the value has no spaces. For lists that should extend themselves, other than PATH.
+ * container defines it and the value has no spaces, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists that should extend themselves, other than PATH.
  *
  * ## Sources
  *
@@ -127,7 +127,7 @@ export default defineRule({
 /** Whether a script may set a variable, or asks whether it is set. */
 function mayDefine(script: string, name: string): boolean {
   const sets = `\\b${name}:?=|\\b(?:read|for|printf)\\b[^;|&\\n]{0,80}\\b${name}\\b|-[nzv] ["']?\\$?\\{?${name}\\b`;
-  return new RegExp(sets).test(script) || /(?:^|[\s;&])(?:source|\.) /.test(script);
+  return new RegExp(sets).test(script) || /(?:^|[\s;&])(?:source|eval|\.) /.test(script);
 }
 
 /** Reports the form of a shell in the value of a variable. */
