@@ -105,7 +105,9 @@ export default defineRule({
       });
       return;
     }
-    const absent = isOpen ? undefined : absentModel(container, podSet, workload);
+    // Overlays mount what their bases lack.
+    const mayGain = isOpen || context.crossReferences.mayBePatch();
+    const absent = mayGain ? undefined : absentModel(container, podSet, workload);
     const isNearest = container.volumeMounts.some(({ mountPath }) => isNear(absent?.path ?? '', trimmed(mountPath)));
     if (absent !== undefined && !isNearest && !isMentioned(absent.path, container, podSet)) {
       context.report({

@@ -177,11 +177,17 @@ function isElsewhere(port: number | undefined, server: ListeningPort, container:
   return !mayListen(port, server, container) && !declaredPorts(container).includes(port);
 }
 
+/** The ports for metrics of Istio, Linkerd, Dapr and Consul. */
+const meshPorts: ReadonlySet<number> = new Set([15020, 15090, 4191, 9090, 20200]);
+const injects = /inject|^dapr\.io\/|sidecar/;
+
 /** The annotation by which many Prometheus set-ups find the port for metrics. */
 function checkScraping(server: ListeningPort, container: Container, { podSet, document, report }: PodSetContext): void {
   const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
   const written = port === undefined || isTemplated(port.at) ? undefined : portNumber(port.value, container);
   if (port === undefined || scrape?.value !== 'true' || !isElsewhere(written, server, container)) return;
+  // The proxies that meshes inject have ports of their own.
+  if (meshPorts.has(written ?? 0) || [...podSet.labels, ...podSet.annotations].some(({ at }) => injects.test(keyOf(at)))) return;
   report({
     message: `Prometheus is told to scrape port ${written}, but ${titleOf(server.program)} listens on ${server.port}: it gets no metrics`,
     span: spanOf(port.at),
