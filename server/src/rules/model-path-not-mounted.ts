@@ -109,7 +109,8 @@ export default defineRule({
     const mayGain = isOpen || context.crossReferences.mayBePatch();
     const absent = mayGain ? undefined : absentModel(container, podSet, workload);
     const isNearest = container.volumeMounts.some(({ mountPath }) => isNear(absent?.path ?? '', trimmed(mountPath)));
-    if (absent !== undefined && !isNearest && !isMentioned(absent.path, container, podSet)) {
+    const isStored = absent !== undefined && storedPath(absent.path, container, podSet) !== undefined;
+    if (absent !== undefined && !isNearest && !isStored && !isMentioned(absent.path, container, podSet)) {
       context.report({
         message: `${shorten(absent.path, 48)} is not on a volume, and image ${absent.image} has no models: the server finds none there`,
         span: spanOf(absent.at),

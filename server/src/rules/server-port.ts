@@ -174,8 +174,12 @@ function isElsewhere(port: number | undefined, server: ListeningPort, container:
     !servesOnePort.has(server.program)
   )
     return false;
+  // Servers talk with each other on ports of their own.
+  if (container.args.concat(container.command).some(({ value }) => talks.test(value))) return false;
   return !mayListen(port, server, container) && !declaredPorts(container).includes(port);
 }
+
+const talks = /--(?:kv-|disaggregation-|data-parallel-|nnodes|dist-)/;
 
 /** The ports for metrics of Istio, Linkerd, Dapr and Consul. */
 const meshPorts: ReadonlySet<number> = new Set([15020, 15090, 4191, 9090, 20200]);

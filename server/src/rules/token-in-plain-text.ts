@@ -14,6 +14,7 @@ import {
   rootCursor,
 } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
@@ -138,10 +139,13 @@ function check(
   // The message must not repeat the token: reports are published.
   report({
     ...(found.owner === 'this server' && { severity: 'info' }),
-    message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and ${place === 'secret' ? 'keep it out of the file' : 'use a Secret'}`,
+    message: `${wordOf[found.owner] ?? `A token of ${found.owner}`} is in the file in plain text: whoever reads it can use it; revoke it and ${place === 'secret' ? 'keep it out of the file' : 'use a Secret'}`,
     span: spanInScalar(document, text, found),
   });
 }
+
+/** Keys that no prefix assigns to a service. */
+const wordOf = table<string>({ 'this server': 'The API key of this server', 'a service': 'A secret key' });
 
 interface TokenForm {
   readonly prefix: string;
@@ -155,6 +159,8 @@ const forms: readonly TokenForm[] = [
   { prefix: 'ghp_', owner: 'GitHub', rest: /^[A-Za-z0-9]{36}$/ },
   { prefix: 'github_pat_', owner: 'GitHub', rest: /^\w{60,90}$/ },
   { prefix: 'glpat-', owner: 'GitLab', rest: /^[\w-]{20}$/ },
+  { prefix: 'sk-proj-', owner: 'OpenAI', rest: /^[\w-]{40,200}$/ },
+  { prefix: 'sk-ant-', owner: 'Anthropic', rest: /^[\w-]{40,120}$/ },
   { prefix: 'gsk_', owner: 'Groq', rest: /^[A-Za-z0-9]{52}$/ },
   { prefix: 'r8_', owner: 'Replicate', rest: /^[A-Za-z0-9]{37}$/ },
   { prefix: 'AIza', owner: 'Google', rest: /^[\w-]{35}$/ },
@@ -182,8 +188,6 @@ function tokenIn({ value }: Located<string>, name: string) {
   if (value.length < 20 || value.length > 100_000) return undefined;
   if (name === 'AWS_SECRET_ACCESS_KEY' && /^[A-Za-z0-9/+]{40}$/.test(value) && isRandom(value))
     return { owner: 'an S3 store', start: 0, end: value.length };
-  if (secretName.test(name) && isKey(value) && isRandom(value))
-    return { owner: ownKey.test(name) ? 'this server' : 'a service', start: 0, end: value.length };
   // The words of a command so far, in which a name or a login says what follows.
   let before = name;
   let end = 0;
@@ -198,7 +202,8 @@ function tokenIn({ value }: Located<string>, name: string) {
     if (hasForm && isRandom(rest)) return { owner: form?.owner ?? 'Weights & Biases', start: index, end };
     before = `${before.slice(-60)} ${word}`;
   }
-  return undefined;
+  if (!secretName.test(name) || !isKey(value) || !isRandom(value)) return undefined;
+  return { owner: ownKey.test(name) ? 'this server' : 'a service', start: 0, end: value.length };
 }
 
 /** Whether a text is not made of words. */
