@@ -162,7 +162,12 @@ function inNamespace(need: Need, workload: Workload, { crossReferences }: Worklo
   const rollout = rolloutOf(workload);
   if (startsFirst(rollout) && need.all + need.pod > hard) {
     const count = need.all + need.pod;
-    return { what: 'With the new pod that it starts first, a rollout needs', count, limit, consequence: 'the rollout never ends' };
+    return {
+      what: 'With the new pod that it starts first, a rollout needs',
+      count,
+      limit,
+      consequence: 'the rollout never ends',
+    };
   }
   const demands = crossReferences.demandsOf(namespace, need.resource);
   const sums = demands.map((_, index) => demands.slice(0, index + 1).reduce((sum, { count }) => sum + count, 0));

@@ -106,7 +106,9 @@ export default defineRule({
       const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;
       // The cluster may have an object of that name too, but hardly if this file defines the similar one.
       // `hf-cache` and `tf-cache` are two things.
-      const isClose = isSlip(name, first.name) || isShuffled(name, first.name);
+      // `chat-router` may be what another project has, `chat-deployment` is hardly.
+      const isClose =
+        isSlip(name, first.name) || isShuffled(name, first.name) || /-(?:deploy|stateful|sts|rollout|lws)/.test(name);
       const isTypo = first.file === null && first.name[0] === name[0] && (isClose || !scaled.has(first.kind));
       const effect = isTypo ? effects.get(first.kind) : undefined;
       context.report({

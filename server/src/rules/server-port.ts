@@ -191,7 +191,11 @@ function checkScraping(server: ListeningPort, container: Container, { podSet, do
   const written = port === undefined || isTemplated(port.at) ? undefined : portNumber(port.value, container);
   if (port === undefined || scrape?.value !== 'true' || !isElsewhere(written, server, container)) return;
   // The proxies that meshes inject have ports of their own.
-  if (meshPorts.has(written ?? 0) || [...podSet.labels, ...podSet.annotations].some(({ at }) => injects.test(keyOf(at)))) return;
+  if (
+    meshPorts.has(written ?? 0) ||
+    [...podSet.labels, ...podSet.annotations].some(({ at }) => injects.test(keyOf(at)))
+  )
+    return;
   report({
     message: `Prometheus is told to scrape port ${written}, but ${titleOf(server.program)} listens on ${server.port}: it gets no metrics`,
     span: spanOf(port.at),
