@@ -88,6 +88,8 @@ export default defineRule({
       isListedContainer(at) || container.type === 'init' ? gatedDownload(container, podSet, workload) : undefined;
     if (download !== undefined) {
       report({
+        // An image of one's own may have a login.
+        ...(image?.value.includes('/') && !isPublishers(image.value) && { severity: 'info' }),
         message: `${shorten(download.name, 50)} is gated on Hugging Face, but the container has no token: the download fails`,
         span: spanOf(download.at),
       });
