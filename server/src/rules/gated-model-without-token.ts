@@ -65,7 +65,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * For KAITO's own presets, this is an error: its webhook rejects the object.
+ * For KAITO's own presets, this is an error: its webhook rejects the object. Downloads in an image that is not known are information.
  *
  * ## When it is silent
  *

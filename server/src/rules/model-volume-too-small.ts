@@ -77,8 +77,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models of unknown size, for models that a flag quantizes, for sizes without a unit, and if another directory is mounted or the claim is not in the
- * same project. In the values of charts, which may mount another volume, it is **information**, except for those of app-template.
+ * For models of unknown size, for models that a flag quantizes, for sizes without a unit, for downloads of some files, and if another directory is mounted or the claim is
+ * not in the same project. In the values of charts, which may mount another volume, it is **information**, except for those of app-template.
  *
  * ## Sources
  *

@@ -87,7 +87,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If a variable, a config file, a template or another image may set the port, if the command line mentions the other port as well, if another
- * container of the pod may listen there, on the network of the node, and for Services of unknown servers with another port that is right; of known ones, such a port is information.
+ * container of the pod may listen there, on the network of the node, for the metrics of the proxies of meshes, and for Services of unknown servers with another port that is right; of known ones, such a port is information.
  * The severity is information if other programs are known only by their settings or probes, and error for probes of servers with a single port and without code of the user, which can never succeed.
  *
  * ## Sources
