@@ -86,7 +86,8 @@ export default defineRule({
   manifest({ root, kind }, { document, report }) {
     if (kind !== 'Secret' && kind !== 'ConfigMap') return;
     // Secrets have base64 in `data`.
-    for (const at of entries(getIn(root, kind === 'Secret' ? 'stringData' : 'data'))) checkStored(at, document, report);
+    const [key, place] = kind === 'Secret' ? (['stringData', 'secret'] as const) : (['data', 'values'] as const);
+    for (const at of entries(getIn(root, key))) checkStored(at, place, document, report);
   },
   container({ env, command, args }, { podSet, document, report }) {
     if (!namesAccelerators(podSet)) return;
@@ -95,7 +96,7 @@ export default defineRule({
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) check(text, name, true, document, report);
+    for (const { name, text } of [...written, ...words]) check(text, name, 'pod', document, report);
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -103,7 +104,7 @@ export default defineRule({
     for (const key of ['serveConfigV2', 'runtimeEnvYAML', 'entrypoint']) {
       const at = getIn(manifest.root, 'spec', key);
       const value = asText(at);
-      if (at !== undefined && value !== undefined) check({ value, at }, '', true, document, report);
+      if (at !== undefined && value !== undefined) check({ value, at }, '', 'pod', document, report);
     }
   },
 });
@@ -112,31 +113,33 @@ export default defineRule({
 function checkValues(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {
   for (const child of [...entries(at), ...items(at)]) {
     if (child.node.kind !== 'scalar') checkValues(child, document, report);
-    else checkStored(child, document, report);
+    else checkStored(child, 'values', document, report);
   }
 }
 
 /** A token for models in an object that a pod reads. Other tokens have other uses, too. */
-function checkStored(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {
+function checkStored(at: Cursor, place: Place, document: YamlDocument, report: RuleContext['report']): void {
   const value = asText(at);
-  if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), false, document, report);
+  if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), place, document, report);
 }
+
+type Place = 'pod' | 'values' | 'secret';
 
 const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
 
 function check(
   text: Located<string>,
   name: string,
-  isAny: boolean,
+  place: Place,
   document: YamlDocument,
   report: RuleContext['report'],
 ): void {
   const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
-  if (found === undefined || !(isAny || ofModels.has(found.owner))) return;
+  if (found === undefined || !(place === 'pod' || ofModels.has(found.owner))) return;
   // The message must not repeat the token: reports are published.
   report({
     ...(found.owner === 'this server' && { severity: 'info' }),
-    message: `${wordOf[found.owner] ?? `A token of ${found.owner}`} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,
+    message: `${wordOf[found.owner] ?? `A token of ${found.owner}`} is in the file in plain text: whoever reads it can use it; revoke it and ${place === 'secret' ? 'keep it out of the file' : 'use a Secret'}`,
     span: spanInScalar(document, text, found),
   });
 }
