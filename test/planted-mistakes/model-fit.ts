@@ -8,7 +8,7 @@ export const planters: Planters = {
   'model-does-not-fit': (analysis) =>
     withServers(analysis, (count) => [
       ['vllm', 'serve', 'unsloth/Llama-3.1-405B-Instruct', `--tensor-parallel-size=${count}`],
-      ['vllm', 'serve', '/models/Llama-3.1-405B-Instruct', '--tensor-parallel-size', String(count)],
+      ['vllm', 'serve', '/mnt/models/Llama-3.1-405B-Instruct', '--tensor-parallel-size', String(count)],
       [
         'python3',
         '-m',

@@ -20,6 +20,7 @@ const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['cpu-metric-for-gpu + utilization-without-request', 'the metric is the wrong one, and it has no value'],
   ['attention-heads + tensor-parallel-link', 'the size cannot divide the heads, and its GPUs have a slow link'],
   ['dtype-unsupported + whole-gpu-underused', 'the GPU cannot run the model, and a share of another one could'],
+  ['idle-gpu-container + image-not-pinned', 'the program of the image waits, and its tag is mutable'],
   ['gpu-without-request + nim-without-key', 'the server gets no GPU, and it cannot load its model'],
   ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
 ]);
