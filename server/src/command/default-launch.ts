@@ -30,8 +30,8 @@ export function defaultLaunch({ command, args, env }: ProcessInput): DefaultLaun
   return complete && others.length === 0 && !texts.some((text) => setsNumber.test(text)) ? only : undefined;
 }
 
-/** Also the variables of torchrun and of accelerate. */
-const setsNumber = /nproc|\bPET_|\bACCELERATE_/i;
+/** Also the variables of torchrun and of accelerate, and a file that may set them. */
+const setsNumber = /nproc|\bPET_|\bACCELERATE_|^(?:\.|source)$/i;
 
 function launchIn(command: SimpleCommand): DefaultLaunch | undefined {
   const words = programWords(command);
@@ -45,12 +45,16 @@ function launchIn(command: SimpleCommand): DefaultLaunch | undefined {
   if (count === undefined || word === undefined) return undefined;
   const options = words.slice(isModule ? 3 : isPair ? 2 : 1);
   const end = options.findIndex(
-    (text, at) => text.endsWith('.py') || ![text, options[at - 1] ?? ''].some((one) => one.startsWith('-')),
+    (text, at) => text.endsWith('.py') || !(text.startsWith('-') || takesValue.test(options[at - 1] ?? '')),
   );
   // A variable in the place of the program may hold options.
   const isOpen = options[end]?.includes('$') === true;
-  return isOpen || options.slice(0, end).some((text) => choosesDevices.test(text)) ? undefined : { count, name, word };
+  const own = end < 0 ? options : options.slice(0, end);
+  return isOpen || own.some((text) => choosesDevices.test(text)) ? undefined : { count, name, word };
 }
 
+/** An option whose value is the next word; not a switch of torchrun, and not `--`. */
+const takesValue = /^-(?!-?(?:|standalone|no[-_]python|run[-_]path|use[-_]env)$)[^=]*$/;
+
 const choosesDevices =
-  /^-{1,2}(?:num[-_]|n$|i$|e$|H$|include|exclude|hostfile|launcher|config|cpu|gpu|tpu|world)|\$\{?\w*(?:ARG|OPT|FLAG)|\$[@*]/;
+  /^-{1,2}(?:version|help|num[-_]|n$|i$|e$|H$|include|exclude|hostfile|launcher|config|cpu|gpu|tpu|world)|\$\{?\w*(?:ARG|OPT|FLAG)|\$[@*]/;

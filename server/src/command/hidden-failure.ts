@@ -132,7 +132,7 @@ function isNeutral(statement: Statement): boolean {
   return program === '' || neutral.has(baseName(program));
 }
 
-const neutral = wordSet('export unset source . mkdir sleep sync pip pip3 apt apt-get conda mamba');
+const neutral = wordSet('export unset mkdir sleep sync pip pip3 apt apt-get conda mamba');
 
 /** Whether a statement only prints a message or ends with success. */
 export function saysSomething(statement: Statement): statement is SimpleCommand {

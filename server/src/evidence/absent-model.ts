@@ -39,6 +39,7 @@ export function absentModel(container: Container, podSet: PodSet, workload: Work
   if (!published.has(repository)) return undefined;
   const lines = [...command, ...args];
   if (isIncomplete(at) || isIncomplete(podSet.pod) || lines.some((line) => isTemplated(line.at))) return undefined;
+  if (env.some(({ name }) => /^LLAMA_ARG_(?:HF|MODEL_URL|DOCKER)/.test(name))) return undefined;
   if (lines.some(({ value }) => brings.test(value)) || ['lifecycle', 'volumeDevices'].some((key) => getIn(at, key)))
     return undefined;
   const path = modelPath(container) ?? ownPath(container, repository);
@@ -47,6 +48,8 @@ export function absentModel(container: Container, podSet: PodSet, workload: Work
   // Webhooks add volumes to pods that ask for them.
   if ([...podSet.labels, ...podSet.annotations].some((one) => /inject|mount|fluid|juicefs/i.test(keyOf(one.at))))
     return undefined;
+  // Kubeflow's PodDefaults add volumes to pods with a label of any name.
+  if (podSet.labels.some(({ value }) => value === 'true')) return undefined;
   const line = [...lines, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) => value.includes(path));
   return { path, image: repository.slice(repository.lastIndexOf('/') + 1), at: line?.at ?? image.at };
 }

@@ -86,7 +86,7 @@ const deviceWords = partOf(
   'fp16 bf16 float16 quanti[sz] tensorrt trt engine(?!er)',
   // Of FFmpeg.
   'nvenc nvdec cuvid hwaccel hwdevice hwupload qsv vaapi vulkan opencl npp placebo amf dnn whisper',
-  'rapids cudf dali\\b curator',
+  'rapids cudf dali\\b curator isaac headless',
 );
 
 function usesDevices({ words, heredoc }: SimpleCommand): boolean {
@@ -122,7 +122,10 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   const named = parts.slice(-2).flatMap(wordsOf);
   const found =
     taskOf(wordsOf(parts.at(-1) ?? '')) ?? taskOf(named) ?? taskOf([...named, ...subcommandOf(words, script)]);
-  return found && { ...found, by };
+  // A model may filter or write the data.
+  const isData = found?.task === 'prepares data' || found?.task === 'collects data';
+  const maybe = found?.maybe === true || (isData && words.some((word) => /^--?model/.test(word)));
+  return found && { ...found, by, maybe };
 }
 
 /** Whether Python code only fetches files from a hub. */
@@ -192,6 +195,7 @@ const otherWork = wordSet(
   'train trainer training finetune serve server serving api eval evaluate infer inference predict generate',
   'benchmark bench test onnx embed embedding embeddings transcribe encode caption no skip worker notebook jupyter',
   'demo ui predictions synthetic synth augment augmented rollout rollouts distill distillation preference label annotate',
+  'llm llms vlm clip sam bert',
 );
 
 /** Data that is often prepared on devices. */
@@ -217,7 +221,7 @@ const making = [
   ...['make', 'create', 'write', 'pack', 'convert', 'get', 'gather', 'collect', 'ingest', 'to', 'merge', 'generate'],
 ];
 
-const drawing = ['plot', 'plots', 'plotting', 'chart', 'charts'];
+const drawing = ['plot', 'plots', 'plotting', 'charts'];
 
 /** Features of tables, unlike those that a model extracts. */
 function isEngineering(words: readonly string[]): boolean {

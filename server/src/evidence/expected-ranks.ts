@@ -38,8 +38,11 @@ function excessOf(container: Container, podSet: PodSet, workload: Workload): Exp
   if (isIncomplete(spec) || isUnseen(getIn(spec, 'replicatedJobs'))) return undefined;
   if (partial || name === null || addresses === undefined || gang === 'object' || podSets.length > 1) return undefined;
   const { min, max } = podSet.pods;
-  const pods = podsOfLeaderGroup(workload) ?? (workload.kind === 'LeaderWorkerSet' ? null : min);
-  if (pods === null || pods === 0 || min !== max || !meetsByName(container, name)) return undefined;
+  // All groups of a LeaderWorkerSet may meet at the same pod.
+  const pods = min;
+  if (pods === null || pods === 0 || min !== max || !meetsByName(container, name, workload.kind)) return undefined;
+  // Its ranks are also in the pods of other objects.
+  if (leaders.test(name)) return undefined;
   const gpus = wholeGpus(container, podSet);
   for (const { name: variable, value } of container.env) {
     const isNodes = nodeCounts.has(variable);
@@ -58,10 +61,13 @@ function excessOf(container: Container, podSet: PodSet, workload: Workload): Exp
 const rankCounts = wordSet('WORLD_SIZE JAX_NUM_PROCESSES NUM_PROCESSES');
 const nodeCounts = wordSet('NNODES NUM_NODES NUM_MACHINES PET_NNODES');
 
+const leaders = /(?:^|-)(?:(?:master|head|leader|chief|coordinator|launcher|worker)s?-?\d*|(?:rank|node)-?\d+)$/;
+
 /** Whether a flag or a variable has the name of a pod of the object. */
-function meetsByName({ command, args, env }: Container, name: string): boolean {
+function meetsByName({ command, args, env }: Container, name: string, kind: string): boolean {
+  const rest = kind === 'JobSet' ? /-\d+$/ : /^(?:-\d+)+$/;
   return [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].some(({ value }) =>
-    value.split(/[^a-z0-9-]+/).some((word) => word.startsWith(`${name}-`) && /-\d+$/.test(word)),
+    value.split(/[^a-z0-9-]+/).some((word) => word.startsWith(`${name}-`) && rest.test(word.slice(name.length))),
   );
 }
 

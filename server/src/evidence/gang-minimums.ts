@@ -19,7 +19,9 @@ export function unreachableMinimums(workload: Workload): readonly GangMinimum[] 
   const policy = getIn(manifest.root, 'spec', 'runPolicy', 'schedulingPolicy');
   const marks = [...manifest.annotations, ...podSets.flatMap(({ annotations }) => annotations)].map(({ at }) => at);
   const mark = marks.find((at) => keyOf(at) === ofOwner);
-  const written = [getIn(policy, 'minAvailable'), mark].filter((at) => at !== undefined);
+  // Several objects can share a named group.
+  const isShared = marks.some((at) => keyOf(at) === 'scheduling.k8s.io/group-name');
+  const written = [getIn(policy, 'minAvailable'), isShared ? undefined : mark].filter((at) => at !== undefined);
   // Groups and elastic jobs have several sizes, and other objects can add pods to a group.
   if (written.length === 0 || partial || isGroupKind(workload) || hasOtherSizes(workload)) return [];
   const pods = podsOf(workload);

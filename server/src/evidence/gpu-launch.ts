@@ -1,5 +1,7 @@
 import { readFlags } from '../command/flags.ts';
 import { findLocalProcesses } from '../command/processes.ts';
+import { programWords } from '../command/programs.ts';
+import { baseName } from '../command/shell.ts';
 import { commandsIn, processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -37,7 +39,7 @@ function computesOnGpus(container: Container): boolean {
 
 /** Whether the processes communicate or compute on the CPU, so that several of them can share a GPU or do without. */
 export function runsOnCpu({ command, args }: Pick<Container, 'command' | 'args'>): boolean {
-  const words = /(?:^|[\s=])(?:gloo|--cpu|--?no[-_]cuda|--?use[-_]cpu|cpu)(?:$|[\s=])|tokeni[sz]e|preprocess/;
+  const words = /(?:^|[\s=])(?:gloo|--cpu|--?no[-_]cuda|--?use[-_]cpu|cpu)(?![\w-])|tokeni[sz]e|preprocess/;
   return [...command, ...args].some(({ value }) => words.test(value));
 }
 
@@ -45,7 +47,10 @@ export function runsOnCpu({ command, args }: Pick<Container, 'command' | 'args'>
 export function cudaDevice(container: Container, document: YamlDocument): GpuFlag | undefined {
   const lines = [...container.command, ...container.args];
   if (!lines.some(({ value }) => value.includes('cuda')) || runsOnCpu(container)) return undefined;
-  for (const { words } of commandsIn(container)) {
+  for (const command of commandsIn(container)) {
+    // Others may start it elsewhere: ray, kubectl, ssh, srun.
+    if (!/^python[\d.]*$|\.py$|^torchrun$|^accelerate$/.test(baseName(programWords(command)[0] ?? ''))) continue;
+    const { words } = command;
     const flag = readFlags(words).find(
       ({ name, value, dynamic, isVariable }) =>
         /(?:^|[.-])device$/.test(name) && !dynamic && !isVariable && /^cuda(?::\d{1,2})?$/.test(value ?? ''),

@@ -180,7 +180,7 @@ export function hasTaints({ taints }: GpuPool): boolean {
 
 /** Whether an agent or an autoscaler removes the taint once the node is ready. */
 function isStartupTaint(taint: Cursor): boolean {
-  return /(?:not-ready|uninitialized|unregistered|\/startup-taint|\/ignore-taint)/.test(
+  return /(?:(?:not-ready|uninitialized|unregistered)$|\/startup-taint|\/ignore-taint)/.test(
     asText(getIn(taint, 'key')) ?? '',
   );
 }

@@ -12,7 +12,15 @@ export interface UndeclaredPort {
 export function undeclaredPorts(probe: Cursor | undefined, container: Cursor): readonly UndeclaredPort[] {
   const ports = getIn(container, 'ports');
   const names = items(ports).map((port) => getIn(port, 'name'));
-  if (isIncomplete(container) || isIncomplete(ports) || isTemplated(ports) || names.some(isUnknown)) return [];
+  // In values, the ports may be keys.
+  if (
+    ports?.node.kind === 'map' ||
+    isIncomplete(container) ||
+    isIncomplete(ports) ||
+    isTemplated(ports) ||
+    names.some(isUnknown)
+  )
+    return [];
   const known = names.flatMap((name) => asText(name) ?? []);
   return ['httpGet', 'tcpSocket'].flatMap((handler) => {
     const place = getIn(probe, handler, 'port');

@@ -18,14 +18,17 @@ export interface ShellForm {
 
 /** What only a shell would replace in the values of a container's variables. */
 export function shellForms({ env, command, args }: Container): readonly ShellForm[] {
-  const found = env.flatMap((one) => formIn(one, env) ?? []);
+  const byName = new Map(env.map((one) => [one.name, one]));
+  const found = env.flatMap((one) => formIn(one, byName) ?? []);
   // A script may expand a value a second time.
   const mayExpand = found.length > 0 && [...command, ...args].some(({ value }) => /\beval\b|\benvsubst\b/.test(value));
   return mayExpand ? [] : found;
 }
 
-function formIn({ name, value }: Variable, env: readonly Variable[]): ShellForm | undefined {
+function formIn({ name, value }: Variable, byName: ReadonlyMap<string, Variable>): ShellForm | undefined {
   if (value === undefined || value.value.length > 2000 || !/[$`]/.test(value.value)) return undefined;
+  // https://github.com/huggingface/huggingface_hub/blob/03333b689b5a/src/huggingface_hub/constants.py
+  if (/^HF_/.test(name)) return undefined;
   const text = value.value;
   if (/^(?:\$\([a-z][^()]*\)|`[a-z][^`]*`)$/.test(text))
     return { means: 'command', name, value, written: text, start: 0 };
@@ -41,7 +44,7 @@ function formIn({ name, value }: Variable, env: readonly Variable[]): ShellForm 
       if (isLost && paths.includes(written)) return { means: 'itself', ...form };
       continue;
     }
-    const owner = env.find((one) => one.name === braced);
+    const owner = byName.get(braced ?? '');
     if (owner !== undefined && !isPlaceholderText(owner.value?.value ?? '')) return { means: 'other', ...form };
   }
   return undefined;

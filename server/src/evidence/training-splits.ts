@@ -56,6 +56,8 @@ export function misfitSplit(container: Container, podSet: PodSet, workload: Work
     const size = last.reduce((product, flag) => product * sizeOf(flag), 1);
     const [first = last[0], ...more] = last.filter((flag) => sizeOf(flag) > 1);
     if (first === undefined || Number.isNaN(size)) continue;
+    // Ranks that divide a sequence may be those that divide the tensors.
+    if (more.length > 0 && last.some(({ written }) => wordsOf(written).includes('sequence'))) continue;
     const names = [first, ...more].map(nameOf).join(' × ');
     if (size > most) return { flag: first, problem: `${names} needs ${size} processes, but the job has ${most}` };
     if (!exact) continue;
@@ -74,6 +76,7 @@ function misfitBatch(flags: readonly Flag[], copies: number): TrainingSplit | un
     ...flags.filter((one) => is(one, 'device-batch') && wordsOf(one.written).includes('micro')),
   ];
   if (flag === undefined || micro === undefined || others.length > 0) return undefined;
+  if (flags.some(({ name }) => name === 'decrease-batch-size-if-needed')) return undefined;
   const [total, part] = [sizeOf(flag), sizeOf(micro)];
   if (!(total % (part * copies) > 0)) return undefined;
   const problem = `${nameOf(flag)} ${total} is not a multiple of ${nameOf(micro)} ${part} × ${copies} copies of the model`;
@@ -97,6 +100,11 @@ function nameOf({ written }: Flag): string {
   return shorten(written.slice(written.lastIndexOf('.') + 1), 32);
 }
 
+/** Whether a text has words for processes of other objects: those of Ray, of a file of hosts, or of a number of nodes. */
+function namesOthers(text: string): boolean {
+  return /\bray\b|nnodes(?!=1\b)|num[-_](?:nodes|machines)|node_?rank|hostfile|world_?size/i.test(text);
+}
+
 /** All processes of a training job, one per GPU; `exact` if they are certainly one group. */
 function processesOf(container: Container, podSet: PodSet, workload: Workload) {
   const gpus = wholeGpus(container, podSet);
@@ -110,6 +118,9 @@ function processesOf(container: Container, podSet: PodSet, workload: Workload) {
   if (more.length > 0) return undefined;
   if (nodes !== undefined)
     return typeof nodes.count === 'number' ? { most: nodes.count * local, exact: true, launched: true } : undefined;
+  const { command, args, env } = input;
+  if (kindOf(workload).gang !== 'object' && [...command, ...args, ...env.map(({ name }) => name)].some(namesOthers))
+    return undefined;
   const trainers = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
   const pods = trainers.reduce((sum, one) => sum + (one.pods.max ?? Number.NaN), 0);
   // Roles may have other devices, and each replica of a group its own job.

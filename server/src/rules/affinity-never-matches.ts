@@ -177,7 +177,8 @@ function termsOf(pod: Cursor, side: string): readonly Cursor[] {
 /** Reports a selector of pods that almost certainly means the pods of its own object, and has another value. */
 function checkSelected(side: string, podSet: PodSet, { report, workload, document }: PodSetContext): void {
   const { pod, labels } = podSet;
-  for (const wanted of termsOf(pod, side).flatMap((term) => placesAt(term, 'labelSelector.matchLabels.*'))) {
+  const terms = termsOf(pod, side);
+  for (const wanted of terms.flatMap((term) => placesAt(term, 'labelSelector.matchLabels.*'))) {
     const [key, value] = [keyOf(wanted), writtenText(wanted)];
     const byName = nameLabels.has(key);
     const own = byName ? workload.name : labels.find(({ at }) => keyOf(at) === key)?.value;
@@ -185,7 +186,8 @@ function checkSelected(side: string, podSet: PodSet, { report, workload, documen
     if (value === undefined || own == null || own === value || isPlaceholderText(own) || isUnknown(wanted)) continue;
     // Other objects may have similar names.
     const isClose = isSlip(own, value) || (byName && (own.includes(value) || value.includes(own)));
-    if (!isClose && !(byName && spreads)) continue;
+    // With several terms, another one may spread the pods.
+    if (!isClose && !(byName && spreads && terms.length === 1)) continue;
     report({
       ...(!isClose && { severity: 'info' as const }),
       message: `${side} selects ${shorten(`${key}: ${value}`, 60)}, but this object's pods have ${shorten(own, 30)}: it matches none of them`,

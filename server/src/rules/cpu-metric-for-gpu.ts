@@ -97,7 +97,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If the autoscaler also uses another metric that can have a value, and if its target trains. If the use of the target is unknown, or only its
- * name says that it holds GPUs (`vllm-server`), the finding is information only. For InferenceServices whose deployment mode is unknown.
+ * name says that it holds GPUs (`vllm-server`), the finding is information only. Without metrics, in projects with kustomizations, which may add them. For InferenceServices whose deployment mode is unknown.
  *
  * ## Sources
  *
@@ -110,7 +110,7 @@ export default defineRule({
   severity: 'warning',
   manifest(manifest, context) {
     const scaler = cpuMetric(manifest);
-    if (scaler === undefined) return;
+    if (scaler === undefined || (scaler.metric === byDefault && context.crossReferences.mayBePatch())) return;
     const target = targetOf(manifest, context.crossReferences);
     const named = target === undefined ? nameOfGpuTarget(manifest) : undefined;
     if (named !== undefined) {
@@ -143,6 +143,9 @@ export default defineRule({
   },
 });
 
+/** Without metrics, which a patch may add. */
+const byDefault = 'CPU by default';
+
 interface CpuMetric {
   readonly metric: string;
   readonly place: Span;
@@ -157,7 +160,11 @@ function cpuMetric({ root, kind, apiVersion }: Manifest): CpuMetric | undefined 
   const spec = getIn(root, 'spec');
   const group = groupOf(apiVersion);
   if (isIncomplete(spec)) return undefined;
-  if (group === 'autoscaling' && kind === 'HorizontalPodAutoscaler') return podAutoscalerMetric(spec);
+  if (group === 'autoscaling' && kind === 'HorizontalPodAutoscaler')
+    // The metrics of version 1 are in an annotation.
+    return getIn(root, 'metadata', 'annotations', 'autoscaling.alpha.kubernetes.io/metrics') === undefined
+      ? podAutoscalerMetric(spec)
+      : undefined;
   return group === 'keda.sh' && kind === 'ScaledObject' ? triggerMetric(spec) : undefined;
 }
 
@@ -167,7 +174,7 @@ function podAutoscalerMetric(spec: Cursor | undefined): CpuMetric | undefined {
   const metrics = getIn(spec, 'metrics');
   const target = getIn(spec, 'scaleTargetRef');
   // The API server sets 80% of the requested CPU.
-  if (metrics === undefined && target !== undefined) return { metric: 'CPU by default', place: keySpanOf(target) };
+  if (metrics === undefined && target !== undefined) return { metric: byDefault, place: keySpanOf(target) };
   if (isIncomplete(metrics) || (metrics !== undefined && metrics.node.kind !== 'seq')) return undefined;
   const names = items(metrics).map(
     (metric) => getIn(metric, 'resource', 'name') ?? getIn(metric, 'containerResource', 'name'),

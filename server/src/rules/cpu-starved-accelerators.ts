@@ -93,6 +93,8 @@ function reportLoaders(container: Container, cores: number, devices: number, con
   // Ray counts other workers, and one process may use several devices.
   if (!hasRole(workload, 'training') || kindOf(workload).rayCluster !== undefined || mayRunMore(container)) return;
   const loader = dataLoader(container);
+  if (/\bray\b/.test([container.image, ...container.command, ...container.args].map((one) => one?.value).join(' ')))
+    return;
   if (loader === undefined || loader.workers < 4) return;
   const launched = findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
   const all = loader.workers * (launched ? devices : 1);

@@ -100,8 +100,12 @@ export default defineRule({
     const holders = podSets.filter(requestsAccelerators);
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
-    for (const label of new Set(holders.flatMap(({ labels }) => labels.map(({ at }) => at))))
-      checkLabel(label, context);
+    const labels = holders.flatMap(({ labels: own, annotations }) =>
+      own
+        .map(({ at }) => at)
+        .filter((at) => annotationNames.test(keyOf(at)) && !annotations.some((one) => keyOf(one.at) === keyOf(at))),
+    );
+    for (const label of new Set(labels)) checkLabel(label, context);
     // The object between a CronJob and its pods.
     const jobs = entries(getIn(manifest.root, 'spec', 'jobTemplate', 'metadata', 'annotations'));
     for (const annotation of jobs) checkObject(annotation, { ...workload, kind: 'jobTemplate' }, context);
@@ -117,7 +121,7 @@ const annotationNames =
 /** A label of a pod with the name of the annotation. */
 function checkLabel(label: Cursor, { report }: WorkloadContext): void {
   const key = keyOf(label);
-  if (isTemplated(label) || !annotationNames.test(key)) return;
+  if (isTemplated(label)) return;
   report({
     message: `${key} has no effect as a label: only the annotation of this name protects the pod`,
     span: keySpanOf(label),

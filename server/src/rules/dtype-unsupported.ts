@@ -137,7 +137,7 @@ function reportTraining(container: Container, { gpu, capability }: Capable, { do
   if (
     found === undefined ||
     setting === undefined ||
-    settings.some(({ name }) => name === 'use-cpu' || name === 'device')
+    settings.some(({ name }) => name === 'use-cpu' || name === 'device' || /emulat|fp8-backend/.test(name))
   )
     return;
   const { flag, written, value } = setting;

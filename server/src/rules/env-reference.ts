@@ -5,6 +5,7 @@ import { hasUser } from '../evidence/launch.ts';
 import { variablesOfMaster } from '../evidence/operator-variables.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { type ShellForm, shellForms } from '../evidence/shell-form.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -72,7 +73,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
  * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is
  * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
- * container defines it and the value has no spaces. For lists that should extend themselves, other than PATH.
+ * container defines it and the value has no spaces, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists that should extend themselves, other than PATH.
  *
  * ## Sources
  *
@@ -90,7 +91,8 @@ export default defineRule({
     // A base whose patches add the devices names their libraries.
     const forms =
       isUser || env.some(({ value }) => /nvidia|cuda/.test(value?.value ?? '')) ? shellForms(container) : [];
-    for (const form of forms) reportForm(form, env, context);
+    // SkyPilot and dstack have other rules for variables.
+    for (const form of kindOf(workload).sameScript === true ? [] : forms) reportForm(form, env, context);
     if (!isUser) return;
     const last = new Map(env.map(({ name }, index) => [name, index]));
     const isAll = hasAllVariables(container, context);
@@ -108,7 +110,7 @@ export default defineRule({
     }
     const words = [...container.command, ...container.args];
     const ofMaster = knowsVariables(container) ? variablesOfMaster(workload) : new Set<string>();
-    const isSet = (name: string) => last.has(name) || words.some(({ value }) => value.includes(`${name}=`));
+    const isSet = (name: string) => last.has(name) || words.some(({ value }) => mayDefine(value, name));
     const absent = new Set([...ofMaster].filter((name) => !isSet(name)));
     reportOfMaster(words, absent, context);
     // A shell reads $(NAME) as a command.
@@ -121,6 +123,12 @@ export default defineRule({
       );
   },
 });
+
+/** Whether a script may set a variable, or asks whether it is set. */
+function mayDefine(script: string, name: string): boolean {
+  const sets = `\\b${name}:?=|\\b(?:read|for|printf)\\b[^;|&\\n]{0,80}\\b${name}\\b|-[nzv] ["']?\\$?\\{?${name}\\b`;
+  return new RegExp(sets).test(script) || /(?:^|[\s;&])(?:source|eval|\.) /.test(script);
+}
 
 /** Reports the form of a shell in the value of a variable. */
 function reportForm(

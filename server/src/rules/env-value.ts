@@ -85,11 +85,10 @@ export default defineRule({
       const { form, mustBe, effect } = known;
       if (isOfForm(value, form) || (form === 'link' && !meetsOthers(container, workload))) continue;
       if (!usesAccelerators(container, podSet) || (form === 'capabilities' && onlyWatches(container))) continue;
+      if (firstWith(name, located.value, workload) !== container) continue;
       const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
         ...(/ignores/.test(effect) && { severity: 'info' }),
-        // All pods of a group copy the same settings.
-        oncePerFile: name.startsWith('NCCL_'),
         message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
         span: spanOf(located.at),
         fixes: () =>
@@ -100,6 +99,16 @@ export default defineRule({
     }
   },
 });
+
+/** The first container with a setting, which the pods of a group copy from each other. */
+function firstWith(name: string, value: string, { podSets }: Workload): Container | undefined {
+  const isSame = (one: Container['env'][number]) => one.name === name && one.value?.value === value;
+  for (const { containers } of podSets) {
+    const found = containers.find(({ env }) => env.some(isSame));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /** Whether a container may only read the state of the GPUs, for which utility is enough. */
 function onlyWatches({ command, args, image }: Container): boolean {

@@ -69,8 +69,8 @@ import { defineRule, type Report } from './rule.ts';
  *               resources: {limits: {nvidia.com/gpu: 8}}
  * ```
  *
- * A Volcano job whose `schedulerName` is the default scheduler is a warning: only Volcano waits for `minAvailable` pods. So is a JobSet on several
- * TPU slices of several nodes each that nothing keeps apart: pods of two jobs can share a slice, and neither gets a whole one.
+ * A Volcano job whose `schedulerName` is the default scheduler is a warning: only Volcano waits for `minAvailable` pods. A JobSet on several TPU
+ * slices of several nodes each that nothing keeps apart is information: pods of two jobs can share a slice, and neither gets a whole one.
  *
  * ## When it is silent
  *
@@ -148,7 +148,7 @@ function reportSlices(workload: Workload, report: (found: Report) => void): void
     // Slices in pools with labels of their own are chosen by these labels.
     if (
       marks.some((at) => at !== undefined) ||
-      podSet.selectors.some(({ key }) => !key.startsWith('cloud.google.com/gke-tpu'))
+      podSet.selectors.some(({ key }) => !/^cloud\.google\.com\/gke-tpu-(?:accelerator|topology)$/.test(key))
     )
       continue;
     report({

@@ -65,7 +65,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * For KAITO's own presets, this is an error: its webhook rejects the object.
+ * For KAITO's own presets, this is an error: its webhook rejects the object. Downloads in an image that is not known are information.
  *
  * ## When it is silent
  *
@@ -88,6 +88,8 @@ export default defineRule({
       isListedContainer(at) || container.type === 'init' ? gatedDownload(container, podSet, workload) : undefined;
     if (download !== undefined) {
       report({
+        // An image of one's own may have a login.
+        ...(image?.value.includes('/') && !isPublishers(image.value) && { severity: 'info' }),
         message: `${shorten(download.name, 50)} is gated on Hugging Face, but the container has no token: the download fails`,
         span: spanOf(download.at),
       });
@@ -170,9 +172,12 @@ function reportPreset({ kind, apiVersion, manifest: { root } }: Workload, report
   const text = asText(name) ?? '';
   if (name === undefined || isTemplated(name) || !(privatePreset.test(text) || isGated(text))) return;
   if ([inference, preset, options].some(isUnseen) || getIn(options, 'modelAccessSecret') !== undefined) return;
+  // Versions before 0.5 run such a preset from an image of one's own.
+  if (getIn(options, 'image') !== undefined || getIn(preset, 'accessMode') !== undefined) return;
+  const isOwn = privatePreset.test(text);
   report({
-    severity: 'error',
-    message: `The preset ${shorten(text, 40)} is gated: without presetOptions.modelAccessSecret, KAITO rejects the ${kind}`,
+    ...(isOwn && { severity: 'error' }),
+    message: `The preset ${shorten(text, 40)} is gated: without presetOptions.modelAccessSecret, ${isOwn ? `KAITO rejects the ${kind}` : 'the download fails'}`,
     span: spanOf(name),
   });
 }

@@ -102,7 +102,8 @@ export default defineRule({
       context.report({ ...one, ...(partial && { severity: 'info' }) });
     };
     for (const metric of blocks.flatMap((block) => items(getIn(block, 'metrics')))) {
-      if (isUnknown(getIn(metric, 'type'))) continue;
+      // Other fields are those of the chart.
+      if (isUnknown(getIn(metric, 'type')) || !fields.some((field) => getIn(metric, field) !== undefined)) continue;
       checkMetric(metric, { report });
       checkPlace(metric, report);
     }

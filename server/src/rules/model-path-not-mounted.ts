@@ -78,7 +78,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For paths that an image, another container, a hook or a script may create, for KServe's /mnt paths, and, with other images than those that the makers of the servers publish, for paths that resemble no mount. For
+ * For paths that an image, another container, a hook or a script may create, for KServe's /mnt paths, and, with other images than those that the makers of the servers publish and in projects with kustomizations, for paths that resemble no mount. For
  * servers that download the model themselves, or load it on request.
  *
  * ## Sources
@@ -106,9 +106,12 @@ export default defineRule({
       });
       return;
     }
-    const absent = isOpen ? undefined : absentModel(container, podSet, workload);
+    // Overlays mount what their bases lack.
+    const mayGain = isOpen || context.crossReferences.mayBePatch();
+    const absent = mayGain ? undefined : absentModel(container, podSet, workload);
     const isNearest = container.volumeMounts.some(({ mountPath }) => isNear(absent?.path ?? '', trimmed(mountPath)));
-    if (absent !== undefined && !isNearest && !isMentioned(absent.path, container, podSet)) {
+    const isStored = absent !== undefined && storedPath(absent.path, container, podSet) !== undefined;
+    if (absent !== undefined && !isNearest && !isStored && !isMentioned(absent.path, container, podSet)) {
       context.report({
         message: `${shorten(absent.path, 48)} is not on a volume, and image ${absent.image} has no models: the server finds none there`,
         span: spanOf(absent.at),

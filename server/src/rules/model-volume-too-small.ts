@@ -6,7 +6,7 @@ import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { estimateServing } from '../memory/serving.ts';
 import { weightsSize } from '../memory/weights.ts';
 import { downloadsOf } from '../model/downloaded-model.ts';
-import { useOf } from '../model/process-input.ts';
+import { processInput, useOf } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
@@ -77,8 +77,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models of unknown size, for models that a flag quantizes, for sizes without a unit, and if another directory is mounted or the claim is not in the
- * same project. In the values of charts, which may mount another volume, it is **information**, except for those of app-template.
+ * For models of unknown size, for models that a flag quantizes, for sizes without a unit, for downloads of some files, and if another directory is mounted or the claim is
+ * not in the same project. In the values of charts, which may mount another volume, it is **information**, except for those of app-template.
  *
  * ## Sources
  *
@@ -147,7 +147,9 @@ function reportSmall(model: string, gib: number, capacity: Capacity, isOpen: boo
 
 /** The volumes into which the commands of a container download models: `hf download organization/model --local-dir /models/a`. */
 function checkDownloads(container: Container, context: PodSetContext): void {
-  if (container.type === 'sidecar' || mayMountMore(container)) return;
+  const { command, args, env } = processInput(container);
+  const text = [...command, ...args, ...env.map(({ name }) => name)].join(' ');
+  if (container.type === 'sidecar' || mayMountMore(container) || partly.test(text)) return;
   for (const { model, folder } of downloadsOf(container)) {
     const mount = mountAbove(folder, container);
     const gib = mount === undefined ? undefined : weightsSize(model)?.gib;
@@ -156,6 +158,10 @@ function checkDownloads(container: Container, context: PodSetContext): void {
     if (capacity !== undefined) reportSmall(model, gib, capacity, false, context);
   }
 }
+
+/** Downloads of some files of a repository, of a data set or of no files. */
+const partly =
+  /\b(?:in|ex)clude\b|_patterns|--(?:repo-type|dry-run|revision|filter|no-checkout)|smudge|download\s+[\w.-]+\/[\w.-]+\s+[^\s\\;&|"'-]/i;
 
 /** The model that a container loads into Ollama, whose library has it in one file of a known format. */
 function pulledModel(

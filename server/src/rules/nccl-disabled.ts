@@ -103,7 +103,9 @@ function reportCommands(container: Container, { workload, podSet, document, repo
   const gpus = user && wholeGpus(user, users);
   if (user === undefined || gpus == null) return;
   // An object with the name of the backend is an example of it.
-  const isRank = hasRole(workload, 'training') && container.type === 'app' && !/gloo/.test(workload.name ?? '');
+  const isAlone = workload.podSets.length === 1 && podSet.pods.max === 1 && gpus === 1;
+  const isRank =
+    hasRole(workload, 'training') && container.type === 'app' && !isAlone && !/gloo/.test(workload.name ?? '');
   for (const { words, assignments } of commandsIn(container)) {
     const backend = isRank
       ? readFlags(words).find(({ written, value }) => value === 'gloo' && isBackend(written))

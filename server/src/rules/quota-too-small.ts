@@ -162,7 +162,12 @@ function inNamespace(need: Need, workload: Workload, { crossReferences }: Worklo
   const rollout = rolloutOf(workload);
   if (startsFirst(rollout) && need.all + need.pod > hard) {
     const count = need.all + need.pod;
-    return { what: 'A rollout starts a new pod first and needs', count, limit, consequence: 'it never ends' };
+    return {
+      what: 'With the new pod that it starts first, a rollout needs',
+      count,
+      limit,
+      consequence: 'the rollout never ends',
+    };
   }
   const demands = crossReferences.demandsOf(namespace, need.resource);
   const sums = demands.map((_, index) => demands.slice(0, index + 1).reduce((sum, { count }) => sum + count, 0));
@@ -174,7 +179,7 @@ function inNamespace(need: Need, workload: Workload, { crossReferences }: Worklo
       what: 'The autoscaler may request',
       count: need.most,
       limit,
-      consequence: 'it never gets so far',
+      consequence: 'the last pods never start',
       severity: 'info',
     };
   if (first?.kind !== workload.kind || first.name !== workload.name || demands.some(({ count }) => count > hard))

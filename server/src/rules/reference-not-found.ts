@@ -106,7 +106,10 @@ export default defineRule({
       const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;
       // The cluster may have an object of that name too, but hardly if this file defines the similar one.
       // `hf-cache` and `tf-cache` are two things.
-      const isTypo = first.file === null && first.name[0] === name[0];
+      // `chat-router` may be what another project has, `chat-deployment` is hardly.
+      const isClose =
+        isSlip(name, first.name) || isShuffled(name, first.name) || /-(?:deploy|stateful|sts|rollout|lws)/.test(name);
+      const isTypo = first.file === null && first.name[0] === name[0] && (isClose || !scaled.has(first.kind));
       const effect = isTypo ? effects.get(first.kind) : undefined;
       context.report({
         ...(effect !== undefined && { severity: 'warning' }),
@@ -186,11 +189,13 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
   });
 }
 
+/** Only scalers refer to these. */
+const scaled: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'Rollout', 'LeaderWorkerSet']);
+
 const effects: ReadonlyMap<string, string> = new Map([
   ['PersistentVolumeClaim', ' The pod stays Pending'],
   ['PriorityClass', ' The API server rejects the pod'],
   ['ConfigMap', ' The pod never starts'],
   ['Secret', ' The pod never starts'],
-  // Only scalers refer to these.
-  ...['Deployment', 'StatefulSet', 'Rollout', 'LeaderWorkerSet'].map((kind) => [kind, ' Nothing is scaled'] as const),
+  ...[...scaled].map((kind) => [kind, ' Nothing is scaled'] as const),
 ]);

@@ -66,7 +66,8 @@ export default defineRule({
     const path = claimPaths[`${apiVersion}/${kind}`];
     for (const spec of path === undefined ? [] : placesAt(root, path)) {
       // Volumes that someone made beforehand, such as shares of a file server, may claim any size.
-      const isMade = getIn(spec, 'volumeName') !== undefined || asText(getIn(spec, 'storageClassName')) === '';
+      const storageClass = asText(getIn(spec, 'storageClassName'));
+      const isMade = getIn(spec, 'volumeName') !== undefined || /^$|efs|nfs/.test(storageClass ?? '-');
       const size = getIn(spec, 'resources', 'requests', 'storage');
       if (size !== undefined && !isMade) checkBytes(size, 'storage', context);
     }

@@ -135,7 +135,7 @@ function checkVolume(
   const isDisk = isProvisioned && accessModes.includes('ReadWriteMany') && diskClasses.has(storageClass ?? '');
   if (replaces && !isDisk && accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod') {
     context.report({
-      message: `Only one pod can use ReadWriteOncePod claim ${shorten(name, 30)}, but a rollout starts the new pod before it stops the old one: it never ends`,
+      message: `Only one pod can use ReadWriteOncePod claim ${shorten(name, 30)}, but a rollout starts the new pod before it stops the old one and never ends`,
       span: spanOf(claimName),
     });
     return;

@@ -87,7 +87,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If a variable, a config file, a template or another image may set the port, if the command line mentions the other port as well, if another
- * container of the pod may listen there, on the network of the node, and for Services of unknown servers with another port that is right; of known ones, such a port is information.
+ * container of the pod may listen there, on the network of the node, for the metrics of the proxies of meshes, and for Services of unknown servers with another port that is right; of known ones, such a port is information.
  * The severity is information if other programs are known only by their settings or probes, and error for probes of servers with a single port and without code of the user, which can never succeed.
  *
  * ## Sources
@@ -174,14 +174,28 @@ function isElsewhere(port: number | undefined, server: ListeningPort, container:
     !servesOnePort.has(server.program)
   )
     return false;
+  // Servers talk with each other on ports of their own.
+  if (container.args.concat(container.command).some(({ value }) => talks.test(value))) return false;
   return !mayListen(port, server, container) && !declaredPorts(container).includes(port);
 }
+
+const talks = /--(?:kv-|disaggregation-|data-parallel-|nnodes|dist-)/;
+
+/** The ports for metrics of Istio, Linkerd, Dapr and Consul. */
+const meshPorts: ReadonlySet<number> = new Set([15020, 15090, 4191, 9090, 20200]);
+const injects = /inject|^dapr\.io\/|sidecar/;
 
 /** The annotation by which many Prometheus set-ups find the port for metrics. */
 function checkScraping(server: ListeningPort, container: Container, { podSet, document, report }: PodSetContext): void {
   const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
   const written = port === undefined || isTemplated(port.at) ? undefined : portNumber(port.value, container);
   if (port === undefined || scrape?.value !== 'true' || !isElsewhere(written, server, container)) return;
+  // The proxies that meshes inject have ports of their own.
+  if (
+    meshPorts.has(written ?? 0) ||
+    [...podSet.labels, ...podSet.annotations].some(({ at }) => injects.test(keyOf(at)))
+  )
+    return;
   report({
     message: `Prometheus is told to scrape port ${written}, but ${titleOf(server.program)} listens on ${server.port}: it gets no metrics`,
     span: spanOf(port.at),

@@ -150,7 +150,8 @@ function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undef
   const emptyDir = volume && getIn(volume.at, 'emptyDir');
   const size = asText(getIn(emptyDir, 'medium')) === 'Memory' ? getIn(emptyDir, 'sizeLimit') : undefined;
   const bytes = size === undefined || isTemplated(size) ? null : lowerQuantity(size).value;
-  return bytes !== null && bytes > 0 && bytes <= 64 * 1024 ** 2 ? size : undefined;
+  // resource-unit reports a number without a unit.
+  return bytes !== null && bytes >= 1024 && bytes <= 64 * 1024 ** 2 ? size : undefined;
 }
 
 /** Reports the processes of a data loader, which use less than those that train. */

@@ -110,7 +110,7 @@ export default defineRule({
   },
   container: eachLaunch((container, context: PodSetContext) => {
     if (container.type !== 'init' && isGroupKind(context.workload)) checkGroup(container, context);
-    if (container.type === 'app' && hasRole(context.workload, 'training')) checkTraining(container, context);
+    if (container.type === 'app' && hasRole(context.workload, 'training') && checkTraining(container, context)) return;
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
@@ -134,11 +134,13 @@ export default defineRule({
 });
 
 /** A trainer whose processes cannot be divided into copies of its model. */
-function checkTraining(container: Container, { workload, podSet, document, report }: PodSetContext): void {
-  if (workload.partial || hasRun(workload.manifest)) return;
+function checkTraining(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
+  if (workload.partial || hasRun(workload.manifest)) return false;
   const split = misfitSplit(container, podSet, workload);
   const span = split && spanOfWords(document, container, [split.flag.word, split.flag.valueWord ?? split.flag.word]);
-  if (split && span) report({ message: `${split.problem}: training does not start`, span });
+  if (split === undefined || span === undefined) return false;
+  report({ message: `${split.problem}: training does not start`, span });
+  return true;
 }
 
 /** The sizes in the only mounted settings file, which the command line names. */

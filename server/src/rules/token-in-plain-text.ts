@@ -14,6 +14,7 @@ import {
   rootCursor,
 } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
@@ -85,7 +86,8 @@ export default defineRule({
   manifest({ root, kind }, { document, report }) {
     if (kind !== 'Secret' && kind !== 'ConfigMap') return;
     // Secrets have base64 in `data`.
-    for (const at of entries(getIn(root, kind === 'Secret' ? 'stringData' : 'data'))) checkStored(at, document, report);
+    const [key, place] = kind === 'Secret' ? (['stringData', 'secret'] as const) : (['data', 'values'] as const);
+    for (const at of entries(getIn(root, key))) checkStored(at, place, document, report);
   },
   container({ env, command, args }, { podSet, document, report }) {
     if (!namesAccelerators(podSet)) return;
@@ -94,7 +96,7 @@ export default defineRule({
       const before = all.slice(Math.max(0, at - 2), at).map(({ value }) => value.slice(-30));
       return { name: before.join(' '), text };
     });
-    for (const { name, text } of [...written, ...words]) check(text, name, true, document, report);
+    for (const { name, text } of [...written, ...words]) check(text, name, 'pod', document, report);
   },
   workload({ apiVersion, manifest, podSets }, { document, report }) {
     if (groupOf(apiVersion) !== 'ray.io' || !podSets.some(namesAccelerators)) return;
@@ -102,7 +104,7 @@ export default defineRule({
     for (const key of ['serveConfigV2', 'runtimeEnvYAML', 'entrypoint']) {
       const at = getIn(manifest.root, 'spec', key);
       const value = asText(at);
-      if (at !== undefined && value !== undefined) check({ value, at }, '', true, document, report);
+      if (at !== undefined && value !== undefined) check({ value, at }, '', 'pod', document, report);
     }
   },
 });
@@ -111,34 +113,39 @@ export default defineRule({
 function checkValues(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {
   for (const child of [...entries(at), ...items(at)]) {
     if (child.node.kind !== 'scalar') checkValues(child, document, report);
-    else checkStored(child, document, report);
+    else checkStored(child, 'values', document, report);
   }
 }
 
 /** A token for models in an object that a pod reads. Other tokens have other uses, too. */
-function checkStored(at: Cursor, document: YamlDocument, report: RuleContext['report']): void {
+function checkStored(at: Cursor, place: Place, document: YamlDocument, report: RuleContext['report']): void {
   const value = asText(at);
-  if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), false, document, report);
+  if (value !== undefined) check({ value, at }, keyOf(at).replaceAll(/[.-]/g, '_'), place, document, report);
 }
+
+type Place = 'pod' | 'values' | 'secret';
 
 const ofModels: ReadonlySet<string> = new Set(['Hugging Face', 'NVIDIA', 'Weights & Biases']);
 
 function check(
   text: Located<string>,
   name: string,
-  isAny: boolean,
+  place: Place,
   document: YamlDocument,
   report: RuleContext['report'],
 ): void {
   const found = isTemplated(text.at) ? undefined : tokenIn(text, name);
-  if (found === undefined || !(isAny || ofModels.has(found.owner))) return;
+  if (found === undefined || !(place === 'pod' || ofModels.has(found.owner))) return;
   // The message must not repeat the token: reports are published.
   report({
     ...(found.owner === 'this server' && { severity: 'info' }),
-    message: `A token of ${found.owner} is in the file in plain text: whoever reads it can use it; revoke it and use a Secret`,
+    message: `${wordOf[found.owner] ?? `A token of ${found.owner}`} is in the file in plain text: whoever reads it can use it; revoke it and ${place === 'secret' ? 'keep it out of the file' : 'use a Secret'}`,
     span: spanInScalar(document, text, found),
   });
 }
+
+/** Keys that no prefix assigns to a service. */
+const wordOf = table<string>({ 'this server': 'The API key of this server', 'a service': 'A secret key' });
 
 interface TokenForm {
   readonly prefix: string;
@@ -152,6 +159,8 @@ const forms: readonly TokenForm[] = [
   { prefix: 'ghp_', owner: 'GitHub', rest: /^[A-Za-z0-9]{36}$/ },
   { prefix: 'github_pat_', owner: 'GitHub', rest: /^\w{60,90}$/ },
   { prefix: 'glpat-', owner: 'GitLab', rest: /^[\w-]{20}$/ },
+  { prefix: 'sk-proj-', owner: 'OpenAI', rest: /^[\w-]{40,200}$/ },
+  { prefix: 'sk-ant-', owner: 'Anthropic', rest: /^[\w-]{40,120}$/ },
   { prefix: 'gsk_', owner: 'Groq', rest: /^[A-Za-z0-9]{52}$/ },
   { prefix: 'r8_', owner: 'Replicate', rest: /^[A-Za-z0-9]{37}$/ },
   { prefix: 'AIza', owner: 'Google', rest: /^[\w-]{35}$/ },
@@ -179,8 +188,6 @@ function tokenIn({ value }: Located<string>, name: string) {
   if (value.length < 20 || value.length > 100_000) return undefined;
   if (name === 'AWS_SECRET_ACCESS_KEY' && /^[A-Za-z0-9/+]{40}$/.test(value) && isRandom(value))
     return { owner: 'an S3 store', start: 0, end: value.length };
-  if (secretName.test(name) && isKey(value) && isRandom(value))
-    return { owner: ownKey.test(name) ? 'this server' : 'a service', start: 0, end: value.length };
   // The words of a command so far, in which a name or a login says what follows.
   let before = name;
   let end = 0;
@@ -195,7 +202,8 @@ function tokenIn({ value }: Located<string>, name: string) {
     if (hasForm && isRandom(rest)) return { owner: form?.owner ?? 'Weights & Biases', start: index, end };
     before = `${before.slice(-60)} ${word}`;
   }
-  return undefined;
+  if (!secretName.test(name) || !isKey(value) || !isRandom(value)) return undefined;
+  return { owner: ownKey.test(name) ? 'this server' : 'a service', start: 0, end: value.length };
 }
 
 /** Whether a text is not made of words. */

@@ -122,7 +122,7 @@ export default defineRule({
 function checkDeviceFiles(container: Container, { podSet, workload, report }: PodSetContext): void {
   if (isExempt(workload)) return;
   const requests = knownRequests(container).filter(({ resource }) => resource.startsWith('nvidia.com/'));
-  const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev\/nvidia(?:\d{1,2}|ctl)$/.test(mountPath));
+  const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev\/nvidia\d{1,2}$/.test(mountPath));
   if (requests.length === 0 || mount === undefined || isTemplated(mount.at)) return;
   if (!podSet.volumes.some((volume) => volume.name === mount.name && volume.source === 'hostPath')) return;
   report({

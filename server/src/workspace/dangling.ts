@@ -7,7 +7,7 @@ import type { Manifest } from '../model/workload.ts';
 import { asBoolean, getIn } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Table } from '../yaml/table.ts';
-import { kustomizationKind } from './kinds.ts';
+import { kustomizationKind, secretMaker } from './kinds.ts';
 import { factsAs, fullName, fullNameOf, namespaceKey, referenced, type Scope } from './named.ts';
 import { nearest, pathFrom } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
@@ -82,6 +82,7 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
     return [];
   const isOther = found.some((one) => pathFrom(scope, one) !== null) || hasSetters(scope);
   if (isOther && kinds.some((kind) => madeElsewhere.has(kind))) return [];
+  if (kinds.includes('/Secret') && workspace.file(scope.key)?.summary.kinds.has(secretMaker)) return [];
   return nearest(found, scope).map((one) => referenced(scope, one, null));
 }
 

@@ -4,7 +4,9 @@ import { namedKinds } from '../model/kinds/index.ts';
 
 /** The relevant kinds that occur anywhere in a text, found without parsing: a file without any is never parsed. */
 export function kindsIn(text: string): ReadonlySet<string> {
-  const kinds = new Set(valuesOf(text, 'kind').filter((kind) => namedKinds.has(kind)));
+  const written = valuesOf(text, 'kind');
+  const kinds = new Set(written.filter((kind) => namedKinds.has(kind)));
+  if (written.some((kind) => kind !== 'Secret' && /Secret|Certificate|OnePassword/.test(kind))) kinds.add(secretMaker);
   // Pods that share a claim must find each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
@@ -14,6 +16,9 @@ export function kindsIn(text: string): ReadonlySet<string> {
     kinds.add(operationsKind);
   return kinds;
 }
+
+/** A pseudo-kind for objects of which operators make Secrets. */
+export const secretMaker = 'SecretMaker';
 
 /** A pseudo-kind for kustomizations, whose files need not name their kind. */
 export const kustomizationKind = 'KustomizationFile';
