@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { readHcl } from '../../server/src/evidence/hcl.ts';
-import { placeBy, terraformBlocks, terraformRegions } from '../../server/src/evidence/terraform-pools.ts';
+import {
+  placeBy,
+  terraformBlocks,
+  terraformPoolsOf,
+  terraformRegions,
+} from '../../server/src/evidence/terraform-pools.ts';
 import { terraformStatements, valuesOfFolder } from '../../server/src/evidence/terraform-values.ts';
 
 function bodyOf(text: string): unknown {
@@ -135,4 +140,40 @@ test('local values may refer to others', () => {
     'local.region': 'us-east4',
     'local.zone': 'us-east4-b',
   });
+});
+
+const nodeGroup = (before: string, max = '3') =>
+  `${before}\n  instance_types = ["g5.12xlarge"]\n  scaling_config {\n    max_size = ${max}\n  }\n}`;
+
+test.each([
+  // A set has each text once, and a list of one item is one copy.
+  ['variable "z" {\n  default = ["a", "b", "a"]\n}', 'for_each = toset(var.z)', '3', [3, 3]],
+  ['variable "z" {\n  default = [{ max = 5 }]\n}', 'count = length(var.z)', 'var.z[count.index].max', [5]],
+  // A switch is one copy; other computed numbers are unknown.
+  ['', 'count = var.on ? 1 : 0', '3', [3]],
+  ['', 'count = var.on ? 2 : 0', '3', [null]],
+  ['', 'count = length(data.zones.a.names)', '3', [null]],
+] as const)('the limits of pools with %j and %j', (values, copies, max, limits) => {
+  const text = `${values}\n${nodeGroup(`resource "aws_eks_node_group" "gpu" {\n  ${copies}`, max)}`;
+  const known = valuesOfFolder([{ fileName: 'a.tf', facts: terraformStatements(text, 'a.tf') }]);
+  const pools = terraformBlocks(text).flatMap((block) => terraformPoolsOf(block, known));
+  expect(pools.map(({ size }) => size?.max)).toEqual(limits);
+});
+
+test.each([
+  ['count = 2', [null]],
+  ['count = 1', [3]],
+  ['count = var.on ? 1 : 0', [3]],
+  ['for_each = var.zones', [null]],
+] as const)('the limits of pools of a module with %s', (copies, limits) => {
+  const { modules } = terraformStatements(`module "a" {\n  source = "./pool"\n  ${copies}\n}`, 'main.tf');
+  const known = valuesOfFolder([], [new Map(modules.flatMap(({ variables }) => variables))]);
+  const text = nodeGroup('resource "aws_eks_node_group" "gpu" {');
+  const pools = terraformBlocks(text).flatMap((block) => terraformPoolsOf(block, known));
+  expect(pools.map(({ size }) => size?.max)).toEqual(limits);
+});
+
+test('a count in a mapping is that of the nodes', () => {
+  const text = 'locals {\n  pools = {\n    gpu = { machine_type = "a2-highgpu-1g", count = 3 }\n  }\n}';
+  expect(terraformBlocks(text).flatMap((block) => terraformPoolsOf(block))).toHaveLength(1);
 });

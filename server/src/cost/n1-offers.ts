@@ -15,9 +15,13 @@ export function unlistedN1Offers(
   t4: () => readonly Offer[],
 ): readonly Offer[] {
   // Other series, such as n1-highmem, have another price per CPU.
-  const sizes = (allowedValues(terms, isInstanceTypeLabel) ?? []).filter((name) => /^n1-standard-\d/.test(name));
+  const named = new Set(allowedValues(terms, isInstanceTypeLabel));
+  const sizes = [...named].filter((name) => /^n1-standard-(?:1|2|4|8|16|32|64|96)$/.test(name));
   if (sizes.length === 0) return [];
-  const counts = (allowedValues(terms, isGpuCountLabel) ?? ['1', '2', '4']).map(Number);
+  const written = new Set(allowedValues(terms, isGpuCountLabel) ?? ['1', '2', '4']);
+  // Four cards at most, except for the V100 with eight.
+  const most = Math.max(4, ...listed.map(({ gpuCount }) => gpuCount));
+  const counts = [1, 2, 4, 8].filter((count) => count <= most && written.has(String(count)));
   const first = new Map(listed.map((offer) => [offer.region, offer]));
   const known = new Set(listed.map(({ instanceType, region }) => instanceType + region));
   return [...first.values()]
@@ -31,8 +35,7 @@ export function unlistedN1Offers(
 /** @param offer for another machine with the card */
 function sumOfParts(offer: Offer, size: string, cards: number, [one, other]: readonly Offer[]): readonly Offer[] {
   const { instanceType: name, gpuCount } = offer;
-  // Four cards at most, except for the V100 with eight.
-  if (one === undefined || other === undefined || !(cards > 0 && cards <= Math.max(4, gpuCount))) return [];
+  if (one === undefined || other === undefined) return [];
   const sum = (price: 'onDemand' | 'spot') => {
     const [base, small, large] = [offer[price], one[price], other[price]];
     if (base === null || small === null || large === null) return null;

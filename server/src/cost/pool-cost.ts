@@ -79,8 +79,9 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
     const others = pricing === 'spot' ? at('on-demand', placement.terms) : [];
     const onDemand = rangeOf(others.map(({ hourly }) => hourly)) ?? null;
     const { region } = placement;
-    // If all lack one, there is nothing to tell apart.
-    const without = missing.length < named.length ? missing : [];
+    // A machine that the catalog does not have leaves the provider of all unknown. If all lack a price, there is nothing to tell apart.
+    const lacking = missing.length < named.length ? missing : named.filter((name) => instanceType(name) === undefined);
+    const without = lacking.length < named.length ? lacking : [];
     return { kind: 'unpriced', machines: without, region, pricing: onDemand ? pricing : 'on-demand', onDemand };
   }
   // A pool never adds a machine that is larger than its limit.

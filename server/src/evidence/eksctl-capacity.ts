@@ -7,6 +7,7 @@ import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
 /** The capacity types of a group; none for on demand: all nodes are, unless the distribution leaves a part of them to spot. */
 export function eksctlCapacities(group: Cursor): readonly string[] {
   if (asText(getIn(group, 'spot')) === 'true') return ['spot'];
+  if (asText(getIn(group, 'instanceMarketOptions', 'marketType')) === 'capacity-block') return ['reserved'];
   const { base, percent } = distributionOf(group);
   if (percent === null || percent >= 100) return [];
   return percent === 0 && base === 0 ? ['spot'] : ['spot', 'on-demand'];

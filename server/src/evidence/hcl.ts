@@ -81,7 +81,8 @@ function readBody(
     if (first === undefined || (first.kind !== 'word' && first.kind !== 'text')) continue;
     if (isMark(tokens[reader.at], '=') || isMark(tokens[reader.at], ':')) {
       reader.at += 1;
-      body.set(first.text, readValue(reader, depth));
+      const value = readValue(reader, depth);
+      body.set(first.text, first.text === 'count' && value === null && isSwitch(reader) ? '1' : value);
       continue;
     }
     const labels: string[] = [];
@@ -97,6 +98,16 @@ function readBody(
     onBlock(first.text, labels, inner);
   }
   return body;
+}
+
+/** Whether the value before the place is `… ? 1 : 0`: the block, if it is there, is one. */
+function isSwitch({ tokens, at }: Reader): boolean {
+  return /^\?(?:1:0|0:1)$/.test(
+    tokens
+      .slice(Math.max(0, at - 4), at)
+      .map(({ text }) => text)
+      .join(''),
+  );
 }
 
 /** Reads a value up to the end of its line, or to the mark after it in a list. */

@@ -1,5 +1,7 @@
 import {
+  allInstanceTypes,
   type GpuModel,
+  gpus,
   gpusByLabel,
   instanceType,
   isGpuCountLabel,
@@ -274,8 +276,17 @@ function modelsOfPriority(priority: Cursor): readonly GpuModel[] {
   return (
     named
       .map(([key, value]) => (isTemplated(value) ? [] : gpusByLabel(key, asText(value) ?? '')))
-      .find((found) => found.length > 0) ?? []
+      .find((found) => found.length > 0) ?? modelsOfFamily(asText(getIn(priority, 'machineFamily')))
   );
+}
+
+/** The models of a family of which all machines have accelerators: `a2` has two. */
+function modelsOfFamily(family: string | undefined): readonly GpuModel[] {
+  const machines = allInstanceTypes().filter(
+    ({ provider, name }) => provider === 'gcp' && name.split('-')[0] === family,
+  );
+  const ids = new Set(machines.map(({ gpu }) => gpu ?? ''));
+  return ids.has('') ? [] : [...ids].flatMap((id) => gpus.get(id) ?? []);
 }
 
 function labelsAt(map: Cursor | undefined): Table<string> {

@@ -14,6 +14,8 @@ export interface TerraformBlock {
   readonly name: string | null;
   /** A provider of its own decides its place. */
   readonly isElsewhere: boolean;
+  /** The block around the fields, which may have a number of copies itself; null for a resource of a pool. */
+  readonly parent: Fields | null;
 }
 
 /** More pools in one file are generated. */
@@ -35,7 +37,12 @@ export function terraformBlocks(text: string, isVariables = false): readonly Ter
     const [kind = '', called = null] = labels;
     const isWhole = type === 'resource' && isPool.test(kind);
     const add = (fields: Fields, name: string | null) =>
-      found.push({ block, fields: isWhole ? fields : inParent(fields, name, body), name, isElsewhere });
+      found.push({
+        ...{ block, name, isElsewhere },
+        ...(isWhole
+          ? { fields, parent: null }
+          : { fields: inParent(fields, name, body), parent: type === 'locals' ? new Map() : body }),
+      });
     if (isWhole) add(withTemplate(body), called);
     else if (kind === defaultPoolOwner) lookInCluster(body, add);
     // The node group has the size and the labels.
@@ -118,22 +125,28 @@ const launchTemplate = /^\$\{aws_launch_template\.([\w-]+)\.(?:id|name)\}$/;
  * @param placeOf the place of a cloud's clusters, for a pool that states none
  */
 export function terraformPoolsOf(
-  { fields, name, isElsewhere }: TerraformBlock,
+  { fields, name, isElsewhere, parent }: TerraformBlock,
   values: TerraformValues = noValues,
   placeOf: (cloud: Provider) => string | null = () => null,
 ): readonly NodePool[] {
   const single = new Map([...fields].filter(([key]) => key !== 'for_each'));
-  return valuesOfEach(fields, values).flatMap((own) => {
+  // In a mapping, `count` is the number of nodes.
+  const copied = parent === null ? fields : new Map([...fields].filter(([key]) => key !== 'count'));
+  const times = filledWith(parent?.get('count') ?? '1', values);
+  if (times === '0') return [];
+  // The folder is a module, of which there are several copies.
+  const isModules = values.has('var.for_each') || (values.has('var.count') && values.get('var.count') !== '1');
+  const isRepeated = isModules || times !== '1' || parent?.has('for_each');
+  return valuesOfEach(copied, values).flatMap((own) => {
     const filled = filledWith(single, own);
     const count = isFields(filled) ? filled.get('count') : '0';
     if (!isFields(filled) || count === '0') return [];
     const alone = poolInFields(filled, name);
     const placed = alone?.placedBy && new Map([...filled, ['location', isElsewhere ? null : placeOf(alone.placedBy)]]);
     const pool = placed ? poolInFields(placed, name) : alone;
-    const isUnknown = typeof count !== 'string' && isTemplateText(fields.get('count') ?? null);
     const isSingle =
-      !isUnknown &&
-      (typeof count !== 'string' || count === '1' || own.has('count.index')) &&
+      !isRepeated &&
+      (count === undefined || count === '1' || own.has('count.index')) &&
       (single.size === fields.size || own.has('each.key'));
     return pool === undefined ? [] : isSingle ? pool : { ...pool, size: { min: null, max: null } };
   });

@@ -61,7 +61,8 @@ export function terraformStatements(text: string, name: string): TerraformStatem
     modules: blocks.flatMap(({ type, body }): TerraformModule[] => {
       const source = body.get('source');
       if (type !== 'module' || typeof source !== 'string' || !source.startsWith('.')) return [];
-      return [{ source, variables: [...body].map(([name, value]) => [`var.${name}`, valueIn(value)] as const) }];
+      const passed = [...body].filter(([name, value]) => name !== 'count' || value !== '1');
+      return [{ source, variables: passed.map(([name, value]) => [`var.${name}`, valueIn(value)] as const) }];
     }),
   };
 }
@@ -236,13 +237,15 @@ function valueNamed(name: string, values: TerraformValues): Field {
  * Mappings among the local values are pools already.
  */
 export function valuesOfEach(fields: Fields, values: TerraformValues): readonly TerraformValues[] {
-  const count = Number(filledWith(fields.get('count') ?? null, values) ?? 1);
-  if (count > 1 && count <= maxItems)
+  const count = Number(filledWith(fields.get('count') ?? null, values) ?? Number.NaN);
+  if (count >= 1 && count <= maxItems)
     return Array.from({ length: count }, (_, place) => new Map([...values, ['count.index', String(place)]]));
   const written = fields.get('for_each');
   const each = written === undefined ? null : filledWith(written, values);
   const copy = (key: Field, value: Field) => new Map([...values, ['each.key', key], ['each.value', value]]);
-  if (Array.isArray(each)) return each.map((item) => copy(isFields(item) ? (item.get('name') ?? null) : item, item));
+  // A set has each text once.
+  if (Array.isArray(each))
+    return [...new Set(each)].map((item) => copy(isFields(item) ? (item.get('name') ?? null) : item, item));
   if (!isFields(each) || !isTemplateText(written ?? null) || !isVariable(written)) return [values];
   return [...each].map(([key, value]) => copy(key, value));
 }

@@ -15,7 +15,7 @@ import {
 import { countIn } from './count.ts';
 import type { RequiredLabel } from './cross-references.ts';
 import type { NodePool } from './node-pool.ts';
-import type { NodeTerm } from './node-terms.ts';
+import type { NodeRequirement, NodeTerm } from './node-terms.ts';
 import type { ModelOptions } from './options.ts';
 import { type Capacity, noNeeds, type Placement, type Selector } from './workload.ts';
 
@@ -178,6 +178,7 @@ function spotFirst(terms: readonly NodeTerm[], inRegions: boolean): Pick<Placeme
     priceTerms(
       terms.filter((term) => ['either', capacity].includes(capacitiesOf(term))),
       inRegions,
+      terms,
     );
   return { spotFirst: { spot: on('spot'), onDemand: on('on-demand'), isFirst: isFirst || isEither } };
 }
@@ -197,14 +198,18 @@ function capacitiesOf(term: NodeTerm): 'spot' | 'on-demand' | 'either' | 'unknow
  * The terms as far as they decide the price: labels of the machine, and those of its card that the selectors do not resolve. They are short, so equal
  * ones are easy to recognize.
  * @param inRegions whether each term keeps its regions, because there are several
+ * @param all the terms among which they are: with other cards, each keeps its own
  */
-function priceTerms(terms: readonly NodeTerm[], inRegions: boolean): readonly NodeTerm[] {
+function priceTerms(terms: readonly NodeTerm[], inRegions: boolean, all = terms): readonly NodeTerm[] {
+  const hasOwn = new Set(all.map((term) => JSON.stringify(term.filter(namesCard)))).size > 1;
   return terms.map((term) => [
-    ...term.filter(
-      ({ key, operator }) => isMachineLabel(key) || (isCardLabel(key) && !(operator === 'In' && isGpuLabel(key))),
-    ),
+    ...term.filter((one) => isMachineLabel(one.key) || (isCardLabel(one.key) && (hasOwn || !namesCard(one)))),
     ...(inRegions ? regionsOfTerm(term) : []),
   ]);
+}
+
+function namesCard({ key, operator }: NodeRequirement): boolean {
+  return operator === 'In' && isGpuLabel(key);
 }
 
 /** The regions of terms of which one names a zone and another one a region; empty if a term names neither. */

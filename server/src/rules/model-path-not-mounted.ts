@@ -7,6 +7,7 @@ import { lostDownload } from '../evidence/lost-download.ts';
 import { nearMountOf } from '../evidence/near-mount.ts';
 import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -125,8 +126,8 @@ export default defineRule({
     if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
     if (mayMountMore(container)) return;
     const mounts = container.volumeMounts.map(({ mountPath }) => trimmed(mountPath));
-    const stored = runsScript(container) ? undefined : storedPath(path, container, podSet);
     if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path))) return;
+    const stored = runsScript(container) ? undefined : storedPath(path, container, podSet);
     if (stored === undefined && isMentioned(path, container, podSet)) return;
     const near = mounts.filter((mount) => isNear(path, mount));
     const [mount, ...others] = near;
@@ -194,10 +195,9 @@ function isNear(path: string, mount: string): boolean {
 }
 
 /** Where this container finds the file or folder of the same name that an init container stores in a volume of both. */
-function storedPath(path: string, { volumeMounts }: Container, { containers }: PodSet): string | undefined {
+function storedPath(path: string, { volumeMounts }: Container, podSet: PodSet): string | undefined {
   const name = path.slice(path.lastIndexOf('/'));
-  for (const { type, command, args, volumeMounts: theirs } of containers) {
-    const words = type === 'init' ? [...command, ...args].flatMap(({ value }) => value.split(/[\s"'=;]+/)) : [];
+  for (const { words, volumeMounts: theirs } of initContainers(podSet)) {
     for (const word of words) {
       const mount = word.endsWith(name) ? theirs.find(({ mountPath }) => isIn(word, mountPath)) : undefined;
       const own = volumeMounts.find((one) => one.name === mount?.name && getIn(one.at, 'subPath') === undefined);
@@ -207,6 +207,13 @@ function storedPath(path: string, { volumeMounts }: Container, { containers }: P
   }
   return undefined;
 }
+
+const initContainers = once(({ containers }: PodSet) =>
+  containers.flatMap(({ type, command, args, volumeMounts }) => {
+    const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s"'=;]+/));
+    return type === 'init' ? [{ words, volumeMounts }] : [];
+  }),
+);
 
 function rightPath(path: string, mount: string): string {
   return [mount, ...path.split('/').slice(mount.split('/').length)].join('/');

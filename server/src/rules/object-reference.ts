@@ -188,6 +188,7 @@ function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
         span: keySpanOf(mounts),
         fixes: () =>
           names
+            .slice(0, maxChoices)
             .filter((other) => getIn(mounts.parent, other) === undefined)
             .map((other) =>
               fix(`Mount in container ${shorten(other)}`, 'unsafe', renameKey(context.document, mounts, other)),
@@ -196,6 +197,9 @@ function checkChartMounts(controller: Cursor, context: WorkloadContext): void {
     }
   }
 }
+
+/** As many fixes as one can choose from: each finding of generated values would have all names. */
+const maxChoices = 8;
 
 function checkControllers(controller: Cursor, { document, report }: WorkloadContext): void {
   for (const { at, name, owner, of, known } of lostControllers(controller)) {
@@ -209,6 +213,7 @@ function checkControllers(controller: Cursor, { document, report }: WorkloadCont
       span: of === 'volume' ? keySpanOf(at) : spanOf(at),
       fixes: () =>
         known
+          .slice(0, maxChoices)
           .filter((other) => of === 'service' || canMount(at, getIn(controller.parent, other)))
           .map((other) => fix(`Change to controller ${shorten(other)}`, 'unsafe', change(other))),
     });
