@@ -1,6 +1,7 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
+import type { Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -12,29 +13,38 @@ export interface DataLoader {
   readonly workers: number;
 }
 
-/** The only number of data-loading processes that a container sets: `--num_workers 8`, `data.num_workers=8`, `--dataloader_num_workers=8`. */
-export function dataLoader(container: Container): DataLoader | undefined {
-  const onLine = commandsIn(container).flatMap(({ words }) => readFlags(words));
-  const inFiles = namedSettings(container).flatMap(({ flags }) => flags);
-  const [only, ...others] = [...onLine, ...inFiles].filter((flag) => !flag.isVariable && countsLoaders(flag));
+/**
+ * The only number of data-loading processes that a container sets: `--num_workers 8`, `data.num_workers=8`.
+ * @param isGuess also a script's `--workers 8`, which are mostly those
+ */
+export function dataLoader(container: Container, isGuess = false): DataLoader | undefined {
+  const onLine = commandsIn(container).flatMap(({ words }) => readFlags(words).filter(countsIn(isGuess ? words : [])));
+  const inFiles = namedSettings(container).flatMap(({ flags }) => flags.filter(countsIn([])));
+  const [only, ...others] = [...onLine, ...inFiles];
   if (only === undefined || only.dynamic || others.length > 0) return undefined;
   const workers = countIn(only.value);
   return workers == null ? undefined : { flag: only, workers };
 }
 
-/** Whether a name has the words for a number of workers, and otherwise only words for data. */
-function countsLoaders({ written }: Flag): boolean {
-  const words = wordsOf(written.slice(written.lastIndexOf('.') + 1));
-  const path = written.includes('.') ? wordsOf(written.slice(0, written.lastIndexOf('.'))) : [];
-  const isCount = words.includes('workers') && words.some((word) => word !== 'workers' && ofLoader.has(word));
-  return isCount && words.every((word) => word === 'workers' || ofLoader.has(word)) && !path.some(isElsewhere);
+/** Whether a flag counts the workers of a data loader: its name has the words for them, and otherwise only words for data. */
+function countsIn(command: readonly Word[]): (flag: Flag) => boolean {
+  // Servers and queues count other workers, also with that word alone.
+  const isScript = command.some(({ text }) => text.endsWith('.py'));
+  return ({ written, isVariable }) => {
+    const end = written.lastIndexOf('.');
+    const words = wordsOf(written.slice(end + 1));
+    if (isVariable || !words.includes('workers')) return false;
+    const others = words.filter((word) => word !== 'workers');
+    if (!(others.length > 0 || isScript) || !others.every((word) => ofLoader.has(word))) return false;
+    return end < 0 || !wordsOf(written.slice(0, end)).some((word) => otherWorkers.has(word));
+  };
 }
 
-const ofLoader = wordSet('num n number of dataloader dataloaders loader loaders data train training');
+const ofLoader = wordSet(
+  'num n number no of count max dataloader dataloaders loader loaders dl data dataset datamodule per gpu train training cfg config',
+);
 
 /** Other workers: those of Ray, of rollouts, of the evaluation. */
-function isElsewhere(word: string): boolean {
-  return otherWorkers.has(word);
-}
-
-const otherWorkers = wordSet('ray scaling rollout actor env envs val eval test search tune preprocessing tokenizer');
+const otherWorkers = wordSet(
+  'ray scaling rollout actor env envs val eval test search tune preprocessing tokenizer trainer server',
+);

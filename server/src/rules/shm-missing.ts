@@ -4,8 +4,8 @@ import { hostSlots } from '../command/host-slots.ts';
 import { findLocalProcesses, findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
 import { findWaiting } from '../command/waiting.ts';
 import { mayBeCompleted, namesMount } from '../evidence/chart-pods.ts';
+import { dataLoader } from '../evidence/data-loaders.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
-import { loaderWorkers } from '../evidence/loader-workers.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
@@ -157,8 +157,10 @@ function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undef
 /** Reports the processes of a data loader, which use less than those that train. */
 function reportLoader(container: Container, { workload, report }: PodSetContext): void {
   if (workload.role !== 'training' || workload.partial) return;
-  const flag = loaderWorkers(container);
-  if (flag === undefined) return;
+  const loader = dataLoader(container, true);
+  if (loader === undefined || loader.workers < 2) return;
+  const { word, valueWord } = loader.flag;
+  const flag = word === valueWord ? word.text : `${word.text} ${loader.workers}`;
   report({
     severity: 'info',
     message: `${shorten(flag, 40)} without a volume at /dev/shm: the processes that load data share the default 64 MiB and can fail`,
