@@ -80,7 +80,7 @@ function tensorParallel(analysis: DocumentAnalysis): readonly Mistake[] {
     .flatMap(({ root, path, count }) => {
       const told = [count + 1, ...(count > 1 ? [1] : [])];
       return told.map((tensor): Mistake => {
-        const command = ['vllm', 'serve', '/models/llm', '--tensor-parallel-size', String(tensor)];
+        const command = ['vllm', 'serve', '/mnt/models/llm', '--tensor-parallel-size', String(tensor)];
         return {
           name: `${tensor} shards on ${count}`,
           steps: [
