@@ -282,10 +282,13 @@ ${body}
     expect(await costs({ 'main.tf': release(`  ${body}`) })).toEqual(Array(3).fill('main.tf search 0.80'));
   });
 
+  test('once under a condition', async () => {
+    expect(await costs({ 'main.tf': release('  count = var.enabled ? 1 : 0') })).toEqual(['main.tf search 0.80']);
+  });
+
   test.each([
     'values = [templatefile("values.tftpl", { machine = var.machine })]',
     'values = [file("missing.yaml")]',
-    'count = var.enabled ? 1 : 0',
     'for_each = toset(var.teams)',
     'set {\n    name  = "replicas"\n    value = var.replicas\n  }',
   ])('and counts it with its own values if others are unknown: %s', async (body) => {

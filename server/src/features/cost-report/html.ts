@@ -134,11 +134,13 @@ function notes({ workloads, unpriced }: CostTotal, basis: string | undefined): s
   return `<p class="notes">${sentences.filter((sentence) => sentence !== '').join(' ')}</p>`;
 }
 
+const poolsTitle = 'Node pools, not in the totals';
+
 /** Their pods are among the workloads. */
 function poolsSection(pools: readonly ReportedPool[]): string {
   if (pools.length === 0) return '';
   const items = pools.map(({ title, path, line }) => `<li>${isolated(`${title} · ${path}:${line}`)}</li>`);
-  return `<section aria-labelledby="pools"><h2 id="pools">Node pools, not in the totals</h2>
+  return `<section aria-labelledby="pools"><h2 id="pools">${poolsTitle}</h2>
 <ul>${items.join('\n')}</ul></section>`;
 }
 
