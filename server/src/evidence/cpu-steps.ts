@@ -211,7 +211,9 @@ const preparing = wordSet(
 const generating = wordSet('make mak create creat collect');
 
 /** Data, its formats, and what is derived from it. */
-const dataWords = /^(?:data|datasets?|corpus|corpora|tfrecords?|webdatasets?|parquet|jsonl|mds|lmdb|vocab(?:ulary)?)$/;
+const dataWords = wordSet(
+  'data dataset datasets corpus corpora tfrecord tfrecords webdataset webdatasets parquet jsonl mds lmdb vocab vocabulary',
+);
 
 /** Formats of files with prepared data. */
 const fileFormats = ['tfrecord', 'tfrecords', 'parquet', 'arrow', 'csv', 'jsonl', 'lmdb', 'hdf5', 'shards', 'splits'];
@@ -242,7 +244,7 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
     return { task: downloads, maybe: false };
   }
   if (starts(/tokeni[sz](?:e|es|ing|ation)$/)) return { task: 'tokenizes data', maybe: false };
-  const data = starts(dataWords);
+  const data = has(...dataWords);
   const does = (verbs: ReadonlySet<string>) =>
     words.some((word) => verbs.has(word) || verbs.has(word.replace(/(?:e|es|er|s|ing|lication|ation)$/, '')));
   const prepares = does(preparing);
