@@ -1,3 +1,4 @@
+import { either, oneOf } from '../catalog/word-patterns.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords } from './programs.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
@@ -56,5 +57,11 @@ function launchIn(command: SimpleCommand): DefaultLaunch | undefined {
 /** An option whose value is the next word; not a switch of torchrun, and not `--`. */
 const takesValue = /^-(?!-?(?:|standalone|no[-_]python|run[-_]path|use[-_]env)$)[^=]*$/;
 
-const choosesDevices =
-  /^-{1,2}(?:version|help|num[-_]|n$|i$|e$|H$|include|exclude|hostfile|launcher|config|cpu|gpu|tpu|world)|\$\{?\w*(?:ARG|OPT|FLAG)|\$[@*]/;
+const choosesDevices = either(
+  // Options that start nothing, or say how many devices there are, and which.
+  new RegExp(
+    `^-{1,2}(?:${oneOf('version help num[-_] n$ i$ e$ H$', 'include exclude hostfile launcher config cpu gpu tpu world')})`,
+  ),
+  // Variables that may hold options.
+  /\$\{?\w*(?:ARG|OPT|FLAG)|\$[@*]/,
+);

@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { plural } from '../cost/money.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -61,7 +61,10 @@ function excessOf(container: Container, podSet: PodSet, workload: Workload): Exp
 const rankCounts = wordSet('WORLD_SIZE JAX_NUM_PROCESSES NUM_PROCESSES');
 const nodeCounts = wordSet('NNODES NUM_NODES NUM_MACHINES PET_NNODES');
 
-const leaders = /(?:^|-)(?:(?:master|head|leader|chief|coordinator|launcher|worker)s?-?\d*|(?:rank|node)-?\d+)$/;
+/** Names of objects that are one part of a job. */
+const leaders = new RegExp(
+  `(?:^|-)(?:(?:${oneOf('master head leader chief coordinator launcher worker')})s?-?\\d*|(?:rank|node)-?\\d+)$`,
+);
 
 /** Whether a flag or a variable has the name of a pod of the object. */
 function meetsByName({ command, args, env }: Container, name: string, kind: string): boolean {

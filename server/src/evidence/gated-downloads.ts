@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
@@ -42,8 +42,10 @@ export function gatedDownload(
 }
 
 /** A token, a login, a file with either, or another hub. */
-const tokens =
-  /token|login|\bauth\b|secret|huggingface_co|hf_(?:endpoint|hub_[^e]|api|home)|\bsource\b|offline|proxy|modelscope/i;
+const tokens = partOf(
+  'token login \\bauth\\b secret \\bsource\\b',
+  'huggingface_co hf_endpoint hf_hub_[^e] hf_api hf_home offline proxy modelscope',
+);
 
 /** The repository that a container fetches: by the tool of Hugging Face, or as the initializer of a training job. */
 function fetched(container: Container): string | undefined {

@@ -1,4 +1,5 @@
 import type { Provider } from '../catalog/index.ts';
+import { either } from '../catalog/word-patterns.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
 import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
@@ -154,10 +155,14 @@ export function terraformPoolsOf(
 
 /** Whether a text can describe pools. Other files are not read. */
 export function namesMachines(text: string): boolean {
-  return /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b|(?:pool|group)s?\s{1,20}=\s{1,3}var\./.test(
-    text,
-  );
+  return machineWords.test(text);
 }
+
+const machineWords = either(
+  /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/,
+  // A list of pools, which a variable holds.
+  /(?:pool|group)s?\s{1,20}=\s{1,3}var\./,
+);
 
 const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;
 const isPoolArgument = /pool|node_?group/;

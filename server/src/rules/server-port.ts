@@ -197,7 +197,7 @@ function checkScraping(server: ListeningPort, container: Container, { podSet, do
   )
     return;
   report({
-    message: `Prometheus is told to scrape port ${written}, but ${titleOf(server.program)} listens on ${server.port}: it gets no metrics`,
+    message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} listens on ${server.port}: it gets no metrics`,
     span: spanOf(port.at),
     fixes: () => [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(document, port.at, String(server.port)))],
   });

@@ -45,7 +45,7 @@ export function countsIn(mapping: Cursor, taken: ReadonlySet<YamlNode>): Mapping
   };
 }
 
-/** Counts without `worldSize`, which counts processes: beside other counts it says nothing of the pods, and alone not how many share a pod. */
+/** Counts of pods. `worldSize` counts processes: other counts make it unnecessary, and alone it does not say how many share a pod. */
 function withoutRanks(written: readonly Written[]): readonly Written[] {
   const pods = written.filter(({ at }) => !isWorldSize(at));
   return pods.length > 0 ? pods : written.map((count) => ({ ...count, value: count.value === 1 ? 1 : null }));
