@@ -102,7 +102,8 @@ export default defineRule({
     if (mayHaveVariables(container) || redirectsPaths(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
-    if (neverSaves(container) !== undefined) return;
+    const never = neverSaves(container);
+    if (never !== undefined && never.atEnd !== true) return;
     const signs = checkpointSigns(container);
     if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');
