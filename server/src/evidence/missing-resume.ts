@@ -28,7 +28,7 @@ export function missingResume(container: Container): MissingResume | undefined {
 }
 
 function mayResume(flag: Flag, known: string): boolean {
-  if (`--${flag.name}` === known || resumes(flag)) return true;
+  if (`--${flag.name}` === known || flag.name === 'resume' || resumes(flag)) return true;
   // The files of Accelerate's launcher and of Detectron2 have no such setting.
   const isFile = flag.name !== 'config-file' && meaningOf(flag, 'settings-file') !== undefined;
   return flag.dynamic || isFile || /^(?:eval|test)-only$/.test(flag.name);
@@ -46,18 +46,40 @@ function trainerIn(words: readonly Word[], flags: readonly Flag[]): MissingResum
   const has = (name: string) => flags.some((flag) => flag.name === name);
   for (const [index, word] of words.entries()) {
     const program = baseName(word.text);
-    if (commandNamed(program, words[index + 1]?.text)?.name === 'litgpt pretrain')
-      return { word, program: 'litgpt pretrain', flag: '--resume' };
-    if (!program.endsWith('.py')) continue;
-    const name = program.slice(0, -'.py'.length);
-    const found = { word, program };
-    if (scriptNamed(name)?.suite === 'megatron') return has('save') ? { ...found, flag: '--load' } : undefined;
-    // https://github.com/facebookresearch/detectron2/blob/main/tools/train_net.py
-    if (name === 'train_net' && has('config-file')) return { ...found, flag: '--resume' };
-    if (has('checkpointing-steps') && isOfDiffusers(name)) return { ...found, flag: '--resume_from_checkpoint' };
+    const next = words[index + 1]?.text ?? '';
+    const command = commandFlags.get(commandNamed(program, next)?.name ?? '');
+    if (command !== undefined) return { word, program: `${program} ${next}`, flag: command };
+    // Ultralytics starts a new folder for each run.
+    if (
+      program === 'yolo' &&
+      words.slice(index + 1, index + 3).some(({ text }) => text === 'train' || text === 'mode=train')
+    )
+      return { word, program: 'yolo train', flag: 'resume=True' };
+    if (word.text === '-m' && modules.has(next)) return { word, program: next, flag: '--resume' };
+    const script = program.endsWith('.py') ? ofScript(program.slice(0, -'.py'.length), has) : undefined;
+    if (script !== undefined) return { word, program, flag: script };
   }
   return undefined;
 }
+
+/** The flag with which a script resumes, if it does so only then, and if it saves. */
+function ofScript(name: string, has: (flag: string) => boolean): string | undefined {
+  if (scriptNamed(name)?.suite === 'megatron') return has('save') ? '--load' : undefined;
+  // https://github.com/facebookresearch/detectron2/blob/main/tools/train_net.py
+  if (name === 'train_net' && has('config-file')) return '--resume';
+  // https://github.com/open-mmlab/mmdetection/blob/main/tools/train.py
+  if (name === 'train' && has('work-dir') && has('launcher')) return '--resume';
+  return has('checkpointing-steps') && isOfDiffusers(name) ? '--resume_from_checkpoint' : undefined;
+}
+
+const commandFlags: ReadonlyMap<string, string> = new Map([
+  ['litgpt pretrain', '--resume'],
+  ['swift sft', '--resume_from_checkpoint'],
+  ['swift pt', '--resume_from_checkpoint'],
+]);
+
+/** OpenCLIP. https://github.com/mlfoundations/open_clip */
+const modules: ReadonlySet<string> = new Set(['open_clip_train.main', 'training.main']);
 
 /**
  * Whether a script is one of the examples of Diffusers or Accelerate, which are copied under their names.

@@ -19,8 +19,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
  * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first, and with
- * trainers that resume only if a flag says so: Megatron's `--load`, `--resume` of LitGPT and Detectron2, `--resume_from_checkpoint` of the
- * examples of Diffusers and Accelerate.
+ * trainers that resume only if a flag says so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of
+ * Ultralytics, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -66,7 +66,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials. A missing flag is not reported
+ * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials. A missing flag is information if nothing but a default makes the job restart, and is not reported
  * next to variables and settings files that may have it, and for runs that end before their first checkpoint.
  *
  * ## Sources
@@ -97,7 +97,10 @@ export default defineRule({
     const missing = missingResume(container);
     const trainer = missing && spanOfWords(context.document, lines, [missing.word, missing.word]);
     if (missing !== undefined && trainer !== undefined) {
+      const isMeant = workload.retries.at !== undefined || context.podSet.restartPolicy?.value === 'OnFailure';
       context.report({
+        // By default, a Job restarts six times.
+        ...(!isMeant && { severity: 'info' }),
         message: `${shorten(missing.program, 50)} saves but does not resume without ${missing.flag}: every restart of the job starts again at step 0`,
         span: trainer,
       });
