@@ -66,8 +66,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials. A missing flag is information if nothing but a default makes the job restart, and is not reported
- * next to variables and settings files that may have it, and for runs that end before their first checkpoint.
+ * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials. A missing flag is information if
+ * nothing but a default makes the job restart, and is not reported next to variables and settings files that may have it, and for runs that end
+ * before their first checkpoint.
  *
  * ## Sources
  *
