@@ -87,7 +87,7 @@ export default defineRule({
     if (!isValues(workload) || !document.text.includes('\\') || !workload.podSets.some(namesAccelerators)) return;
     const joined = findJoined(workload.manifest.root, 0);
     if (joined !== undefined)
-      report({ severity: 'warning', message: `YAML joins these lines, ${whatBackslashesDo}`, span: spanOf(joined) });
+      report({ severity: 'warning', message: `YAML joins these lines: ${whatBackslashesDo}`, span: spanOf(joined) });
   },
   container(container, { podSet, document, report }) {
     const lines = [...container.command, ...container.args];
@@ -110,7 +110,7 @@ export default defineRule({
       const joined = one.words.find((word) => isJoined(word, lines));
       const place = joined && spanOfWords(document, lines, [joined, joined]);
       if (joined !== undefined && place !== undefined) {
-        report({ message: `YAML joins this line with the next, ${whatBackslashesDo}`, span: place });
+        report({ message: `YAML joins this line with the next: ${whatBackslashesDo}`, span: place });
         return;
       }
       const [flag] = one.words;
@@ -128,8 +128,7 @@ export default defineRule({
   },
 });
 
-const whatBackslashesDo =
-  'so its backslash makes a space part of the next word, which no program knows: remove it, or use |';
+const whatBackslashesDo = 'the backslash makes a space part of the next word, which the program does not know';
 
 /** Whether a word starts with an escaped space, which a backslash at the end of a line makes if YAML joins the lines. */
 function isJoined({ text, item, start, derived }: Word, lines: readonly Located<string>[]): boolean {
