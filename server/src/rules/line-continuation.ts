@@ -128,7 +128,7 @@ export default defineRule({
   },
 });
 
-const whatBackslashesDo = 'the backslash makes a space part of the next word, which the program does not know';
+const whatBackslashesDo = 'the backslash makes a space part of the next word, which the program rejects';
 
 /** Whether a word starts with an escaped space, which a backslash at the end of a line makes if YAML joins the lines. */
 function isJoined({ text, item, start, derived }: Word, lines: readonly Located<string>[]): boolean {
