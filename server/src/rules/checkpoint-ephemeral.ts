@@ -110,7 +110,8 @@ export default defineRule({
     if (mayHaveVariables(container) || redirectsPaths(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
-    if (neverSaves(container) !== undefined) return;
+    const never = neverSaves(container);
+    if (never !== undefined && never.atEnd !== true) return;
     const signs = checkpointSigns(container);
     const paths = signs.filter(({ kind }) => kind === 'path');
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
