@@ -4,6 +4,7 @@ import { unusedModelVolume } from '../evidence/model-volume.ts';
 import { modelLoader } from '../evidence/server-start.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { useOf } from '../model/process-input.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -86,7 +87,8 @@ export default defineRule({
     const { program } = useOf(container);
     if (program === null || runsAsOther(container, podSet)) return;
     const loader = modelLoader(container, podSet, workload, options);
-    const model = loader?.model;
+    const isEmbedding = program === 'text-embeddings-router';
+    const model = isEmbedding ? servedModel(container, workload).model?.name : loader?.model;
     if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+$/.test(model))) return;
     const found = unusedModelVolume(container, podSet, program);
     const at = getIn(found?.mount.at, 'mountPath');
@@ -96,7 +98,7 @@ export default defineRule({
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
     report({
-      severity: gib === undefined && program !== 'ollama' ? 'info' : 'warning',
+      severity: gib === undefined && program !== 'ollama' && !isEmbedding ? 'info' : 'warning',
       message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: each new pod downloads it again while its GPUs wait`,
       span: spanOf(at),
       fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],
