@@ -78,7 +78,11 @@ export function unusedModelVolume(
   return mount === undefined || others.length > 0 ? undefined : { path, mount };
 }
 
-function isForModels({ name, mountPath }: Container['volumeMounts'][number]): boolean {
+/** Whether the name or the path of a mount is that of models. */
+export function isForModels({
+  name,
+  mountPath,
+}: Pick<Container['volumeMounts'][number], 'name' | 'mountPath'>): boolean {
   const words = `${name} ${mountPath}`;
   return !otherFiles.test(words) && modelFiles.test(words);
 }
