@@ -23,6 +23,7 @@ export const planters: Planters = {
   'security-context-invalid': rootWithoutRoot,
   'volume-invalid': twoSources,
   'volume-never-ready': bareBucket,
+  'volume-unmounted': unusedClaim,
 };
 
 // What the API server rejects in the pods of any kind.
@@ -85,6 +86,13 @@ function bareBucket(analysis: DocumentAnalysis): readonly Mistake[] {
     .filter(({ podSet, workload }) => isWholePod(podSet, workload) && analysis.document.template === false)
     .filter(({ podSet: { pod } }) => getIn(pod.parent, 'metadata', 'annotations', 'gke-gcsfuse/volumes') === undefined)
     .map((site) => oneMore(site, site.pod, 'volumes', { name: 'bucket-x', csi: bucket }, ['csi', 'driver']));
+}
+
+function unusedClaim(analysis: DocumentAnalysis): readonly Mistake[] {
+  const volume = { name: 'kept-x', persistentVolumeClaim: { claimName: 'kept-x' } };
+  return sites(analysis)
+    .filter(({ podSet, workload }) => isWholePod(podSet, workload) && analysis.document.template === false)
+    .map((site) => oneMore(site, site.pod, 'volumes', volume, ['name']));
 }
 
 function badMedium(analysis: DocumentAnalysis): readonly Mistake[] {

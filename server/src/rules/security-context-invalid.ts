@@ -18,7 +18,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A privileged container can always escalate its privileges, so the API server rejects `privileged: true` with `allowPrivilegeEscalation: false`.
  * A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError). The same happens with
- * an image that names no user, as those of vLLM and Ollama, except where the platform chooses one.
+ * an image that names no user, as those of vLLM and Ollama, unless the platform sets one: this is **information**.
  * In the values of charts, the settings of pods (`fsGroup`) and of containers (`capabilities`) are easily exchanged: Helm rejects fields that
  * Kubernetes does not have there.
  *
@@ -112,8 +112,8 @@ function checkImage(container: Container, { podSet, workload, document, report }
   if (setting === undefined || /openshift|opendatahub|redhat|scc/i.test(document.text)) return;
   const image = shorten(imageParts(container.image?.value ?? '').repository, 50);
   report({
-    severity: 'warning',
-    message: `runAsNonRoot: true without runAsUser, but ${image} runs as root: the container never starts`,
+    severity: 'info',
+    message: `runAsNonRoot: true without runAsUser, but ${image} runs as root: it starts only if the platform sets a user, as OpenShift does`,
     span: spanOf(setting),
   });
 }
