@@ -19,9 +19,9 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Training writes its checkpoints where they do not survive a restart.
@@ -30,7 +30,8 @@ import { defineRule } from './rule.ts';
  *
  * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
- * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights.
+ * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
+ * volume that is mounted read-only, training cannot save at all.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -104,10 +105,10 @@ export default defineRule({
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     const isOnce = workload.retries === null || workload.retries.limit === 0;
-    if (isTrial(workload) || (isOnce && !losesResults(container, podSet, workload))) return;
-    if (isOnSpot(workload)) return;
-    if (!usesAccelerators(container, context.podSet)) return;
+    if (isTrial(workload) || !usesAccelerators(container, podSet)) return;
     if (mayHaveVariables(container) || redirectsPaths(container)) return;
+    if (checkReadOnly(container, context)) return;
+    if (isOnSpot(workload) || (isOnce && !losesResults(container, podSet, workload))) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
     const never = neverSaves(container);
@@ -133,6 +134,44 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a directory for progress in a volume that the container cannot write to, which stops training at its first save. */
+function checkReadOnly(container: Container, { podSet, document, report }: PodSetContext): boolean {
+  if (mayMountMore(container)) return false;
+  const lines = [...container.command, ...container.args];
+  for (const { kind, text, word } of checkpointSigns(container)) {
+    if (kind !== 'path' || word === undefined || !writes.test(word.text) || !holdsProgress(word.text)) continue;
+    const mount = mountOf(absolute(text, container), container);
+    const isReadOnly = mount !== undefined && isFixed(mount, podSet);
+    const span = isReadOnly ? spanOfWords(document, lines, [word, word]) : undefined;
+    if (mount === undefined || span === undefined) continue;
+    report({
+      message: `${shorten(text, 40)} is in volume ${shorten(mount.name, 30)}, which is mounted read-only: training fails when it saves`,
+      span,
+    });
+    return true;
+  }
+  return false;
+}
+
+/** Flags for results only: `--resume` and `--ckpt-path` may name what is read. */
+const writes = /^--?[\w.-]*(?:output|save|work|exp)[\w.-]*(?:dir|directory|folder|root)\b/i;
+
+function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet): boolean {
+  const volume = volumeNamed(podSet, name);
+  const claim = getIn(volume?.at, 'persistentVolumeClaim', 'readOnly');
+  return [getIn(at, 'readOnly'), claim].some(
+    (one) => one !== undefined && !isTemplated(one) && asBoolean(one) === true,
+  );
+}
+
+/** The mount that holds a path. */
+function mountOf(path: string | undefined, { volumeMounts }: Container): Container['volumeMounts'][number] | undefined {
+  if (path === undefined) return undefined;
+  return volumeMounts
+    .filter(({ mountPath }) => isIn(path, mountPath))
+    .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
+}
 
 /**
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
@@ -188,9 +227,7 @@ function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet):
   const path = absolute(text, container);
   // Wherever a relative path leads, it leads to the container or to one of its mounts.
   if (path === undefined) return container.volumeMounts.every((mount) => losesFiles(mount, podSet));
-  const mount = container.volumeMounts
-    .filter(({ mountPath }) => isIn(path, mountPath))
-    .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
+  const mount = mountOf(path, container);
   return mount === undefined || losesFiles(mount, podSet);
 }
 
