@@ -6,7 +6,8 @@ import { wordSet } from './word-patterns.ts';
 /** Words in a tag or a name that say so. */
 const systems = /(?:^|[-_.:/\d])(?:ubuntu|debian|bookworm|bullseye|trixie|buster|focal|jammy|noble)(?=$|[-_.:\d])/;
 
-const otherSystems = /alpine|ubi\d|rocky|centos|fedora|rhel|wolfi|distroless|busybox|opensuse|(?:2[6-9]|3\d)\.\d\d|forky|:sid|testing/;
+const otherSystems =
+  /alpine|ubi\d|rocky|centos|fedora|rhel|wolfi|distroless|busybox|opensuse|(?:2[6-9]|3\d)\.\d\d|forky|:sid|testing/;
 
 /** Images that are built on one of them, whatever their tag. All read 2026-11-28. */
 const built = wordSet(
