@@ -5,8 +5,8 @@ import { allCommands, baseName, type SimpleCommand, type Statement, type Word } 
 /** A command that fails in every run of a script. */
 export interface FailingCommand {
   readonly command: SimpleCommand;
-  /** `asks`: it waits for an answer. `hook`: it needs a function that nothing has loaded. `shell`: dash does not know it. */
-  readonly reason: 'asks' | 'hook' | 'shell';
+  /** `asks`: it waits for an answer. `login`: it asks for a token. `hook`: it needs a function that nothing has loaded. `shell`: dash does not know it. */
+  readonly reason: 'asks' | 'login' | 'hook' | 'shell';
   /** The word that is wrong, or after which one is missing. */
   readonly word: Word;
 }
@@ -30,10 +30,21 @@ const bashOnly = wordSet('source [[ pushd popd shopt declare');
 /** What may load the functions of conda, or anything else. */
 const loads = wordSet('source . eval');
 
-/** Commands that certainly fail. `dash`: whether the shell of the outermost script is one. */
-export function failingCommands(statements: readonly Statement[], text: string, dash: boolean): FailingCommand[] {
+/**
+ * Commands that certainly fail.
+ * @param text the script, and the names of the variables
+ * @param dash whether the shell of the outermost script is one
+ * @param hasToken whether a variable or a file may hold an access token
+ */
+export function failingCommands(
+  statements: readonly Statement[],
+  text: string,
+  dash: boolean,
+  hasToken: boolean,
+): FailingCommand[] {
   const found: FailingCommand[] = [];
   if (!settings.test(text)) found.push(...askingCommands(allCommands(statements)));
+  if (!hasToken) found.push(...logins(allCommands(statements)));
   if (!/bashrc|profile|conda init|hook|\beval\b/.test(text)) found.push(...unhooked(statements));
   if (dash && !replacesShell(text)) found.push(...unknownToDash(statements));
   return found;
@@ -56,6 +67,17 @@ function askingCommands(commands: readonly SimpleCommand[]): FailingCommand[] {
     return word === undefined || isAnswered || isTried(commands[index + 1])
       ? []
       : [{ command, reason: 'asks' as const, word }];
+  });
+}
+
+/** `huggingface-cli login` and the like without a token. */
+function logins(commands: readonly SimpleCommand[]): FailingCommand[] {
+  return commands.flatMap((command, index) => {
+    const words = command.words.map(({ text }) => text).join(' ');
+    const word = command.words.at(-1);
+    const isLogin = /^(?:huggingface-cli login|hf auth login|wandb login)$/.test(words);
+    const isAnswered = command.after === '|' || command.heredoc !== undefined || isTried(commands[index + 1]);
+    return isLogin && !isAnswered && word !== undefined ? [{ command, reason: 'login' as const, word }] : [];
   });
 }
 

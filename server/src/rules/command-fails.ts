@@ -18,7 +18,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A container has no terminal, so `apt-get install` without `-y` stops at its question. `conda activate` is a function that only interactive shells
+ * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
  * load. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
  * on a volume after the first run. The program after such a command never starts, or starts without its environment.
  *
@@ -81,11 +81,11 @@ export default defineRule({
     if (asBoolean(getIn(container.at, 'stdin')) === true || isUnseen(container.at)) return;
     const { statements, script, complete } = commandLineOf(container);
     if (!script || !complete) return;
-    const text = lines.map(({ value }) => value).join('\n');
+    const text = [...lines.map(({ value }) => value), ...container.env.map(({ name }) => name)].join('\n');
     const shell = shellOf(container);
     const stops = shell !== undefined && (/^-[a-z]*e/.test(shell.option) || /(?:^|[\s;])set -[a-z]*e/.test(text));
     const isDash = shell?.name === 'sh' && container.image !== undefined && hasDash(container.image.value);
-    for (const found of failingCommands(statements, text, isDash)) {
+    for (const found of failingCommands(statements, text, isDash, mayHaveToken(container, text))) {
       if (found.reason === 'hook' && (shell === undefined || mayLoadHook(shell.option, container))) continue;
       const { words } = found.command;
       const [first] = words;
@@ -105,7 +105,7 @@ export default defineRule({
 });
 
 /** A quick test of the text. */
-const hints = /\b(?:apt|aptitude|yum|dnf|conda|mamba)\b|source|\[\[|pipefail|pushd|shopt|declare|git clone/;
+const hints = /\b(?:apt|aptitude|yum|dnf|conda|mamba)\b|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
 
 interface OuterShell {
   readonly name: string;
@@ -128,6 +128,15 @@ function mayLoadHook(option: string, { env, at }: Container): boolean {
   );
 }
 
+/** A token may be in a variable, a file of a volume, or something that the script does first. */
+function mayHaveToken({ at, volumeMounts }: Container, text: string): boolean {
+  const isUnknown =
+    ['env', 'volumeMounts'].some((key) => isUnseen(getIn(at, key))) || getIn(at, 'envFrom') !== undefined;
+  const isHome = ({ mountPath }: Container['volumeMounts'][number]) =>
+    /^\/(?:$|root|home)|netrc|secret|token/.test(mountPath);
+  return isUnknown || /TOKEN|API_KEY|netrc|\/token/.test(text) || volumeMounts.some(isHome);
+}
+
 function runsAgain({ workload }: PodSetContext): boolean {
   return workload.retries === null || workload.retries.limit !== 0;
 }
@@ -136,6 +145,8 @@ function messageOf({ command, reason, word }: FailingCommand): string {
   const [program] = command.words;
   const name = `${baseName(program?.text ?? '')} ${word.text}`;
   if (reason === 'asks') return `${name} without -y asks before it continues, and no terminal answers: it stops`;
+  if (reason === 'login')
+    return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
   if (reason === 'hook')
     return `${name} needs a function that this shell does not load: it fails; run conda run, or source conda.sh first`;
   if (word.text === 'pipefail')
