@@ -1,7 +1,7 @@
 import { programWords } from '../command/programs.ts';
 import { baseName, type Statement, type Word } from '../command/shell.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { asText, getIn } from '../yaml/cursor.ts';
+import { asText, getIn, isUnseen } from '../yaml/cursor.ts';
 import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
 
 /** A `git clone` into a folder that is still there when the script runs again. */
@@ -60,5 +60,7 @@ function outlives(folder: string, { volumeMounts }: Container, podSet: PodSet): 
     .sort((one, other) => other.mountPath.length - one.mountPath.length);
   if (mount === undefined || getIn(mount.at, 'subPathExpr') !== undefined) return false;
   const volume = volumeNamed(podSet, mount.name);
-  return volume === undefined || outlivesNode(volume.source, volume.at);
+  // A volume that the pod does not declare comes from a claim template.
+  if (volume === undefined) return !isUnseen(getIn(podSet.pod, 'volumes'));
+  return outlivesNode(volume.source, volume.at);
 }

@@ -138,7 +138,7 @@ function mayHaveToken({ at, volumeMounts }: Container, text: string): boolean {
 }
 
 function runsAgain({ workload }: PodSetContext): boolean {
-  return workload.retries === null || workload.retries.limit !== 0;
+  return workload.retries !== null && workload.retries.limit !== 0;
 }
 
 function messageOf({ command, reason, word }: FailingCommand): string {
