@@ -1,7 +1,17 @@
 import { once } from '../yaml/once.ts';
-import { effectOf, isIdle, lastWord, onlyListsDevices, type Wait, waitOf } from './effects.ts';
+import {
+  doesOf,
+  effectOf,
+  isIdle,
+  lastWord,
+  onlyListsDevices,
+  runsUnknownScript,
+  type Wait,
+  waitOf,
+} from './effects.ts';
 import type { ProcessInput } from './processes.ts';
-import { type CommandLine, readCommandLine, type Word } from './shell.ts';
+import { programWords, recognizeProgram } from './programs.ts';
+import { baseName, type CommandLine, readCommandLine, type Statement, type Word } from './shell.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting extends Wait {
@@ -25,7 +35,7 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   let pending: Waiting | undefined;
   let before: Word | undefined;
   for (const statement of line.statements) {
-    const waiting = waitOf(statement);
+    const waiting = waitOf(statement) ?? (kind === 'works-first' ? followsFile(statement) : undefined);
     if (waiting !== undefined) {
       // A wait after a failure or in a pipe may never run.
       if (statement.after === '||' || statement.after === '|') return undefined;
@@ -35,7 +45,8 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
       else return found;
       continue;
     }
-    const effect = effectOf(statement);
+    // A script that serves never comes to the wait.
+    const effect = runsUnknownScript(statement) || isBackgroundWork(statement) ? 'works' : effectOf(statement);
     if (effect === 'unknown') return undefined;
     if (effect === 'waits') return pending;
     if (effect === 'works') kind = 'works-first';
@@ -44,6 +55,26 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   }
   return undefined;
 });
+
+/** Training in the background ends, whatever the script does next. */
+function isBackgroundWork(statement: Statement): boolean {
+  return (
+    statement.kind === 'command' &&
+    statement.background &&
+    (doesOf(statement) === 'ends' || recognizeProgram([statement])?.use === 'training')
+  );
+}
+
+/** `tail -f train.log`, which goes on when nothing writes to the file any more. */
+function followsFile(statement: Statement): Wait | undefined {
+  if (statement.kind !== 'command' || statement.after === '|') return undefined;
+  const [program = '', ...rest] = programWords(statement);
+  const [first, last] = [statement.words[0], statement.words.at(-1)];
+  const follows = rest.some((flag) => /^(?:-[a-zA-Z0-9]*[fF]|--follow\b.*)$/.test(flag));
+  if (baseName(program) !== 'tail' || !follows || rest.some((flag) => flag.startsWith('--pid'))) return undefined;
+  const what = ['tail', ...rest].join(' ');
+  return first && last && { what, seconds: Number.POSITIVE_INFINITY, words: [first, last] };
+}
 
 /** Whether a command line certainly does no work: it only prints, lists devices or waits, as a smoke test does. */
 export function doesNothing({ command, args, env }: ProcessInput): boolean {

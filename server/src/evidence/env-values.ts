@@ -35,6 +35,9 @@ export function isOfForm(value: string, form: string): boolean {
     case 'share':
       // With unified memory, it may be a small number above 1.
       return /^\.?\d/.test(value) && Number(value) < 20;
+    case 'interface':
+      // Only NCCL reads patterns.
+      return !/^(?:[\^=].*|lo)$/.test(value);
     case 'link':
       return !/^=?lo$/.test(value);
     case 'capabilities': {

@@ -3,10 +3,11 @@ import { meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { findLocalProcesses, findNodeCounts } from '../command/processes.ts';
-import { allCommands } from '../command/shell.ts';
+import { allCommands, baseName, type Word } from '../command/shell.ts';
+import { settingsIn } from '../command/training-flags.ts';
 import { countIn } from '../model/count.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
-import { commandLineOf, processInput } from '../model/process-input.ts';
+import { commandLineOf, commandsIn, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { mayUseOtherGpus } from './gpu-assignment.ts';
@@ -81,6 +82,41 @@ function misfitBatch(flags: readonly Flag[], copies: number): TrainingSplit | un
   if (!(total % (part * copies) > 0)) return undefined;
   const problem = `${nameOf(flag)} ${total} is not a multiple of ${nameOf(micro)} ${part} × ${copies} copies of the model`;
   return { flag, problem };
+}
+
+/** A batch that is not what the processes of a job add up to. */
+interface MisfitBatch {
+  readonly words: readonly [Word, Word];
+  readonly problem: string;
+}
+
+/** DeepSpeed's batch over all processes, which must be what they and their steps add up to. https://www.deepspeed.ai/docs/config-json/ */
+export function misfitDeepSpeed(container: Container, podSet: PodSet, workload: Workload): MisfitBatch | undefined {
+  const named =
+    (container.settingsFiles ?? []).length === 0 ? [] : commandsIn(container).flatMap(({ words }) => readFlags(words));
+  for (const { value, valueWord: word, written } of named) {
+    const file = container.settingsFiles?.find(({ path }) => path === value);
+    if (file === undefined || word === undefined || !wordsOf(written).includes('deepspeed')) continue;
+    const settings = settingsIn(file);
+    const [total, part, steps] = [
+      'train_batch_size',
+      'train_micro_batch_size_per_gpu',
+      'gradient_accumulation_steps',
+    ].map((key) => settings.find((one) => one.written === key));
+    if (total === undefined || part === undefined || mayRunMore(container)) continue;
+    const processes = mayUseOtherGpus(container) ? undefined : processesOf(container, podSet, workload);
+    if (processes?.exact !== true || !processes.launched) continue;
+    const [all, micro, each] = [total, part, steps ?? { value: '1' }].map((one) => countIn(one.value) || Number.NaN);
+    if (all === undefined || micro === undefined || each === undefined) continue;
+    const product = micro * each * processes.most;
+    if (Number.isNaN(product + all) || all === product) continue;
+    const sum = `${micro} per GPU × ${each} steps × ${processes.most} processes`;
+    return {
+      words: [word, word],
+      problem: `train_batch_size ${all} in ${shorten(baseName(file.path), 30)} is not ${sum}`,
+    };
+  }
+  return undefined;
 }
 
 function is(flag: Flag, means: FlagMeaning): boolean {

@@ -112,6 +112,17 @@ export default defineRule({
       });
       return;
     }
+    if (isOwnSubcommand(container)) {
+      context.report({
+        message: `"${first.value}" is an argument of ollama, but command replaces the image's entrypoint: the container never starts; write it in args`,
+        span: spanOf(first.at),
+        fixes: () =>
+          container.args.length === 0
+            ? [fix('Rename command to args', 'unsafe', renameKey(context.document, list, 'args'))]
+            : [],
+      });
+      return;
+    }
     const words = [...command, ...container.args];
     const operator = words.find(
       ({ value }, index) => operators.has(value) && !words[index - 1]?.value.startsWith('-') && !isScript(first.value),
@@ -163,6 +174,12 @@ function reportFiles(container: Container, { workload, podSet, document, report 
 function usesShell({ apiVersion, manifest }: Workload): boolean {
   const kept = getIn(manifest.root, 'metadata', 'annotations', 'ray.io/overwrite-container-cmd');
   return groupOf(apiVersion) === 'ray.io' && asString(kept) !== 'true';
+}
+
+/** Whether the command is one of Ollama's, in its own image, which has no such programs. */
+function isOwnSubcommand({ command, image }: Container): boolean {
+  const isOwn = /^(?:docker\.io\/)?ollama\/ollama(?=[:@]|$)/.test(image?.value ?? '') && !isTemplated(image?.at);
+  return isOwn && /^(?:serve|pull|run|create)$/.test(command[0]?.value ?? '');
 }
 
 /** They exist only in a shell. */

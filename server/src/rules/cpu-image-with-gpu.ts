@@ -209,6 +209,8 @@ function reportPlainProgram(
 function programOf(image: string): string | undefined {
   const { repository } = imageParts(image);
   const [name, owner, ...others] = repository.replace('docker.io/', '').split('/').reverse();
+  if (owner !== undefined && name !== undefined && !mentionsGpus.test(image) && otherPrograms.has(`${owner}/${name}`))
+    return name;
   const isOfficial = others.length === 0 && (owner === undefined || owner === 'library' || owner === 'bitnami');
   return isOfficial && name !== undefined && plainPrograms.has(name) ? name : undefined;
 }
@@ -217,6 +219,13 @@ function programOf(image: string): string | undefined {
 const plainPrograms = wordSet(
   'nginx httpd caddy traefik haproxy redis valkey memcached postgres postgresql mysql mariadb mongo mongodb',
   'rabbitmq kafka nats etcd registry influxdb cassandra elasticsearch',
+);
+
+/** Such programs, and interfaces to models that other servers run, by the end of the repository. Read 2026-11-28. */
+const otherPrograms = wordSet(
+  'qdrant/qdrant semitechnologies/weaviate chromadb/chroma chroma-core/chroma minio/minio pgvector/pgvector redis/redis-stack',
+  'grafana/grafana prom/prometheus berriai/litellm n8nio/n8n flowiseai/flowise langgenius/dify-web lobehub/lobe-chat',
+  'searxng/searxng mintplexlabs/anythingllm danny-avila/librechat langfuse/langfuse',
 );
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;

@@ -159,9 +159,18 @@ const trainingFormats = [
     values: /^(?:bf16|bfloat16)/,
     otherwise: ', or is much slower than with fp16',
   },
+  // https://github.com/Dao-AILab/flash-attention#nvidia-cuda-support
+  {
+    least: 8,
+    switches: wordSet('flash-attention use-flash-attn use-flash-attention use-flash-attn-2 use-flash-attention-2'),
+    values: /^(?:flash_attention_[23]|fa2)$/,
+    otherwise: '',
+  },
 ];
 
-const formatNames = wordSet('mixed-precision precision dtype torch-dtype training-dtype');
+const formatNames = wordSet(
+  'mixed-precision precision dtype torch-dtype training-dtype attn-implementation attention-implementation flash-attn',
+);
 
 /** The images of text-embeddings-inference are built for one compute capability, and some for later ones of its generation. */
 function reportOtherBuild({ image }: Container, { gpu, capability }: Capable, { report }: PodSetContext): boolean {

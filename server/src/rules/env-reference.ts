@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
@@ -116,7 +117,7 @@ export default defineRule({
     reportOfMaster(words, absent, context);
     // A shell reads $(NAME) as a command.
     if (isShell(baseName(words[0]?.value ?? ''))) return;
-    if (container.command.length > 0 && isWholePod(podSet, workload)) reportShellForm(container, words, context);
+    if (words.length > 0 && isWholePod(podSet, workload)) reportShellForm(container, words, context);
     if (!isAll) return;
     for (const word of words)
       reportIn(word, context, (used) =>
@@ -159,10 +160,15 @@ function reportForm(
 }
 
 /** Reports `$NAME`, the form of shells, for a variable of the container, if a known program reads it. */
-function reportShellForm({ env }: Container, words: readonly Located<string>[], context: PodSetContext): void {
+function reportShellForm(container: Container, words: readonly Located<string>[], context: PodSetContext): void {
   const { document, report } = context;
+  const { env, command, image } = container;
   // Scripts and wrappers may expand their arguments.
-  if (!/^(?:python[\d.]*|torchrun|accelerate|deepspeed|vllm)$/.test(baseName(words[0]?.value ?? ''))) return;
+  const isProgram =
+    command.length === 0
+      ? ownEntrypoints.test(imageParts(image?.value ?? '').repository)
+      : readsArguments.has(baseName(words[0]?.value ?? '').replace(/^(python)[\d.]+$/, '$1'));
+  if (!isProgram) return;
   for (const { value, at } of words) {
     const [, flag = '', plain, braced = plain] =
       /^(--?[\w-]+=)?\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})$/.exec(value) ?? [];
@@ -176,6 +182,13 @@ function reportShellForm({ env }: Container, words: readonly Located<string>[], 
     });
   }
 }
+
+const readsArguments = wordSet(
+  'python torchrun accelerate deepspeed vllm text-generation-launcher text-embeddings-router llama-server tritonserver trtllm-serve sglang',
+);
+
+/** Images whose entrypoint is a server without a shell. */
+const ownEntrypoints = /(?:^|\/)(?:vllm\/vllm-openai|huggingface\/text-embeddings-inference|ggml-org\/llama\.cpp)$/;
 
 /** Reports the first variable, in any form, that the operator sets only in jobs with a Master. */
 function reportOfMaster(

@@ -1,4 +1,5 @@
 import { findNodeCounts } from '../command/processes.ts';
+import { lackingCapability } from '../evidence/driver-capabilities.ts';
 import { envValues, isOfForm } from '../evidence/env-values.ts';
 import { spansPods } from '../evidence/gpu-assignment.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
@@ -83,18 +84,31 @@ export default defineRule({
       if (known === undefined || located === undefined || !value || isTemplated(located.at) || /[$<{]/.test(value))
         continue;
       const { form, mustBe, effect } = known;
-      if (isOfForm(value, form) || (form === 'link' && !meetsOthers(container, workload))) continue;
+      const lacking = form === 'capabilities' ? lackingCapability(value, container) : undefined;
+      if (lacking === undefined && isOfForm(value, form)) continue;
+      if (/^(?:link|interface)$/.test(form) && !meetsOthers(container, workload)) continue;
       if (!usesAccelerators(container, podSet) || (form === 'capabilities' && onlyWatches(container))) continue;
       if (firstWith(name, located.value, workload) !== container) continue;
       const corrected = form === 'uppercase' ? value.toUpperCase() : value.replaceAll('=', ':');
       report({
-        ...(/ignores/.test(effect) && { severity: 'info' }),
-        message: `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`,
+        ...(/ignores|slows/.test(effect) && { severity: 'info' }),
+        message:
+          lacking === undefined
+            ? `${name} must be ${mustBe}, not ${shorten(value, 30)}: ${effect}`
+            : `${name} ${shorten(value, 30)} leaves out ${lacking.capability}: ${shorten(lacking.program, 40)} cannot ${lacking.purpose} on the GPU`,
         span: spanOf(located.at),
         fixes: () =>
-          (form === 'allocator' || (form === 'uppercase' && !/auto|-/i.test(value))) && isOfForm(corrected, form)
-            ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
-            : [],
+          lacking !== undefined
+            ? [
+                fix(
+                  `Add ${lacking.capability}`,
+                  'unsafe',
+                  replaceScalar(document, located.at, `${value},${lacking.capability}`),
+                ),
+              ]
+            : (form === 'allocator' || (form === 'uppercase' && !/auto|-/i.test(value))) && isOfForm(corrected, form)
+              ? [fix(`Change to ${shorten(corrected, 40)}`, 'unsafe', replaceScalar(document, located.at, corrected))]
+              : [],
       });
     }
   },

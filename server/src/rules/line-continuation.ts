@@ -2,7 +2,8 @@ import { allCommands, baseName, type SimpleCommand, type Word } from '../command
 import { namesAccelerators } from '../model/accelerators.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import { isValues } from '../model/values.ts';
-import { spanOfWords } from '../rewrite/word-span.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { spanInScalar, spanOfWords } from '../rewrite/word-span.ts';
 import {
   asText,
   type Cursor,
@@ -14,7 +15,7 @@ import {
   spanOf,
 } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A line of a script starts with a flag, because the command above it has already ended.
@@ -91,6 +92,7 @@ export default defineRule({
   },
   container(container, { podSet, document, report }) {
     const lines = [...container.command, ...container.args];
+    reportSwallowed(lines, podSet, { document, report });
     if (!namesAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
     if (!lines.some(({ value }) => /\n\s*--?[a-zA-Z]|\\(?: |$)/.test(value))) return;
     const { statements, script, complete } = commandLineOf(container);
@@ -144,6 +146,35 @@ function findJoined(at: Cursor, depth: number): Cursor | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** A line of a folded block that starts with `#`: the lines below it become part of the comment. */
+function reportSwallowed(
+  lines: Container['args'],
+  podSet: PodSet,
+  { document, report }: Pick<PodSetContext, 'document' | 'report'>,
+): void {
+  for (const line of lines) {
+    const { at, value } = line;
+    if (at.node.kind !== 'scalar' || at.node.style !== 'folded' || !value.includes(' #') || isTemplated(at)) continue;
+    const span = spanOf(at);
+    const written = document.text
+      .slice(span.start, span.end)
+      .split('\n')
+      .map((one) => one.trim());
+    const comment = written.findIndex(
+      (one, index) => index > 0 && one.startsWith('#') && /^--?[a-zA-Z]/.test(written[index + 1] ?? ''),
+    );
+    const text = written[comment] ?? '';
+    const flag = written[comment + 1] ?? '';
+    const start = value.indexOf(` ${text} ${flag}`) + text.length + 2;
+    if (comment < 0 || start === text.length + 1 || !namesAccelerators(podSet)) continue;
+    report({
+      message: `A folded block (>) joins its lines, so the comment above swallows ${shorten(flag, 40)}: remove it, or use | with backslashes`,
+      span: spanInScalar(document, line, { start, end: start + flag.length }),
+    });
+    return;
+  }
 }
 
 /** Whether a command is a flag as a program is never named. */

@@ -10,7 +10,7 @@ import { commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -78,6 +78,7 @@ export default defineRule({
   container(container, context) {
     if (isExempt(context.workload)) return;
     reportCommands(container, context);
+    reportTransport(container, context);
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus < 2) return;
     for (const { name, value, at: item } of container.env) {
@@ -126,6 +127,34 @@ function reportCommands(container: Container, { workload, podSet, document, repo
   }
 }
 
+/** Transports over TCP, although the container requests devices of a faster network. */
+function reportTransport({ env, resources }: Container, { report }: PodSetContext): void {
+  // UCX and NVSHMEM reach the devices by themselves.
+  if (env.some(({ name }) => /^(?:UCX|NVSHMEM|NIXL)_/.test(name))) return;
+  for (const { name, value } of env) {
+    const tcp = transports.get(name);
+    if (tcp === undefined || value === undefined || isTemplated(value.at) || !tcp.values.test(value.value.trim()))
+      continue;
+    const device = entries(getIn(resources, 'limits')).find(
+      (entry) => tcp.devices.test(keyOf(entry)) && !/^0?$/.test(asText(entry) ?? '0'),
+    );
+    if (device === undefined) continue;
+    report({
+      severity: 'warning',
+      message: `${name}=${shorten(value.value, 20)} sends NCCL's traffic over TCP: the container's ${shorten(keyOf(device), 40)} stays unused`,
+      span: spanOf(value.at),
+    });
+  }
+}
+
+const rdma = /rdma|infiniband|\/ib|roce/i;
+
+/** Variables that choose the transport, the values that mean TCP, and the devices that these leave unused. */
+const transports = new Map([
+  ['NCCL_NET', { values: /^socket$/i, devices: new RegExp(`${rdma.source}|/efa$`, 'i') }],
+  ['FI_PROVIDER', { values: /^(?:tcp|sockets|udp)$/i, devices: /\/efa$/ }],
+]);
+
 function isBackend(name: string): boolean {
   const words = wordsOf(name);
   return words.includes('backend') && words.every((word) => backendWords.has(word));
@@ -144,6 +173,6 @@ function effectOf(name: string, gpus: number, container: Container, podSet: PodS
 /** EFA does not count: NCCL reaches it through a plugin, which the variable does not affect. */
 function requestsRdma({ resources }: Container, { containers }: PodSet): boolean {
   return [resources, ...containers.map((other) => other.resources)].some((one) =>
-    entries(getIn(one, 'limits')).some((entry) => /rdma|infiniband|\/ib|roce/i.test(keyOf(entry))),
+    entries(getIn(one, 'limits')).some((entry) => rdma.test(keyOf(entry))),
   );
 }

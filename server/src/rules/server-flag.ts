@@ -2,6 +2,7 @@ import { imageParts } from '../catalog/images.ts';
 import { titleOf } from '../catalog/program-records.ts';
 import { readFlags } from '../command/flags.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { repeatedEntrypoint } from '../evidence/repeated-entrypoint.ts';
 import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
@@ -85,6 +86,7 @@ export default defineRule({
     const { workload, podSet, document, report } = context;
     if (container.type !== 'app' || !requestsAccelerators(podSet)) return;
     reportVariables(container, context);
+    reportOrder(container, context);
     const lines = [...container.command, ...container.args];
     if (lines.length === 0 || lines.some(({ at }) => isTemplated(at))) return;
     if (reportCommandInArgs(container, context)) return;
@@ -166,21 +168,37 @@ function isOwnEntrypoint(image: string): boolean {
     : /^(?:vllm-openai[\w-]*|text-(?:generation|embeddings)-inference)$/.test(name);
 }
 
-/** The entrypoint of vLLM's image is the server: words of its command line become arguments that it does not know. */
+/** The entrypoint of a server's image is the server: words of its command line become arguments that it does not know. */
 function reportCommandInArgs({ command, args, image }: Container, { document, report }: PodSetContext): boolean {
   const [first] = args;
   if (first === undefined || command.length > 0 || image === undefined || isTemplated(image.at)) return false;
-  const { repository } = imageParts(image.value);
-  if (!/^(?:docker\.io\/)?vllm\/vllm-openai$/.test(repository) || !/^(?:vllm|serve)$/.test(first.value)) return false;
-  const rest = first.value === 'vllm' ? args.slice(0, 2) : args.slice(0, 1);
-  // Some versions ignore one further argument without a flag.
-  const isSecond = first.value === 'serve' && args[1] !== undefined && !args[1].value.startsWith('-');
-  const isCommand = isSecond || rest[1]?.value === 'serve';
-  if (!isCommand || typeof first.at.step !== 'number') return false;
+  const found = repeatedEntrypoint(
+    image.value,
+    args.map(({ value }) => value),
+  );
+  if (found === undefined || typeof first.at.step !== 'number') return false;
+  const rest = args.slice(0, found.words);
   report({
-    message: `The image already runs vLLM and gets "${rest.map(({ value }) => value).join(' ')}" as an argument: the server does not start`,
+    message: `The image already runs ${titleOf(found.program)} and gets "${rest.map(({ value }) => value).join(' ')}" as an argument: the server does not start`,
     span: spanOf(first.at),
     fixes: () => [fix('Remove it', 'unsafe', ...rest.map(({ at }) => removeItem(document, at)))],
   });
   return true;
+}
+
+/** Reports lengths in the variables of Text Generation Inference that contradict each other. */
+function reportOrder(container: Container, { workload, report }: PodSetContext): void {
+  if (soleServer(container)?.program !== 'text-generation-launcher' || mayGetMore(container, workload)) return;
+  const [low, high] = ['MAX_INPUT_(?:TOKENS|LENGTH)', 'MAX_TOTAL_TOKENS'].map((name) =>
+    container.env.find((one) => new RegExp(`^${name}$`).test(one.name)),
+  );
+  if (low?.value === undefined || high?.value === undefined) return;
+  const [least, most] = [low.value, high.value].map(({ value, at }) =>
+    /^\d{1,9}$/.test(value) && !isTemplated(at) ? Number(value) : Number.NaN,
+  );
+  if (least === undefined || most === undefined || !(least >= most)) return;
+  report({
+    message: `${low.name} ${least} must be below ${high.name} ${most}: Text Generation Inference does not start`,
+    span: spanOf(low.value.at),
+  });
 }

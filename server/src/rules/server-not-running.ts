@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
+import { unreachedClient } from '../command/unreached.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { commandLineOf } from '../model/process-input.ts';
@@ -8,8 +9,9 @@ import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A client runs before the server in its own pod.
@@ -19,7 +21,8 @@ import { defineRule } from './rule.ts';
  * Init containers end before the other containers of their pod start. `ollama pull` is only a client of `ollama serve`, so it fails there,
  * and an init container that waits for a port on localhost waits forever, while its pod holds its GPUs. A postStart hook runs at the same time as
  * the container's own process: without a wait, the server may not listen yet, the hook fails, and the kubelet restarts the container.
- * In `ollama pull mistral && ollama serve`, the first command fails, so the second never runs.
+ * In `ollama pull mistral && ollama serve`, the first command fails, so the second never runs. In `ollama serve && ollama pull mistral`, the
+ * first never ends.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -88,6 +91,7 @@ export default defineRule({
       if (found !== undefined) report(found);
       return;
     }
+    reportUnreached(container, { podSet, document, report });
     // The installer starts a service on machines, which SkyPilot rents.
     const early = workload.apiVersion.startsWith('skypilot') ? undefined : earlyClient(container, podSet);
     if (early !== undefined) {
@@ -107,6 +111,22 @@ export default defineRule({
     });
   },
 });
+
+/** What comes after a server in the foreground. */
+function reportUnreached(
+  container: Container,
+  { podSet, document, report }: Pick<PodSetContext, 'podSet' | 'document' | 'report'>,
+): void {
+  const lines = [...container.command, ...container.args];
+  if (podSet.accelerators.length === 0 || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+  const { statements, script, complete } = commandLineOf(container);
+  const found = script && complete ? unreachedClient(statements) : undefined;
+  if (found === undefined) return;
+  report({
+    message: `${shorten(found.server, 40)} runs until the container ends, so ${found.client === found.server ? 'the second one' : shorten(found.client, 40)} never runs: start the server with &`,
+    span: spanIn(container, found.words, document),
+  });
+}
 
 /** A hook that waits, tries again, or ignores failures. */
 const waits = /\b(?:sleep|until|while|for|wait|retry|timeout|curl|nc|true)\b|\|\||&\s*$/;

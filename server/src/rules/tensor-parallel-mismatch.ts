@@ -8,7 +8,7 @@ import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isNodeCount } from '../evidence/torchrun-nodes.ts';
-import { misfitSplit } from '../evidence/training-splits.ts';
+import { misfitDeepSpeed, misfitSplit } from '../evidence/training-splits.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -137,9 +137,13 @@ export default defineRule({
 function checkTraining(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
   if (workload.partial || hasRun(workload.manifest)) return false;
   const split = misfitSplit(container, podSet, workload);
-  const span = split && spanOfWords(document, container, [split.flag.word, split.flag.valueWord ?? split.flag.word]);
-  if (split === undefined || span === undefined) return false;
-  report({ message: `${split.problem}: training does not start`, span });
+  const found =
+    split === undefined
+      ? misfitDeepSpeed(container, podSet, workload)
+      : { words: [split.flag.word, split.flag.valueWord ?? split.flag.word] as const, problem: split.problem };
+  const span = found && spanOfWords(document, container, found.words);
+  if (found === undefined || span === undefined) return false;
+  report({ message: `${found.problem}: training does not start`, span });
   return true;
 }
 

@@ -1,0 +1,26 @@
+import { imageParts } from './images.ts';
+import { wordSet } from './word-patterns.ts';
+
+// In Debian and Ubuntu, sh is dash. Source: https://wiki.debian.org/Shell, read 2026-11-28.
+
+/** Words in a tag or a name that say so. */
+const systems = /(?:^|[-_.:/\d])(?:ubuntu|debian|bookworm|bullseye|trixie|buster|focal|jammy|noble)(?=$|[-_.:\d])/;
+
+const otherSystems =
+  /alpine|ubi\d|rocky|centos|fedora|rhel|wolfi|distroless|busybox|opensuse|(?:2[6-9]|3\d)\.\d\d|forky|:sid|testing/;
+
+/** Images that are built on one of them, whatever their tag. All read 2026-11-28. */
+const built = wordSet(
+  'ubuntu debian python pytorch/pytorch tensorflow/tensorflow continuumio/miniconda3 continuumio/anaconda3 vllm/vllm-openai',
+  'huggingface/transformers-pytorch-gpu ollama/ollama rayproject/ray rayproject/ray-ml nvidia/pytorch nvidia/tensorflow',
+  'nvidia/tritonserver nvidia/nemo',
+);
+
+/** Whether sh of a well-known image is certainly dash, which knows only POSIX's commands. */
+export function hasDash(image: string): boolean {
+  if (otherSystems.test(image)) return false;
+  const name = imageParts(image)
+    .repository.replace(/^(?:docker\.io|nvcr\.io)\//, '')
+    .replace(/^library\//, '');
+  return built.has(name) || systems.test(image);
+}

@@ -1,0 +1,124 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { programWords } from './programs.ts';
+import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from './shell.ts';
+
+/** A command that fails in every run of a script. */
+export interface FailingCommand {
+  readonly command: SimpleCommand;
+  /** `asks`: it waits for an answer. `login`: it asks for a token. `hook`: it needs a function that nothing has loaded. `shell`: dash does not know it. */
+  readonly reason: 'asks' | 'login' | 'hook' | 'shell';
+  /** The word that is wrong, or after which one is missing. */
+  readonly word: Word;
+}
+
+/** Commands that ask before they change something, by their program, unless a flag answers. */
+const asking: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ...['apt', 'apt-get', 'aptitude', 'yum', 'dnf'].map((name) => [name, wordSet('install upgrade remove')] as const),
+  ...['conda', 'mamba', 'micromamba'].map((name) => [name, wordSet('install create update remove')] as const),
+]);
+
+/** `-y` alone or with other letters, and what implies it. `-qq` is one of apt-get's. */
+const answers =
+  /^-[a-zA-Z]*y[a-zA-Z]*$|^-[a-zA-Z]*qq|^--(?:yes|assume-yes|assumeyes|assumeno|force-yes|quiet=2|dry-run|download-only|simulate|json|help)$|^-[dhs]$/;
+
+/** The answer in a setting of the package manager. */
+const settings = /Assume-Yes|ALWAYS_YES|always_yes|assumeyes|BASH_ENV/i;
+
+/** Words that only bash and its like know. `source` is one of POSIX's under another name. */
+const bashOnly = wordSet('source [[ pushd popd shopt declare');
+
+/** What may load the functions of conda, or anything else. */
+const loads = wordSet('source . eval');
+
+/**
+ * Commands that certainly fail.
+ * @param text the script, and the names of the variables
+ * @param dash whether the shell of the outermost script is one
+ * @param hasToken whether a variable or a file may hold an access token
+ */
+export function failingCommands(
+  statements: readonly Statement[],
+  text: string,
+  dash: boolean,
+  hasToken: boolean,
+): FailingCommand[] {
+  const found: FailingCommand[] = [];
+  if (!settings.test(text)) found.push(...askingCommands(allCommands(statements)));
+  if (!hasToken) found.push(...logins(allCommands(statements)));
+  if (!/bashrc|profile|conda init|hook|\beval\b/.test(text)) found.push(...unhooked(statements));
+  if (dash && !replacesShell(text)) found.push(...unknownToDash(statements));
+  return found;
+}
+
+/** Whether a script makes bash the shell of the image. */
+function replacesShell(text: string): boolean {
+  return text.includes('dpkg-reconfigure') || (text.includes('/bin/sh') && /\bln -/.test(text));
+}
+
+function askingCommands(commands: readonly SimpleCommand[]): FailingCommand[] {
+  return commands.flatMap((command, index) => {
+    const tasks = asking.get(baseName(programWords(command)[0] ?? ''));
+    const word = tasks && command.words.find(({ text }) => tasks.has(text));
+    // `yes | apt-get install` answers, and a variable may.
+    const isAnswered =
+      command.after === '|' ||
+      command.heredoc !== undefined ||
+      command.words.some(({ text, dynamic }) => dynamic || answers.test(text) || text.includes('<'));
+    return word === undefined || isAnswered || isTried(commands[index + 1])
+      ? []
+      : [{ command, reason: 'asks' as const, word }];
+  });
+}
+
+/** `huggingface-cli login` and the like without a token. */
+function logins(commands: readonly SimpleCommand[]): FailingCommand[] {
+  return commands.flatMap((command, index) => {
+    const words = command.words.map(({ text }) => text).join(' ');
+    const word = command.words.at(-1);
+    const isLogin = /^(?:huggingface-cli login|hf auth login|wandb login)$/.test(words);
+    const isAnswered = command.after === '|' || command.heredoc !== undefined || isTried(commands[index + 1]);
+    return isLogin && !isAnswered && word !== undefined ? [{ command, reason: 'login' as const, word }] : [];
+  });
+}
+
+/** Whether something else runs if the command before it fails. */
+function isTried(next: Statement | undefined): boolean {
+  return next?.after === '||';
+}
+
+/** `conda activate`, before anything that may load the function. */
+function unhooked(statements: readonly Statement[]): FailingCommand[] {
+  const commands = allCommands(statements);
+  for (const [index, command] of commands.entries()) {
+    const [program = '', task] = command.words.map(({ text }) => text);
+    if (loads.has(program)) return [];
+    const [, word] = command.words;
+    if (program !== 'conda' || task !== 'activate' || word === undefined) continue;
+    return isTried(commands[index + 1]) ? [] : [{ command, reason: 'hook', word }];
+  }
+  return [];
+}
+
+/** Commands of a script itself, not of scripts for other shells in it. */
+function* ownCommands(statements: readonly Statement[]): Generator<SimpleCommand> {
+  for (const [index, statement] of statements.entries()) {
+    if (isTried(statements[index + 1])) continue;
+    if (statement.kind === 'command') yield statement;
+    else if (statement.kind === 'loop') yield* ownCommands([...statement.condition, ...statement.body]);
+    else if (statement.keyword !== 'subshell') yield* ownCommands(statement.body);
+  }
+}
+
+function unknownToDash(statements: readonly Statement[]): FailingCommand[] {
+  for (const command of ownCommands(statements)) {
+    const [first] = command.words;
+    if (first === undefined || first.dynamic) continue;
+    const word = bashOnly.has(first.text)
+      ? first
+      : first.text === 'set'
+        ? command.words.find(({ text }) => text === 'pipefail')
+        : undefined;
+    if (word !== undefined) return [{ command, reason: 'shell', word }];
+  }
+  return [];
+}

@@ -1,0 +1,66 @@
+import { programWords } from '../command/programs.ts';
+import { baseName, type Statement, type Word } from '../command/shell.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { asText, getIn, isUnseen } from '../yaml/cursor.ts';
+import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
+
+/** A `git clone` into a folder that is still there when the script runs again. */
+export interface RepeatedClone {
+  readonly word: Word;
+  readonly folder: string;
+}
+
+/** The first clone after which a script only goes on if it succeeds, into a volume that outlives the pod. */
+export function repeatedClone(
+  statements: readonly Statement[],
+  stopsOnErrors: boolean,
+  container: Container,
+  podSet: PodSet,
+): RepeatedClone | undefined {
+  if (mayMountMore(container)) return undefined;
+  let folder = asText(getIn(container.at, 'workingDir')) ?? '';
+  let stops = stopsOnErrors;
+  for (const [index, statement] of statements.entries()) {
+    // A condition may be that the folder does not exist.
+    if (statement.kind !== 'command' || statement.after === '||') return undefined;
+    const [program = '', task = '', ...rest] = programWords(statement);
+    const name = baseName(program);
+    if (name === 'rm' || name === 'test' || name === '[' || name === '[[' || name === 'mktemp') return undefined;
+    if (name === 'cd') folder = resolve(folder, task);
+    stops ||= name === 'set' && /^-[a-z]*e/.test(task);
+    if (name !== 'git' || task !== 'clone') continue;
+    const next = statements[index + 1];
+    if (statement.words.some(({ dynamic }) => dynamic) || next === undefined || next.after === '||') return undefined;
+    const word = statement.words.find(({ text }) => text === 'clone');
+    const [url = '', target, ...others] = rest.filter(
+      (one, at) => !one.startsWith('-') && !takesValue.test(rest[at - 1] ?? ''),
+    );
+    if (word === undefined || others.length > 0 || !(next.after === '&&' || stops)) continue;
+    const into = resolve(folder, target ?? /([\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1] ?? '');
+    if (outlives(into, container, podSet)) return { word, folder: into };
+  }
+  return undefined;
+}
+
+/** Options of `git clone` whose value is the next word. */
+const takesValue =
+  /^(?:-b|-o|-j|-c|--branch|--depth|--origin|--config|--filter|--jobs|--reference|--template|--separate-git-dir)$/;
+
+/** A folder as seen from another one; empty if unknown. */
+function resolve(from: string, to: string): string {
+  if (to.startsWith('/')) return to.replace(/\/+$/, '');
+  if (from === '' || to === '' || /^[.~$-]/.test(to)) return '';
+  return `${from.replace(/\/+$/, '')}/${to}`;
+}
+
+/** Whether a folder is below a mount of a volume that a later run finds again. */
+function outlives(folder: string, { volumeMounts }: Container, podSet: PodSet): boolean {
+  const [mount] = volumeMounts
+    .filter(({ mountPath }) => folder.startsWith(`${mountPath.replace(/\/+$/, '')}/`))
+    .sort((one, other) => other.mountPath.length - one.mountPath.length);
+  if (mount === undefined || getIn(mount.at, 'subPathExpr') !== undefined) return false;
+  const volume = volumeNamed(podSet, mount.name);
+  // A volume that the pod does not declare comes from a claim template.
+  if (volume === undefined) return !isUnseen(getIn(podSet.pod, 'volumes'));
+  return outlivesNode(volume.source, volume.at);
+}

@@ -1,0 +1,29 @@
+import { imageParts } from '../catalog/images.ts';
+import { baseName } from '../command/shell.ts';
+
+/** Images whose entrypoint is a server, and the first word of its command line. */
+const entrypoints: readonly { readonly image: RegExp; readonly program: string }[] = [
+  // https://github.com/ollama/ollama/blob/main/Dockerfile
+  { image: /^(?:docker\.io\/)?ollama\/ollama$/, program: 'ollama' },
+  // https://github.com/huggingface/text-generation-inference/blob/main/tgi-entrypoint.sh
+  { image: /(?:^|\/)huggingface\/text-generation-inference$/, program: 'text-generation-launcher' },
+  // https://github.com/huggingface/text-embeddings-inference/blob/main/Dockerfile
+  { image: /(?:^|\/)huggingface\/text-embeddings-inference$/, program: 'text-embeddings-router' },
+];
+
+/** The arguments that repeat what an image starts by itself: how many there are, and of which program. */
+export function repeatedEntrypoint(
+  image: string,
+  args: readonly string[],
+): { readonly program: string; readonly words: number } | undefined {
+  const { repository } = imageParts(image);
+  const [first = '', second] = args;
+  if (/^(?:docker\.io\/)?vllm\/vllm-openai$/.test(repository)) {
+    // Some versions ignore one further argument without a flag.
+    const isServe = first === 'serve' && second !== undefined && !second.startsWith('-');
+    if (first === 'vllm' && second === 'serve') return { program: 'vllm', words: 2 };
+    return isServe ? { program: 'vllm', words: 1 } : undefined;
+  }
+  const known = entrypoints.find((one) => one.image.test(repository));
+  return known !== undefined && baseName(first) === known.program ? { program: known.program, words: 1 } : undefined;
+}

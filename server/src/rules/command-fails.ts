@@ -1,0 +1,167 @@
+import { hasDash } from '../catalog/image-shells.ts';
+import { type FailingCommand, failingCommands } from '../command/failing-commands.ts';
+import { baseName } from '../command/shell.ts';
+import { repeatedClone } from '../evidence/repeated-clone.ts';
+import { runsAsWritten } from '../evidence/sole-server.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { commandLineOf } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { rewriteWord } from '../rewrite/words.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A command of a script fails wherever it runs: it asks a question, its shell does not know it, or an earlier run has done it.
+ *
+ * ## Why
+ *
+ * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
+ * load. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
+ * on a volume after the first run. The program after such a command never starts, or starts without its environment.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   restartPolicy: Never
+ *   containers:
+ *     - name: main
+ *       image: nvidia/cuda:12.8.1-runtime-ubuntu24.04
+ *       command: [bash, -c, "apt-get update && apt-get install python3-pip && python3 /data/train.py"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   restartPolicy: Never
+ *   containers:
+ *     - name: main
+ *       image: nvidia/cuda:12.8.1-runtime-ubuntu24.04
+ *       command: [bash, -c, "apt-get update && apt-get install -y python3-pip && python3 /data/train.py"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the script goes on for the first time.
+ *
+ * ## When it is silent
+ *
+ * For containers with `stdin`, commands with an alternative after `||` or an answer on their input, shells that read a profile, scripts in files, images whose
+ * shell is unknown, clones under a condition, and pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [apt-get](https://manpages.debian.org/stable/apt/apt-get.8.en.html)
+ * - [conda activate](https://docs.conda.io/projects/conda/en/stable/dev-guide/deep-dives/activation.html)
+ * - [Debian: the default shell](https://wiki.debian.org/Shell)
+ * - [git clone](https://git-scm.com/docs/git-clone)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, context) {
+    const { podSet, workload, document, report } = context;
+    const lines = [...container.command, ...container.args];
+    if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
+    if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+    if (asBoolean(getIn(container.at, 'stdin')) === true || isUnseen(container.at)) return;
+    const { statements, script, complete } = commandLineOf(container);
+    if (!script || !complete) return;
+    const text = [...lines.map(({ value }) => value), ...container.env.map(({ name }) => name)].join('\n');
+    const shell = shellOf(container);
+    const stops = shell !== undefined && (/^-[a-z]*e/.test(shell.option) || /(?:^|[\s;])set -[a-z]*e/.test(text));
+    const isDash = shell?.name === 'sh' && container.image !== undefined && hasDash(container.image.value);
+    for (const found of failingCommands(statements, text, isDash, mayHaveToken(container, text))) {
+      if (found.reason === 'hook' && (shell === undefined || mayLoadHook(shell.option, container))) continue;
+      const { words } = found.command;
+      const [first] = words;
+      const last = found.reason === 'shell' && found.word === first ? first : found.word;
+      const span = first && spanOfWords(document, lines, [first, last]);
+      if (span === undefined) continue;
+      report({ message: messageOf(found), span, fixes: () => [fixOf(found, lines, context)] });
+    }
+    const clone = runsAsWritten(workload) ? repeatedClone(statements, stops, container, podSet) : undefined;
+    const span = clone && spanOfWords(document, lines, [clone.word, clone.word]);
+    if (clone === undefined || span === undefined || !runsAgain(context)) return;
+    report({
+      message: `git clone fails if ${shorten(clone.folder, 40)} exists, and its volume outlives the pod: the next run stops here`,
+      span,
+    });
+  },
+});
+
+/** A quick test of the text. */
+const hints = /\b(?:apt|aptitude|yum|dnf|conda|mamba)\b|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
+
+interface OuterShell {
+  readonly name: string;
+  readonly option: string;
+}
+
+/** The shell that the container starts itself. */
+function shellOf({ command, args }: Container): OuterShell | undefined {
+  const [program, option] = [...command, ...args];
+  const name = baseName(program?.value ?? '');
+  return command.length > 0 && option !== undefined && /^(?:ba|da)?sh$/.test(name)
+    ? { name, option: option.value }
+    : undefined;
+}
+
+/** Login shells and interactive ones read a profile, and a variable can name another one. */
+function mayLoadHook(option: string, { env, at }: Container): boolean {
+  return (
+    /^-[a-z]*[il]|^--/.test(option) || env.some(({ name }) => name === 'BASH_ENV') || getIn(at, 'envFrom') !== undefined
+  );
+}
+
+/** A token may be in a variable, a file of a volume, or something that the script does first. */
+function mayHaveToken({ at, volumeMounts }: Container, text: string): boolean {
+  const isUnknown =
+    ['env', 'volumeMounts'].some((key) => isUnseen(getIn(at, key))) || getIn(at, 'envFrom') !== undefined;
+  const isHome = ({ mountPath }: Container['volumeMounts'][number]) =>
+    /^\/(?:$|root|home)|netrc|secret|token/.test(mountPath);
+  return isUnknown || /TOKEN|API_KEY|netrc|\/token/.test(text) || volumeMounts.some(isHome);
+}
+
+function runsAgain({ workload }: PodSetContext): boolean {
+  return workload.retries !== null && workload.retries.limit !== 0;
+}
+
+function messageOf({ command, reason, word }: FailingCommand): string {
+  const [program] = command.words;
+  const name = `${baseName(program?.text ?? '')} ${word.text}`;
+  if (reason === 'asks') return `${name} without -y asks before it continues, and no terminal answers: it stops`;
+  if (reason === 'login')
+    return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
+  if (reason === 'hook')
+    return `${name} needs a function that this shell does not load: it fails; run conda run, or source conda.sh first`;
+  if (word.text === 'pipefail')
+    return 'sh is dash in this image and does not know pipefail: the script stops; run it with bash';
+  const remedy = word.text === 'source' ? 'write . or run it with bash' : 'run the script with bash';
+  return `sh is dash in this image and does not know ${word.text}: the command fails; ${remedy}`;
+}
+
+function fixOf(
+  { reason, word }: FailingCommand,
+  lines: Container['args'],
+  { document }: PodSetContext,
+): Fix | undefined {
+  const to = (text: string, title: string) =>
+    word.derived === true ? undefined : fix(title, 'unsafe', rewriteWord(document, lines, word, text));
+  if (reason === 'asks') return to(`${word.text} -y`, 'Add -y');
+  return reason === 'shell' && word.text === 'source' ? to('.', 'Change to "."') : undefined;
+}
