@@ -65,7 +65,8 @@ export function bareModel(container: Container, podSet: PodSet, workload: Worklo
   const model = servedFlags(container)?.model;
   const name = model?.value ?? '';
   if (model === undefined || !/^[A-Za-z][\w.-]{5,80}$/.test(name) || unowned.test(name)) return undefined;
-  if (closedServer(container, podSet, workload) === undefined || getIn(at, 'workingDir') !== undefined) return undefined;
+  if (closedServer(container, podSet, workload) === undefined || getIn(at, 'workingDir') !== undefined)
+    return undefined;
   const known = modelByName(name);
   if (known === undefined || known.basis !== 'name' || !known.shape.name.includes('/')) return undefined;
   const isMounted = volumeMounts.some(({ mountPath }) => startFolder.test(mountPath) || mountPath.endsWith(name));

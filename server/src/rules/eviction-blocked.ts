@@ -6,7 +6,17 @@ import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  keySpanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';

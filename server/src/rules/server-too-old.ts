@@ -71,7 +71,8 @@ export default defineRule({
     const first = support?.possible ?? support?.since;
     if (support === undefined || first == null || !isBefore(release, first)) return;
     const name = shorten(model.name.replace(/^.*\/(?=.)/, ''), 50);
-    const needs = support.since === null ? ' and has no code for it' : `, which needs ${support.since.join('.')} or later`;
+    const needs =
+      support.since === null ? ' and has no code for it' : `, which needs ${support.since.join('.')} or later`;
     report({
       message: `vLLM ${release.join('.')} is older than ${name}${needs}: the server stops at startup`,
       span: spanOf(image.at),

@@ -132,7 +132,12 @@ export function maskStandIns(text: string): Mask | undefined {
 /** The indentation of the last line with text above an offset, at most 500 characters above. */
 function indentAbove(text: string, offset: number): number {
   const above = text.slice(Math.max(0, offset - LONGEST_PREFIX), offset).split('\n');
-  return Math.max(0, above.findLast((line) => /^ *[^\s#]/.test(line))?.search(/\S/) ?? 0);
+  return (
+    above
+      .filter((line) => /^ *[^\s#]/.test(line))
+      .at(-1)
+      ?.search(/\S/) ?? 0
+  );
 }
 
 const VARIABLE = /\$\{[A-Za-z_]\w*(?::?[-=][^{}\n]*)?\}/g;
