@@ -81,6 +81,14 @@ test('lines that stand for others leave their place open', () => {
   ]);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what envsubst fills in.
   expect(read('a:\n  b: 1\n  ${MORE}\nc: "${C}"\n')).toEqual([[{ a: { b: 1, '…': true }, c: '?${C}' }, true, 0]]);
+  // At the start of a line, the renderer indents them as the lines above.
+  for (const lone of ['$MORE', '__MORE__', '@MORE@', '%MORE%']) {
+    const [found] = read(`a:\n  b:\n    - 1\n${lone}\n  c: 2\n`);
+    expect(found?.slice(1)).toEqual([true, 0]);
+    expect(JSON.stringify(found?.[0])).toContain('"…"');
+  }
+  expect(read('a: 1\n$more\n')[0]?.slice(1)).toEqual([false, 1]);
+  expect(read('a: |\n  x\n  $MORE\n')).toEqual([[{ a: 'x\n$MORE\n' }, false, 0]]);
   expect(read('a: 1\n...\n')).toEqual([[{ a: 1 }, false, 0]]);
   expect(read('a: |\n  x\n  ...\n')).toEqual([[{ a: 'x\n...\n' }, false, 0]]);
 });

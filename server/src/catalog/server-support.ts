@@ -5,8 +5,9 @@ export type Release = readonly [number, number, number];
 export interface ServerSupport {
   /** Matches the names of the family's shapes. */
   readonly family: RegExp;
-  readonly since: Release;
-  /** The first release that may load the family in another way, if that is older than `since`. */
+  /** Null if no source names it. */
+  readonly since: Release | null;
+  /** The first release that may load the family, in another way or because `since` is not known. No release before it does. */
   readonly possible?: Release;
   readonly source: string;
   readonly date: string;
@@ -51,6 +52,34 @@ export const vllmSupport: readonly ServerSupport[] = [
     date: '2026-11-23',
   },
   {
+    family: /^MiniMaxAI\/MiniMax-M2/,
+    since: null,
+    possible: [0, 11, 1],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.11.0',
+    date: '2026-11-28',
+  },
+  {
+    family: /^mistralai\/Mistral-Small-3\.1-/,
+    since: [0, 8, 1],
+    possible: [0, 8, 0],
+    source: 'https://huggingface.co/mistralai/Mistral-Small-3.1-24B-Instruct-2503',
+    date: '2026-11-28',
+  },
+  {
+    family: /^moonshotai\/Kimi-K2\.5/,
+    since: null,
+    possible: [0, 13, 0],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.12.0',
+    date: '2026-11-28',
+  },
+  {
+    family: /^moonshotai\/Kimi-Linear-/,
+    since: null,
+    possible: [0, 11, 1],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.11.0',
+    date: '2026-11-28',
+  },
+  {
     family: /^nvidia\/NVIDIA-Nemotron-3-Nano-30B-/,
     since: [0, 12, 0],
     possible: [0, 11, 2],
@@ -76,5 +105,31 @@ export const vllmSupport: readonly ServerSupport[] = [
     since: [0, 11, 0],
     source: 'https://github.com/vllm-project/vllm/releases/tag/v0.11.0',
     date: '2026-11-23',
+  },
+  {
+    family: /^Qwen\/Qwen3-(?:Coder-)?Next/,
+    since: [0, 10, 2],
+    source: 'https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct',
+    date: '2026-11-28',
+  },
+  {
+    family: /^Qwen\/Qwen3\.[5-9]-/,
+    since: null,
+    possible: [0, 13, 0],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.12.0',
+    date: '2026-11-28',
+  },
+  {
+    family: /^Qwen\/Qwen2\.5-VL-/,
+    since: [0, 7, 2],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.7.2',
+    date: '2026-11-28',
+  },
+  {
+    family: /^zai-org\/GLM-4\.[5-9]/,
+    since: null,
+    possible: [0, 10, 0],
+    source: 'https://github.com/vllm-project/vllm/releases/tag/v0.9.2',
+    date: '2026-11-28',
   },
 ];

@@ -18,7 +18,9 @@ const known: readonly string[] = [
   ...families.flatMap(([first = '', rest = '']) => rest.split(' ').map((word) => `${first}_${word}`)),
   ...others.split(' '),
 ];
-const names: ReadonlySet<string> = new Set(known);
+/** Names whose values are checked, too. Those of vLLM are too close to other names of its users for slips. */
+const all: readonly string[] = [...known, ...variableValues.flatMap((one) => one.names.split(' '))];
+const names: ReadonlySet<string> = new Set(all);
 
 /** Names that only one program reads: whatever is almost one of them is not the name of another setting. */
 const owned = [
@@ -28,6 +30,9 @@ const owned = [
   ),
 ];
 
+/** Programs whose name says whose variable it is, wherever it stands. */
+const programs: readonly string[] = [...owned, 'VLLM_', 'SGLANG_', 'OLLAMA_'];
+
 /**
  * The variable that a misspelled name stands for: a slip of the fingers, a missing or surplus underscore, a singular for a plural, a vendor too
  * many or the wrong one, or the words in another order. Undefined for names of variables, and for names that a program of the author's may have for something else (HF_TOKENS).
@@ -35,8 +40,16 @@ const owned = [
 export const meantVariable: (name: string) => string | undefined = oncePerName((name) => {
   if (!/^[A-Z][A-Z0-9_]{6,60}$/.test(name) || names.has(name)) return undefined;
   const meant = known.filter((one) => isMisspelled(name, one));
+  if (meant.length === 0) meant.push(...new Set(all.filter((one) => isReordered(name, one))));
   return meant.length === 1 ? meant[0] : undefined;
 });
+
+/** `USE_VLLM_V1`: three words and more of a program's own variable, in another order. */
+function isReordered(name: string, one: string): boolean {
+  if (name.length !== one.length || !programs.some((program) => one.startsWith(program))) return false;
+  const [words, meant] = [name.split('_'), one.split('_')];
+  return meant.length > 2 && words.sort().join() === meant.sort().join();
+}
 
 function isMisspelled(name: string, one: string): boolean {
   if (isExchange(name, one)) return true;

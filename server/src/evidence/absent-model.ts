@@ -1,9 +1,12 @@
 import { imageParts } from '../catalog/images.ts';
+import { modelByName } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import type { Word } from '../command/shell.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Cursor, getIn, isIncomplete, isTemplated, keyOf } from '../yaml/cursor.ts';
 import { brings, modelPath } from './empty-model-volume.ts';
+import { servedFlags } from './launch.ts';
 import { isBelow } from './model-volume.ts';
 
 /** A local path of a model that neither the image of its server nor a volume has. */
@@ -31,7 +34,52 @@ const plainGroups = wordSet('apps batch leaderworkerset.x-k8s.io jobset.x-k8s.io
 
 /** The model of a published server that is a path on no volume, if nothing else can bring it: no shell, hook, webhook or request. */
 export function absentModel(container: Container, podSet: PodSet, workload: Workload): AbsentModel | undefined {
-  const { at, image, command, args, env, volumeMounts, type } = container;
+  const { image, command, args, env, volumeMounts } = container;
+  const repository = closedServer(container, podSet, workload);
+  if (repository === undefined || image === undefined) return undefined;
+  const path = modelPath(container) ?? ownPath(container, repository);
+  if (path === undefined || ofImages.test(path) || /\/path\/|your|example/i.test(path)) return undefined;
+  if (volumeMounts.some(({ mountPath }) => isBelow(path, mountPath) || isBelow(mountPath, path))) return undefined;
+  const lines = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])];
+  const line = lines.find(({ value }) => value.includes(path));
+  return { path, image: repository.slice(repository.lastIndexOf('/') + 1), at: line?.at ?? image.at };
+}
+
+/** A name without an organization, which no hub has, of a model that is known under the name with one. */
+export interface BareModel {
+  readonly name: string;
+  /** With the organization of its publisher, if that is known. */
+  readonly full: string | undefined;
+  readonly words: readonly [Word, Word];
+}
+
+/** Folders in which published servers start: a relative name may be one below them. */
+const startFolder = /^\/(?:$|app(?:\/|$)|sgl-workspace|usr|vllm-workspace|workspace)/;
+
+/** Models that Hugging Face keeps under names without an organization. https://huggingface.co/models */
+const unowned = /^(?:albert|bert|camembert|ctrl|distil|gpt2|openai-gpt|roberta|t5|transfo|xlm|xlnet)/i;
+
+/** The model of a published server that is a name without an organization, if nothing else can bring a folder of this name. */
+export function bareModel(container: Container, podSet: PodSet, workload: Workload): BareModel | undefined {
+  const { at, volumeMounts } = container;
+  const model = servedFlags(container)?.model;
+  const name = model?.value ?? '';
+  if (model === undefined || !/^[A-Za-z][\w.-]{5,80}$/.test(name) || unowned.test(name)) return undefined;
+  if (closedServer(container, podSet, workload) === undefined || getIn(at, 'workingDir') !== undefined)
+    return undefined;
+  const known = modelByName(name);
+  if (known === undefined || known.basis !== 'name' || !known.shape.name.includes('/')) return undefined;
+  const isMounted = volumeMounts.some(({ mountPath }) => startFolder.test(mountPath) || mountPath.endsWith(name));
+  if (isMounted) return undefined;
+  const [organization, own = ''] = known.shape.name.split('/');
+  // Others publish models of the same shape.
+  const isOwn = name.toLowerCase().startsWith(own.toLowerCase());
+  return { name, full: isOwn ? `${organization}/${name}` : undefined, words: model.words };
+}
+
+/** The repository of a published server to which only its image and its volumes can bring a model. */
+function closedServer(container: Container, podSet: PodSet, workload: Workload): string | undefined {
+  const { at, image, command, args, env, type } = container;
   const group = groupOf(workload.apiVersion);
   if (type !== 'app' || image === undefined || isTemplated(image.at) || (group !== '' && !plainGroups.has(group)))
     return undefined;
@@ -42,16 +90,11 @@ export function absentModel(container: Container, podSet: PodSet, workload: Work
   if (env.some(({ name }) => /^LLAMA_ARG_(?:HF|MODEL_URL|DOCKER)/.test(name))) return undefined;
   if (lines.some(({ value }) => brings.test(value)) || ['lifecycle', 'volumeDevices'].some((key) => getIn(at, key)))
     return undefined;
-  const path = modelPath(container) ?? ownPath(container, repository);
-  if (path === undefined || ofImages.test(path) || /\/path\/|your|example/i.test(path)) return undefined;
-  if (volumeMounts.some(({ mountPath }) => isBelow(path, mountPath) || isBelow(mountPath, path))) return undefined;
   // Webhooks add volumes to pods that ask for them.
   if ([...podSet.labels, ...podSet.annotations].some((one) => /inject|mount|fluid|juicefs/i.test(keyOf(one.at))))
     return undefined;
   // Kubeflow's PodDefaults add volumes to pods with a label of any name.
-  if (podSet.labels.some(({ value }) => value === 'true')) return undefined;
-  const line = [...lines, ...env.flatMap(({ value }) => value ?? [])].find(({ value }) => value.includes(path));
-  return { path, image: repository.slice(repository.lastIndexOf('/') + 1), at: line?.at ?? image.at };
+  return podSet.labels.some(({ value }) => value === 'true') ? undefined : repository;
 }
 
 /** The path in the words and variables of a server that others do not have. */

@@ -38,17 +38,23 @@ export interface ServeEngine {
  */
 export function serveEngines(root: Cursor, document: YamlDocument): readonly ServeEngine[] {
   return llmConfigs(root, document).flatMap((config): readonly ServeEngine[] => {
-    const engine = getIn(config, 'engine_kwargs');
-    const at = getIn(engine, 'tensor_parallel_size');
-    const tensor = lowerCount(at, 1);
-    const pipeline = lowerCount(getIn(engine, 'pipeline_parallel_size'), 1);
-    const isOther = otherBundles.some((key) => getIn(config, key) !== undefined);
-    if (at === undefined || tensor === null || pipeline === null || isOther) return [];
-    const field = pipeline > 1 ? 'tensor_parallel_size × pipeline_parallel_size' : 'tensor_parallel_size';
+    const at = getIn(config, 'engine_kwargs', 'tensor_parallel_size');
+    const engine = gpusOfModel(config);
+    if (at === undefined || engine === undefined) return [];
+    const field = engine.pipeline > 1 ? 'tensor_parallel_size × pipeline_parallel_size' : 'tensor_parallel_size';
     const scaled = getIn(config, 'deployment_config');
     const replicas = scaled === undefined ? 1 : leastReplicas(scaled);
-    return [{ at, field, gpus: tensor * pipeline, replicas }];
+    return [{ at, field, gpus: engine.tensor * engine.pipeline, replicas }];
   });
+}
+
+/** The GPUs of a replica of a model; undefined if they are unknown or its bundles are set otherwise. */
+function gpusOfModel(config: Cursor): { readonly tensor: number; readonly pipeline: number } | undefined {
+  const engine = getIn(config, 'engine_kwargs');
+  const tensor = lowerCount(getIn(engine, 'tensor_parallel_size'), 1);
+  const pipeline = lowerCount(getIn(engine, 'pipeline_parallel_size'), 1);
+  const isOther = otherBundles.some((key) => getIn(config, key) !== undefined);
+  return tensor === null || pipeline === null || isOther ? undefined : { tensor, pipeline };
 }
 
 const otherBundles: readonly string[] = ['placement_group_config', 'resources_per_bundle'];
@@ -74,4 +80,33 @@ export function mostServeGpus(root: Cursor, document: YamlDocument): number {
     const most = lowerCount(getIn(deployment, 'autoscaling_config', 'max_replicas'), 0);
     return sum + (actor?.gpus ?? 0) * Math.max(most ?? 0, leastReplicas(deployment) ?? 0);
   }, 0);
+}
+
+/** The ceiling of a deployment or a model that scales. */
+export interface ServeCeiling {
+  readonly at: Cursor;
+  readonly replicas: number;
+  /** The replicas that always run. */
+  readonly least: number;
+  /** GPUs of a replica. */
+  readonly gpus: number;
+}
+
+/** The ceilings of the deployments that request GPUs and of the models, each of which takes at least one. */
+export function serveCeilings(root: Cursor, document: YamlDocument): readonly ServeCeiling[] {
+  const models = llmConfigs(root, document).map((config) => {
+    const engine = gpusOfModel(config);
+    return { scaled: getIn(config, 'deployment_config'), gpus: engine && engine.tensor * engine.pipeline };
+  });
+  const actors = serveDeployments(root, document).map((scaled) => {
+    const [actor] = requestedGpus(getIn(scaled, 'ray_actor_options', 'num_gpus'));
+    return { scaled, gpus: actor?.gpus };
+  });
+  return [...models, ...actors].flatMap(({ scaled, gpus }) => {
+    const at = getIn(scaled, 'autoscaling_config', 'max_replicas');
+    const replicas = lowerCount(at, 0);
+    const least = scaled === undefined ? null : leastReplicas(scaled);
+    const isUnknown = at === undefined || replicas === null || least === null || gpus === undefined;
+    return isUnknown ? [] : [{ at, replicas, least, gpus }];
+  });
 }

@@ -51,7 +51,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For names that also mention a GPU or the right vendor, web servers and databases with a command, templates, infrastructure, and accelerators
  * that are not GPUs: their frameworks are often CPU builds with a plugin. For images built for NVIDIA's GPUs in containers with Intel's, which
- * decode video there.
+ * decode video there. For Ollama with Vulkan.
  *
  * ## Sources
  *
@@ -86,7 +86,7 @@ export default defineRule({
     const areAll = (vendor: string) =>
       requests.length > 0 && requests.every(({ resource }) => resource.startsWith(`${vendor}.com/`));
     const amd = areAll('amd');
-    const plain = isCpuBuild ? undefined : container.image && plainBuild(image.value, amd);
+    const plain = isCpuBuild || usesVulkan(container) ? undefined : container.image && plainBuild(image.value, amd);
     // What brings its own libraries may bring Intel's.
     const builds = plain?.bringsOwn === true && areAll('gpu.intel') ? undefined : plain;
     if (!isCpuBuild && builds === undefined) return;
@@ -111,6 +111,11 @@ export default defineRule({
     });
   },
 });
+
+/** Whether Ollama may use GPUs of any vendor, which its plain image can. https://docs.ollama.com/gpu */
+function usesVulkan({ env }: Container): boolean {
+  return env.some(({ name, value }) => name === 'OLLAMA_VULKAN' && !/^(?:0|false)?$/i.test(value?.value ?? '1'));
+}
 
 /** The GPUs that a field of a custom resource requests for its only container, in words; undefined if there are none. */
 function fieldWords(container: Container, { podSet }: PodSetContext): string | undefined {

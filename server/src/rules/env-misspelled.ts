@@ -1,10 +1,14 @@
 import { meantVariable } from '../catalog/variable-names.ts';
+import type { SimpleCommand } from '../command/shell.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { rewriteWord } from '../rewrite/words.ts';
 import { getIn, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * The name of a well-known environment variable is misspelled.
@@ -54,8 +58,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without accelerators, if the command or a mounted script contains the name, if the correct name is also set, and for names
- * that may be those of other settings (`HF_TOKENS`).
+ * For containers without accelerators, if the command or a mounted script contains the name once more, if the correct name is also set, and for
+ * names that may be those of other settings (`HF_TOKENS`).
  *
  * ## Sources
  *
@@ -77,7 +81,7 @@ export default defineRule({
       const isKey = written === undefined && at.step === name;
       if (written === undefined && !isKey) continue;
       report({
-        message: `${name} is not a documented variable; did you mean ${meant}? As written, it has no effect`,
+        message: misspelled(name, meant),
         span: written === undefined ? keySpanOf(at) : spanOf(written),
         fixes: () => {
           const edits =
@@ -86,8 +90,46 @@ export default defineRule({
         },
       });
     }
+    reportScripts(container, { document, report });
   },
 });
+
+function misspelled(name: string, meant: string): string {
+  return `${name} is not a documented variable; did you mean ${meant}? As written, it has no effect`;
+}
+
+/** Reports variables that a script sets for its programs and does not read itself. */
+function reportScripts(container: Container, { document, report }: Pick<PodSetContext, 'document' | 'report'>): void {
+  const { command, args, env, scripts } = container;
+  const lines = [...command, ...args];
+  if (!lines.some(({ value }) => /[A-Z]_\w+=/.test(value)) || lines.some(({ at }) => isTemplated(at))) return;
+  const texts = [...lines, ...env.flatMap(({ value }) => value ?? [])].map(({ value }) => value);
+  const all = [...texts, ...scripts.map(({ text }) => text)].join('\n');
+  for (const word of commandsIn(container).flatMap(settingWords)) {
+    const name = word.text.slice(0, word.text.indexOf('='));
+    const meant = meantVariable(name);
+    if (meant === undefined || word.derived) continue;
+    const isElsewhere = all.split(name).length > 2 || all.includes(meant) || env.some((one) => one.name === meant);
+    const span = isElsewhere ? undefined : spanOfWords(document, lines, [word, word]);
+    if (span === undefined) continue;
+    report({
+      message: misspelled(name, meant),
+      span: { start: span.start, end: Math.min(span.end, span.start + name.length) },
+      fixes: () => [
+        fix(`Rename it to ${meant}`, 'unsafe', rewriteWord(document, lines, word, word.text.replace(name, meant))),
+      ],
+    });
+  }
+}
+
+/** The words that set variables for a command or the ones after it: `NAME=1 serve`, `export NAME=1`, `env NAME=1 serve`, `mpirun -x NAME=1`. */
+function settingWords({ words, assignments }: SimpleCommand): SimpleCommand['words'] {
+  const [program, ...rest] = words;
+  // A plain assignment stays in the shell.
+  if (program === undefined) return [];
+  const sets = /^(?:export|declare|typeset|env|(?:\S*\/)?mpi(?:run|exec))$/.test(program.text);
+  return [...assignments, ...(sets ? rest.filter(({ text }) => /^[A-Z]\w*=/.test(text)) : [])];
+}
 
 /** Whether a command or a script uses the name itself, or the correct name is also set. */
 function isUsed(name: string, meant: string, { env, command, args, scripts }: Container): boolean {

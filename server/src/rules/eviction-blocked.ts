@@ -2,8 +2,21 @@ import { plural } from '../cost/money.ts';
 import { isExplained } from '../evidence/deliberate.ts';
 import { allowedEvictions } from '../evidence/evictions.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import { isValues } from '../model/values.ts';
+import { firstOf } from '../model/values-parts.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  keySpanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
@@ -71,7 +84,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If the workload is in none of the folders of the budget, trains or runs a notebook, or has an unknown number of pods; and if a comment explains
- * a budget for a single replica or without any eviction. A single replica, and a default that another object may change, are only information.
+ * a budget for a single replica or without any eviction. In the values of charts, if another block counts the pods. A single replica, and a default that another object may change, are only information.
  *
  * ## Sources
  *
@@ -95,7 +108,31 @@ export default defineRule({
     if (workload === undefined || more.length > 0 || workload.siblingFolder || !holdsGpus(workload.facts)) return;
     check(bound, workload, manifest.namespace, context);
   },
+  workload(workload, context) {
+    if (isValues(workload) && !otherRoles.has(workload.role))
+      for (const podSet of workload.podSets) checkValues(podSet, workload, context);
+  },
 });
+
+/** The budget that a chart makes of its values, next to the replicas, in the form of `helm create`. */
+function checkValues({ pod, pods, accelerators }: PodSet, { role }: Workload, { document, report }: RuleContext): void {
+  const budget = firstOf(pod, ['podDisruptionBudget', 'pdb', 'disruptionBudget']);
+  const isOn = asBoolean(firstOf(budget, ['enabled', 'create'])) === true;
+  if (!isOn || role === 'definition' || accelerators.length === 0 || isIncomplete(budget) || isIncomplete(pod)) return;
+  const [bound, ...others] = boundKeys.flatMap((key) => {
+    const at = getIn(budget, key);
+    return at === undefined || (asText(at) ?? '') === '' ? [] : at;
+  });
+  if (bound === undefined || others.length > 0 || isTemplated(bound) || pods.min === null || pods.min === 0) return;
+  const text = asText(bound) ?? '';
+  const written = { minAvailable: null, maxUnavailable: null, selects: null, [String(bound.step)]: text };
+  if (allowedEvictions(written, pods.min) !== 0 || isExplained(bound, document)) return;
+  report({
+    severity: pods.min === 1 ? 'info' : 'warning',
+    message: `${String(bound.step)} ${text} allows no eviction of ${plural(pods.min, 'replica')}: drains and upgrades of the GPU nodes wait forever`,
+    span: keySpanOf(bound),
+  });
+}
 
 const boundKeys = ['minAvailable', 'maxUnavailable'];
 

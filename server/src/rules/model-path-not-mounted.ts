@@ -1,5 +1,5 @@
 import { isSlip } from '../catalog/spelling.ts';
-import { absentModel } from '../evidence/absent-model.ts';
+import { absentModel, bareModel } from '../evidence/absent-model.ts';
 import { mayBeCompleted, mayBeRendered } from '../evidence/chart-pods.ts';
 import { emptyModelVolume } from '../evidence/empty-model-volume.ts';
 import { servedFlags, usesAccelerators } from '../evidence/launch.ts';
@@ -27,6 +27,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * path is in an emptyDir that no other container mounts: each new pod starts with an empty one. Triton starts without models. A script that
  * is mounted at `/scritps` is not found at `/scripts`. What an init container downloads to its own file system, or to an emptyDir that no other
  * container mounts, is gone when it ends. The published images of servers have no models: without a volume at `/models`, nothing is there.
+ * A name without an organization (`Qwen3-8B`) is no model of Hugging Face.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -119,6 +120,22 @@ export default defineRule({
       return;
     }
     const lines = [...container.command, ...container.args];
+    const bare = mayGain ? undefined : bareModel(container, podSet, workload);
+    const bareSpan = bare && spanOfWords(document, lines, bare.words);
+    if (bare !== undefined && bareSpan !== undefined) {
+      const [, word] = bare.words;
+      const { name, full } = bare;
+      const meant = full === undefined ? ', as models of Hugging Face have:' : `; did you mean ${shorten(full, 46)}?`;
+      context.report({
+        message: `${shorten(name, 32)} is on no volume and has no organization${meant} ${full === undefined ? 'the' : 'The'} server finds no model`,
+        span: bareSpan,
+        fixes: () =>
+          full === undefined
+            ? []
+            : [fix(`Load ${full}`, 'unsafe', rewriteWord(document, lines, word, word.text.replace(name, full)))],
+      });
+      return;
+    }
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
     if (!isOpen) checkCommand(container, context);
     const model = servedFlags(container)?.model;

@@ -2,7 +2,13 @@ import { readFlags } from '../command/flags.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
-import { leastReplicas, requestedGpus, serveDeployments, serveEngines } from '../evidence/serve-deployments.ts';
+import {
+  leastReplicas,
+  requestedGpus,
+  serveCeilings,
+  serveDeployments,
+  serveEngines,
+} from '../evidence/serve-deployments.ts';
 import { countIn } from '../model/count.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -17,7 +23,7 @@ import { defineRule } from './rule.ts';
  *
  * Ray places an actor only on a node with as many free GPUs as the actor requests, and its autoscaler adds only pods of the cluster's groups. If
  * no pod has enough GPUs, the actor never starts, the application never becomes ready, and the pods stay up meanwhile. Trainers such as verl
- * take all GPUs of their nodes at once.
+ * take all GPUs of their nodes at once. A ceiling of replicas above the GPUs of the largest cluster is information.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -144,6 +150,14 @@ export default defineRule({
           report({ message, span: spanOf(at) });
         }
       }
+    }
+    const ceilings = has.all === 0 || growsInVain(workload) ? [] : serveCeilings(manifest.root, document);
+    for (const { at, replicas, least, gpus } of ceilings) {
+      // Where not even the first ones fit, more was said above.
+      if (replicas * gpus <= has.all || gpus > has.pod || least * gpus > has.all) continue;
+      const each = gpus === 1 ? 'a GPU' : plural(gpus, 'GPU');
+      const message = `${replicas} replicas at max_replicas need ${each} each, but the Ray cluster has at most ${has.all}: the others never start`;
+      report({ severity: 'info', message, span: spanOf(at) });
     }
   },
 });

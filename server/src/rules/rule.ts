@@ -109,7 +109,7 @@ export interface Rule {
   readonly severity: Severity;
   /** Whether it finds wasted money, for the rule set cost-only; by default, the topic decides. */
   readonly wasteful?: boolean;
-  /** It is about pods that request no accelerator: what an overlay adds is not missing in its base. */
+  /** It is about pods that request no accelerator: what an overlay adds, or a syntax error hides, is not missing. */
   readonly aboutMissingRequest?: true;
   /** A general rule: it leaves a place to the errors and warnings of other rules. */
   readonly yields?: true;

@@ -183,8 +183,11 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
     const { current } = walk;
     if (current === undefined) throw new Error('a rule may report only while it runs');
     const { id, rule, severity } = current;
-    if (rule.aboutMissingRequest && workload !== null && getsDevicesFromOverlay(workload, walk.input.crossReferences))
-      return;
+    if (rule.aboutMissingRequest && workload !== null) {
+      // The lines after a syntax error may have the request.
+      const isCut = walk.input.document.problems.some(({ readable }) => readable !== true);
+      if (isCut || getsDevicesFromOverlay(workload, walk.input.crossReferences)) return;
+    }
     let fixes: readonly Fix[] | undefined;
     const finding: Finding = {
       rule: id,

@@ -68,11 +68,13 @@ export default defineRule({
     const shape = model?.engine === 'vllm' ? knownModel(model)?.shape : undefined;
     if (model === null || shape === undefined) return;
     const support = vllmSupport.find(({ family }) => family.test(shape.name));
-    if (support === undefined || !isBefore(release, support.possible ?? support.since)) return;
+    const first = support?.possible ?? support?.since;
+    if (support === undefined || first == null || !isBefore(release, first)) return;
     const name = shorten(model.name.replace(/^.*\/(?=.)/, ''), 50);
-    const since = support.since.join('.');
+    const needs =
+      support.since === null ? ' and has no code for it' : `, which needs ${support.since.join('.')} or later`;
     report({
-      message: `vLLM ${release.join('.')} is older than ${name}, which needs ${since} or later: the server stops at startup`,
+      message: `vLLM ${release.join('.')} is older than ${name}${needs}: the server stops at startup`,
       span: spanOf(image.at),
     });
   },

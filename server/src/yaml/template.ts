@@ -109,7 +109,8 @@ export function maskVariables(text: string): Mask | undefined {
 }
 
 /**
- * Masks stand-in lines: a lone `${VAR}`, or the dots with which documentation leaves out lines. Variables elsewhere are masked too.
+ * Masks stand-in lines: a lone variable of a renderer (`${VAR}`, `$VAR`, `__VAR__`, `@VAR@`, `%VAR%`), or the dots with which documentation
+ * leaves out lines. Variables elsewhere are masked too.
  * Undefined if the text contains no such line.
  */
 export function maskStandIns(text: string): Mask | undefined {
@@ -117,7 +118,10 @@ export function maskStandIns(text: string): Mask | undefined {
   const omitted = new Set(omittedLines(text).map(({ start }) => start));
   const blanked = text.replace(STAND_IN, (line: string, offset: number) => {
     if (line.startsWith('...') && line.trimEnd().length === 3 && !omitted.has(offset)) return line;
-    hiddenLines.push({ offset, column: line.search(/\S/) });
+    const column = line.search(/\S/);
+    hiddenLines.push({ offset, column });
+    // A renderer may indent the lines itself, as those above.
+    if (column === 0) hiddenLines.push({ offset, column: indentAbove(text, offset) });
     return ' '.repeat(line.length);
   });
   if (hiddenLines.length === 0) return undefined;
@@ -125,10 +129,22 @@ export function maskStandIns(text: string): Mask | undefined {
   return { text: mask?.text ?? blanked, original: text, actions: mask?.actions ?? [], hiddenLines };
 }
 
+/** The indentation of the last line with text above an offset, at most 500 characters above. */
+function indentAbove(text: string, offset: number): number {
+  const above = text.slice(Math.max(0, offset - LONGEST_PREFIX), offset).split('\n');
+  return (
+    above
+      .filter((line) => /^ *[^\s#]/.test(line))
+      .at(-1)
+      ?.search(/\S/) ?? 0
+  );
+}
+
 const VARIABLE = /\$\{[A-Za-z_]\w*(?::?[-=][^{}\n]*)?\}/g;
 
 /** Three dots at the start of a line end a document, unless the same object continues below. */
-const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]*\.{3,}|[ \t]*\u2026)[ \t]*$/gm;
+const STAND_IN =
+  /^[ \t]*(?:\$\{[A-Za-z_]\w*\}|\$[A-Z_][A-Z0-9_]*|__[A-Z][A-Z0-9_]*__|@@?[A-Z]\w*@@?|%%?[A-Z]\w*%%?|\.{3,}|\u2026)[ \t]*$/gm;
 
 /** Whether the span contains part of a template action. */
 export function touchesAction(mask: Mask, span: Span): boolean {
