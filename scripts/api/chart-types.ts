@@ -18,7 +18,7 @@ export const charts = [
   ['ray-cluster', 'RayClusterValues', 1, 'head.rayStartParams head.initArgs worker.rayStartParams', 0],
   ['vllm-stack production-stack', 'VLLMStackValues', 1, 'servingEngineSpec.modelSpec', 0],
   ['nim-llm', 'NIMValues', 2, 'model.ngcAPISecret model.nimCache model.openaiPort model.name persistence', 0],
-  ['gpu-operator', 'GPUOperatorValues', 3, 'driver toolkit devicePlugin dcgmExporter migManager nfd gfd operator', 0],
+  ['gpu-operator', 'GPUOperatorValues', 2, 'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets', 0],
   ['nvidia-device-plugin', 'DevicePluginValues', 2, 'gfd config.map config.name migStrategy failOnInitError', 0],
   ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args deploymentStrategy', 0],
   ['frigate', 'FrigateValues', 1, 'gpu.nvidia.enabled', 0],

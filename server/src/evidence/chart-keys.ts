@@ -99,7 +99,7 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
     const isOther = node.kind !== 'scalar' || typeof node.value !== 'string';
     return type !== undefined && isOther && isCurrent ? { as: 'form', type } : undefined;
   }
-  if (what !== 'unknown-field') return undefined;
+  if (what !== 'unknown-field' || isEmpty(at)) return undefined;
   const alias = keyAlias(holder.type, field);
   if (alias !== undefined) {
     const { meant, former } = alias;
@@ -110,7 +110,7 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
     return { as: 'other', path: meant, former };
   }
   const similar = similarField(holder, field);
-  if (similar !== undefined) return { as: 'key', key: similar.name };
+  if (similar !== undefined) return decorations.has(similar.name) ? undefined : { as: 'key', key: similar.name };
   if (commonKeys.has(field)) return undefined;
   const path = pathBelow(holder, field);
   if (path !== undefined) return { as: 'moved', owner: holder.at, path: [...path, field] };
@@ -119,6 +119,18 @@ function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefine
     ? undefined
     : { as: 'moved', owner: above.at, path: [field] };
 }
+
+/** Whether a key sets nothing: charts have such keys for others to fill in. */
+function isEmpty({ node }: Cursor): boolean {
+  if (node.kind === 'map') return node.entries.length === 0 && node.incomplete !== true;
+  if (node.kind === 'seq') return node.items.length === 0;
+  return node.value === null || node.value === '';
+}
+
+/** Keys that decide nothing about pods. */
+const decorations = wordSet(
+  'annotations extraLabels fullnameOverride ingress labels nameOverride namespaceOverride podAnnotations podLabels',
+);
 
 /** Keys of many mappings, which say nothing of the place. */
 const commonKeys = wordSet(

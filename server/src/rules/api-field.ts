@@ -1,4 +1,4 @@
-import { apiFields } from '../catalog/api-types.ts';
+import { apiFields, isCustomType } from '../catalog/api-types.ts';
 import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
@@ -95,8 +95,18 @@ export default defineRule({
         return found === undefined ? [] : [[problem, found] as const];
       }),
     );
+    const flat = flatFields(meant);
+    for (const [first, { others, places }] of flat) {
+      const words = places.length > 1 ? `${places.slice(0, -1).join(', ')} and ${places.at(-1)}` : (places[0] ?? '');
+      report({
+        severity: 'warning',
+        message: `${first.field} and ${others.length} more fields belong under ${shorten(words, 50)} in current versions, which require them: those reject the object`,
+        span: keySpanOf(first.at),
+      });
+    }
+    const inFlat = new Set([...flat].flatMap(([first, { others }]) => [first, ...others]));
     for (const problem of problems) {
-      if (problem.what === 'not-string') continue;
+      if (problem.what === 'not-string' || inFlat.has(problem)) continue;
       if (problem.what === 'unknown-field' && !isCertain(problem, meant.get(problem))) continue;
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
@@ -144,6 +154,30 @@ export default defineRule({
     }
   },
 });
+
+interface FlatFields {
+  readonly others: ApiProblem[];
+  readonly places: string[];
+}
+
+/** Fields of custom resources next to the missing mappings that require them: the form of another version, which is one mistake. */
+function flatFields(meant: ReadonlyMap<ApiProblem, MeantField>): ReadonlyMap<ApiProblem, FlatFields> {
+  const byHolder = new Map<Cursor['node'], { readonly first: ApiProblem } & FlatFields>();
+  for (const [problem, found] of meant) {
+    const { holder } = problem;
+    const place = found.as === 'below' ? found.path[0] : undefined;
+    if (place === undefined || !isCustomType(holder.type) || getIn(holder.at, place) !== undefined) continue;
+    if (apiFields(holder.type).get(place)?.required !== true) continue;
+    const known = byHolder.get(holder.at.node);
+    if (known === undefined) byHolder.set(holder.at.node, { first: problem, others: [], places: [place] });
+    else {
+      known.others.push(problem);
+      if (!known.places.includes(place)) known.places.push(place);
+    }
+  }
+  const several = [...byHolder.values()].filter(({ others }) => others.length > 1);
+  return new Map(several.map(({ first, ...rest }) => [first, rest]));
+}
 
 /** Whether an unknown field is the missing one. */
 function isMeant({ holder, field }: ApiProblem, meant: ReadonlyMap<ApiProblem, MeantField>): boolean {

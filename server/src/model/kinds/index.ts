@@ -11,6 +11,7 @@ import type { KindEntry } from './kind.ts';
 import { kserveKinds } from './kserve.ts';
 import { kserveLlmKinds } from './kserve-llm.ts';
 import { kubeflowKinds } from './kubeflow.ts';
+import { kubevirtKinds } from './kubevirt.ts';
 import { nvidiaKinds } from './nvidia.ts';
 import { affectsAccelerators, objectKinds } from './object-kinds.ts';
 import { operatorKinds } from './operators.ts';
@@ -36,6 +37,7 @@ const kinds: readonly KindEntry[] = [
   ...servingKinds,
   ...aibrixKinds,
   ...kaitoKinds,
+  ...kubevirtKinds,
   ...workflowKinds,
   ...tektonKinds,
   ...pipelineSpecKinds,
