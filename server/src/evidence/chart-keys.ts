@@ -55,7 +55,10 @@ function chartOf(values: Cursor, name: string | undefined): ChartKeys | undefine
   const named = name === undefined ? undefined : chartKeys.find(({ names }) => names.includes(name));
   // Other publishers have charts of this name.
   if (named !== undefined) return countMarks(values, named) > 0 ? named : undefined;
-  return name === undefined ? chartKeys.find((chart) => countMarks(values, chart) >= chart.least) : undefined;
+  if (name !== undefined) return undefined;
+  const counted = chartKeys.map((chart) => ({ chart, count: countMarks(values, chart) }));
+  const [best] = counted.filter(({ chart, count }) => count >= chart.least).sort((a, b) => b.count - a.count);
+  return best?.chart;
 }
 
 function countMarks(values: Cursor, { marks }: ChartKeys): number {

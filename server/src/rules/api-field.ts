@@ -176,6 +176,11 @@ function flatFields(meant: ReadonlyMap<ApiProblem, MeantField>): ReadonlyMap<Api
     }
   }
   const several = [...byHolder.values()].filter(({ others }) => others.length > 1);
+  for (const [problem, found] of meant) {
+    const group = byHolder.get(problem.holder.at.node);
+    if (found.as === 'below' && group !== undefined && group.first !== problem && !group.others.includes(problem))
+      group.others.push(problem);
+  }
   return new Map(several.map(({ first, ...rest }) => [first, rest]));
 }
 

@@ -11,7 +11,6 @@ import type { KindEntry } from './kind.ts';
 import { kserveKinds } from './kserve.ts';
 import { kserveLlmKinds } from './kserve-llm.ts';
 import { kubeflowKinds } from './kubeflow.ts';
-import { kubevirtKinds } from './kubevirt.ts';
 import { nvidiaKinds } from './nvidia.ts';
 import { affectsAccelerators, objectKinds } from './object-kinds.ts';
 import { operatorKinds } from './operators.ts';
@@ -37,7 +36,6 @@ const kinds: readonly KindEntry[] = [
   ...servingKinds,
   ...aibrixKinds,
   ...kaitoKinds,
-  ...kubevirtKinds,
   ...workflowKinds,
   ...tektonKinds,
   ...pipelineSpecKinds,
