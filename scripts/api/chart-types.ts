@@ -23,7 +23,7 @@ export const charts = [
   ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args deploymentStrategy', 0],
   ['frigate', 'FrigateValues', 1, 'gpu.nvidia.enabled', 0],
   ['immich', 'ImmichValues', 2, 'immich machine-learning', 0],
-  ['app-template', 'AppValues', 1, 'controllers.*.containers', 0],
+  ['app-template', 'AppValues', 1, 'controllers.*.containers', 3],
 ] as const;
 
 /** Types whose unknown keys the chart's schema rejects. */
@@ -60,7 +60,7 @@ export const chartAliases: Readonly<Record<string, string>> = {
   AppContainer:
     'livenessProbe>probes.liveness readinessProbe>probes.readiness startupProbe>probes.startup imagePullPolicy>image.pullPolicy volumeMounts>persistence',
   AppPod: 'podSecurityContext>securityContext',
-  AppVolume: 'mountPath>globalMounts.path subPath>globalMounts.subPath readOnly>globalMounts.readOnly',
+  AppVolume: 'mountPath>globalMounts.path',
 };
 
 const scaffold =
@@ -100,7 +100,7 @@ export const chartTypes: Readonly<Record<string, string>> = {
   VLLMEngine:
     '~ enableEngine labels annotations configs modelSpec:[VLLMModel containerPort servicePort vllmApiKey strategy env envFrom affinity tolerations runtimeClassName schedulerName securityContext containerSecurityContext startupProbe livenessProbe readinessProbe sidecar serviceMonitor maxUnavailablePodDisruptionBudget imagePullPolicy imagePullSecrets extraPorts extraVolumes extraVolumeMounts podAnnotations priorityClassName serviceAccountName',
   VLLMModel:
-    '~ enabled annotations podAnnotations podLabels labels name repository tag imagePullPolicy imagePullSecret imagePullSecrets modelURL modelRevision replicaCount requestCPU requestMemory requestGPU requestGPUType requestGPUMem requestGPUMemPercentage requestGPUCores limitCPU limitMemory limitGPUMem limitGPUMemPercentage limitGPUCores resources pvcStorage pvcAccessMode pvcMatchLabels pvcLabels pvcAnnotations storageClass vllmConfig:VLLMSettings lmcacheConfig hf_token env envFrom envFromSecret nodeSelectorTerms nodeName affinity tolerations tolerationsPolicy runtimeClassName serviceAccountName priorityClassName shmSize chatTemplate enableLoRA enableTool toolCallParser initContainer extraVolumes extraVolumeMounts raySpec lwsSpec keda serviceAnnotations terminationGracePeriodSeconds command lifecycle strategy startupProbe livenessProbe readinessProbe securityContext podSecurityContext',
+    '~ enabled annotations podAnnotations podLabels labels name repository tag imagePullPolicy imagePullSecret imagePullSecrets modelURL modelRevision replicaCount requestCPU requestMemory requestGPU requestGPUType requestGPUMem requestGPUMemPercentage requestGPUCores limitCPU limitMemory limitGPUMem limitGPUMemPercentage limitGPUCores resources pvcStorage pvcAccessMode pvcMatchLabels pvcLabels pvcAnnotations storageClass vllmConfig:VLLMSettings lmcacheConfig hf_token env envFrom envFromSecret nodeSelectorTerms nodeName affinity tolerations tolerationsPolicy runtimeClassName serviceAccountName priorityClassName shmSize chatTemplate enableLoRA enableTool toolCallParser initContainer extraVolumes extraVolumeMounts raySpec lwsSpec keda serviceAnnotations terminationGracePeriodSeconds command lifecycle strategy startupProbe livenessProbe readinessProbe securityContext podSecurityContext sidecar',
   VLLMSettings:
     '~ v0 v1 enableChunkedPrefill enablePrefixCaching maxModelLen dtype tensorParallelSize pipelineParallelSize maxNumSeqs maxLoras gpuMemoryUtilization extraArgs runner convert task env',
   NIMValues:
@@ -133,5 +133,5 @@ export const chartTypes: Readonly<Record<string, string>> = {
   AppPod:
     '~ affinity annotations automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork hostPID hostUsers hostname imagePullSecrets labels nodeSelector:{s priorityClassName resources resourceClaims resizePolicy restartPolicy runtimeClassName schedulerName schedulingGates securityContext shareProcessNamespace terminationGracePeriodSeconds tolerations topologySpreadConstraints',
   AppVolume:
-    '~ enabled globalMounts advancedMounts type accessMode annotations dataSource dataSourceRef labels retain size storageClass volumeName existingClaim name identifier externalSecretRef defaultMode items path server medium sizeLimit hostPath hostPathType image pullPolicy volumeSpec sources nameOverride forceRename prefix suffix objectName',
+    '~ enabled globalMounts advancedMounts type accessMode annotations dataSource dataSourceRef labels retain size storageClass volumeName existingClaim name identifier externalSecretRef defaultMode items path server medium sizeLimit hostPath hostPathType image pullPolicy volumeSpec sources readOnly subPath nameOverride forceRename prefix suffix objectName',
 };

@@ -92,18 +92,18 @@ export const customTypes: Readonly<Record<string, string>> = {
   VLLMResources: 'cpu memory gpu gpuType',
   KubeAIModel: object('KubeAIModelSpec'),
   KubeAIModelSpec:
-    'url! engine! features:[s resourceProfile cacheProfile image args:[s env:{s envFrom:* files:* adapters:* replicas:i minReplicas:i maxReplicas:i autoscalingDisabled:b targetRequests:i scaleDownDelaySeconds:i owner loadBalancing:* priorityClassName podOverrides:*',
+    'url engine features:[s resourceProfile cacheProfile image args:[s env:{s envFrom:* files:* adapters:* replicas:i minReplicas:i maxReplicas:i autoscalingDisabled:b targetRequests:i scaleDownDelaySeconds:i owner loadBalancing:* priorityClassName podOverrides:*',
   Notebook: object('NotebookSpec'),
   NotebookSpec: 'template:NotebookTemplate',
   NotebookTemplate: 'metadata:* spec:PodSpec',
   // KubeVirt
   VirtualMachine: object('VirtualMachineSpec'),
   VirtualMachineSpec:
-    'running:b runStrategy instancetype:* preference:* template!:VirtualMachineTemplate dataVolumeTemplates:* updateVolumesStrategy',
+    'running:b runStrategy instancetype:* preference:* template:VirtualMachineTemplate dataVolumeTemplates:* updateVolumesStrategy',
   VirtualMachineTemplate: 'metadata:ObjectMeta spec:VirtualMachineInstanceSpec',
   VirtualMachineInstance: object('VirtualMachineInstanceSpec'),
   VirtualMachineInstanceSpec:
-    'domain!:VirtualMachineDomain volumes:* networks:* nodeSelector:{s affinity:Affinity tolerations:[Toleration evictionStrategy terminationGracePeriodSeconds:i priorityClassName schedulerName topologySpreadConstraints:* startStrategy livenessProbe:* readinessProbe:* hostname subdomain dnsPolicy dnsConfig:* accessCredentials:* architecture resourceClaims:* utilityVolumes:*',
+    'domain:VirtualMachineDomain volumes:* networks:* nodeSelector:{s affinity:Affinity tolerations:[Toleration evictionStrategy terminationGracePeriodSeconds:i priorityClassName schedulerName topologySpreadConstraints:* startStrategy livenessProbe:* readinessProbe:* hostname subdomain dnsPolicy dnsConfig:* accessCredentials:* architecture resourceClaims:* utilityVolumes:*',
   VirtualMachineDomain:
     'resources:* cpu:* memory:* machine:* firmware:* clock:* features:* devices:VirtualMachineDevices ioThreadsPolicy ioThreads:* chassis:* launchSecurity:*',
   VirtualMachineDevices:
@@ -113,13 +113,13 @@ export const customTypes: Readonly<Record<string, string>> = {
   HelmRelease: object('HelmReleaseSpec'),
   HelmReleaseSpec:
     'chart:HelmReleaseChart chartRef:* interval suspend:b releaseName targetNamespace storageNamespace dependsOn:* timeout maxHistory:i serviceAccountName persistentClient:b driftDetection:* install:* upgrade:* rollback:* uninstall:* test:* postRenderers:* valuesFrom:* values:* kubeConfig:* commonMetadata:* waitStrategy:* healthCheckExprs:*',
-  HelmReleaseChart: 'metadata:* spec!:HelmReleaseSource',
+  HelmReleaseChart: 'metadata:* spec:HelmReleaseSource',
   HelmReleaseSource:
-    'chart! version sourceRef!:* interval valuesFiles:* valuesFile reconcileStrategy ignoreMissingValuesFiles:b verify:*',
+    'chart version sourceRef:* interval valuesFiles:* valuesFile reconcileStrategy ignoreMissingValuesFiles:b verify:*',
   ArgoApplication: 'apiVersion kind metadata:ObjectMeta spec:ArgoApplicationSpec operation:* status:*',
   ArgoApplicationSpec:
-    'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination!:* project! syncPolicy:* ignoreDifferences:* info:* revisionHistoryLimit:i',
-  ArgoSource: 'repoURL! path targetRevision chart helm:ArgoHelm kustomize:* directory:* plugin:* ref name',
+    'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination:* project syncPolicy:* ignoreDifferences:* info:* revisionHistoryLimit:i',
+  ArgoSource: 'repoURL path targetRevision chart helm:ArgoHelm kustomize:* directory:* plugin:* ref name',
   ArgoHelm:
     'valueFiles:[s values valuesObject:* parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
   // Knative, KEDA and Volcano

@@ -13,8 +13,8 @@ export interface UnreadKey {
   /** The mapping that has the key. */
   readonly holder: ApiHolder;
   readonly chart: string;
-  /** The schema of the chart rejects the values. */
-  readonly rejected: boolean;
+  /** Whether the schema of the chart rejects the values; null if that depends on the version. */
+  readonly rejected: boolean | null;
   readonly meant: MeantKey;
 }
 
@@ -90,7 +90,8 @@ function keysOf(
     if (meant === undefined || isIncomplete(problem.holder.at) || seen.has(problem.at.node)) return [];
     seen.add(problem.at.node);
     const { at, holder, field: key } = problem;
-    return [{ at, key: meant.as === 'form' ? keyOf(at) : key, holder, chart, rejected: hasSchema(holder.type), meant }];
+    const rejected = hasSchema(holder.type) && (isCurrent || null);
+    return [{ at, key: meant.as === 'form' ? keyOf(at) : key, holder, chart, rejected, meant }];
   });
 }
 
@@ -137,7 +138,8 @@ const decorations = wordSet(
 
 /** Keys of many mappings, which say nothing of the place. */
 const commonKeys = wordSet(
-  'annotations args command config create data default enabled env extraObjects extraVolumes extraVolumeMounts global image labels name nameOverride',
+  'annotations args command config containerPort create data default enabled env extraObjects extraVolumes extraVolumeMounts global image imagePullPolicy imagePullSecrets labels name',
+  'nameOverride priorityClassName serviceAccountName servicePort serviceType',
   'path port ports replicas run service size strategy type version volumes volumeMounts',
 );
 

@@ -1,8 +1,9 @@
-import { apiFields, isCustomType } from '../catalog/api-types.ts';
+import { apiFields } from '../catalog/api-types.ts';
 import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
+import { flatFields } from '../evidence/flat-fields.ts';
 import { meantQuantity, meantValue, unquoted } from '../evidence/meant-values.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
@@ -96,15 +97,8 @@ export default defineRule({
       }),
     );
     const flat = flatFields(meant);
-    for (const [first, { others, places }] of flat) {
-      const words = places.length > 1 ? `${places.slice(0, -1).join(', ')} and ${places.at(-1)}` : (places[0] ?? '');
-      report({
-        severity: 'warning',
-        message: `${first.field} and ${others.length} more fields belong under ${shorten(words, 50)} in current versions, which require them: those reject the object`,
-        span: keySpanOf(first.at),
-      });
-    }
-    const inFlat = new Set([...flat].flatMap(([first, { others }]) => [first, ...others]));
+    for (const { first, message } of flat) report({ severity: 'warning', message, span: keySpanOf(first.at) });
+    const inFlat = new Set(flat.flatMap(({ first, others }) => [first, ...others]));
     for (const problem of problems) {
       if (problem.what === 'not-string' || inFlat.has(problem)) continue;
       if (problem.what === 'unknown-field' && !isCertain(problem, meant.get(problem))) continue;
@@ -154,35 +148,6 @@ export default defineRule({
     }
   },
 });
-
-interface FlatFields {
-  readonly others: ApiProblem[];
-  readonly places: string[];
-}
-
-/** Fields of custom resources next to the missing mappings that require them: the form of another version, which is one mistake. */
-function flatFields(meant: ReadonlyMap<ApiProblem, MeantField>): ReadonlyMap<ApiProblem, FlatFields> {
-  const byHolder = new Map<Cursor['node'], { readonly first: ApiProblem } & FlatFields>();
-  for (const [problem, found] of meant) {
-    const { holder } = problem;
-    const place = found.as === 'below' ? found.path[0] : undefined;
-    if (place === undefined || !isCustomType(holder.type) || getIn(holder.at, place) !== undefined) continue;
-    if (apiFields(holder.type).get(place)?.required !== true) continue;
-    const known = byHolder.get(holder.at.node);
-    if (known === undefined) byHolder.set(holder.at.node, { first: problem, others: [], places: [place] });
-    else {
-      known.others.push(problem);
-      if (!known.places.includes(place)) known.places.push(place);
-    }
-  }
-  const several = [...byHolder.values()].filter(({ others }) => others.length > 1);
-  for (const [problem, found] of meant) {
-    const group = byHolder.get(problem.holder.at.node);
-    if (found.as === 'below' && group !== undefined && group.first !== problem && !group.others.includes(problem))
-      group.others.push(problem);
-  }
-  return new Map(several.map(({ first, ...rest }) => [first, rest]));
-}
 
 /** Whether an unknown field is the missing one. */
 function isMeant({ holder, field }: ApiProblem, meant: ReadonlyMap<ApiProblem, MeantField>): boolean {
@@ -373,7 +338,6 @@ function namesAccelerators(node: YamlNode): boolean {
   return node.entries.some(({ key, value }) => acceleratorResource(key) !== undefined || namesAccelerators(value));
 }
 
-/** The begin of a sentence. Keys keep their spelling. */
 /** The name in `{ { NAME } }`, which formatters make of `{{ NAME }}`. */
 function brokenVariable({ node }: Cursor): string | undefined {
   const [only, ...others] = node.kind === 'map' ? node.entries : [];

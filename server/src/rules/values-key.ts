@@ -86,8 +86,8 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
   const { at, holder, chart, rejected, meant } = found;
   const key = shorten(found.key, 30);
   const place = { span: keySpanOf(at), covers: { start: keySpanOf(at).start, end: spanOf(at).end } };
-  const then = rejected ? 'Helm rejects the values' : effectOf(found);
-  const severity = rejected || losesGpu(found) ? 'error' : 'warning';
+  const then = rejected === true ? 'Helm rejects the values' : effectOf(found);
+  const severity = rejected === true || losesGpu(found) ? 'error' : 'warning';
   switch (meant.as) {
     case 'key':
       return {
@@ -98,12 +98,13 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       };
     case 'moved': {
       const path = meant.path.slice(0, -1).join('.');
-      const target = path || keyOf(meant.owner) || 'the top of the values';
+      const target = path || keyOf(meant.owner);
+      const right = target === '' ? 'at the top of the values' : `in ${shorten(target, 40)}`;
       return {
         ...place,
         severity,
-        message: `In the ${chart} chart, ${key} belongs in ${shorten(target, 40)}, not in ${holderWords(holder)}: ${then}`,
-        fixes: () => [moveField(document, at, meant.owner, meant.path, `Move ${key} to ${target}`)],
+        message: `In the ${chart} chart, ${key} belongs ${right}, not in ${holderWords(holder)}: ${then}`,
+        fixes: () => [moveField(document, at, meant.owner, meant.path, `Move ${key} to ${target || 'the top'}`)],
       };
     }
     case 'other': {
@@ -132,19 +133,23 @@ function holderWords({ at, above }: ApiHolder): string {
 }
 
 /** Whether the key requests GPUs that no pod gets. */
-function losesGpu({ at, key, meant }: UnreadKey): boolean {
+function losesGpu({ at, key, holder, meant }: UnreadKey): boolean {
   if (/^gpus?$/i.test(key) && asBoolean(getIn(at, 'enabled')) === true) return true;
-  return (meant.as === 'key' && meant.key === 'requestGPU') || requestsDevices(at);
+  if (meant.as === 'key' && meant.key === 'requestGPU') return true;
+  // Ollama gets the GPUs that are switched on.
+  return requestsDevices(at) && asBoolean(getIn(holder.at, 'gpu', 'enabled')) !== true;
 }
 
 function requestsDevices(at: Cursor): boolean {
+  const isList = keyOf(at) === 'limits' || keyOf(at) === 'requests';
   return entries(at).some((entry) =>
-    knownAccelerator(keyOf(entry)) === undefined ? requestsDevices(entry) : asText(entry) !== '0',
+    isList ? knownAccelerator(keyOf(entry)) !== undefined && asText(entry) !== '0' : requestsDevices(entry),
   );
 }
 
 function effectOf(found: UnreadKey): string {
-  const { holder, meant } = found;
+  const { holder, meant, rejected } = found;
+  if (rejected === null) return 'Helm ignores it, or rejects the values';
   if (losesGpu(found)) return 'Helm ignores it, and no pod gets the GPU';
   if (meant.as === 'key' && meant.key === 'persistentVolume' && asBoolean(getIn(found.at, 'enabled')) !== false)
     return 'Helm ignores it, and the models are lost with the pod';
