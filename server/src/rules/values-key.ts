@@ -98,7 +98,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       };
     case 'moved': {
       const path = meant.path.slice(0, -1).join('.');
-      const target = path || keyOf(meant.owner);
+      const target = path || ownName(meant.owner);
       const right = target === '' ? 'at the top of the values' : `in ${shorten(target, 40)}`;
       return {
         ...place,
@@ -126,9 +126,14 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
   }
 }
 
+/** The key of a part of values; empty for the values of a release. */
+function ownName(at: Cursor): string {
+  return /^values/.test(keyOf(at)) ? '' : keyOf(at);
+}
+
 /** The mapping with the key: `ollama`, `an item of modelSpec`. */
 function holderWords({ at, above }: ApiHolder): string {
-  if (above === undefined) return at.entry === undefined ? 'its values' : keyOf(at);
+  if (above === undefined) return ownName(at) || 'its values';
   return at.entry === undefined && at.parent !== undefined ? `an item of ${keyOf(at.parent)}` : shorten(keyOf(at), 30);
 }
 
