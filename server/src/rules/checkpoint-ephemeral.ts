@@ -1,11 +1,18 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import type { CheckpointSign } from '../command/checkpoint.ts';
+import { type CheckpointSign, isRunDirectory } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
-import { losesResults } from '../evidence/lost-results.ts';
+import { connects, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial, mayMountMore, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
+import {
+  hasDurableMount,
+  isTrial,
+  mayMountMore,
+  outlivesNode,
+  runsMountedScript,
+  volumeNamed,
+} from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -80,9 +87,10 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store or a
- * settings file, if the container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). For benchmarks and
- * trials. On spot capacity (see spot-without-checkpoint).
+ * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the
+ * container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a file of settings,
+ * except where it also states the directory and no volume outlives the pod. For benchmarks and trials. On spot capacity (see
+ * spot-without-checkpoint).
  *
  * ## Sources
  *
@@ -102,11 +110,14 @@ export default defineRule({
     if (mayHaveVariables(container) || redirectsPaths(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
-    if (neverSaves(container) !== undefined) return;
+    const never = neverSaves(container);
+    if (never !== undefined && never.atEnd !== true) return;
     const signs = checkpointSigns(container);
-    if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
+    const isStated = first?.flag !== undefined && keepsNothing(container, podSet);
+    const mayBeElsewhere = signs.filter(({ inSettings }) => !(inSettings && isStated));
+    if (mayBeElsewhere.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const variable = first === undefined ? variableOf(container) : undefined;
     const path = first?.text ?? variable?.value;
     if (path === undefined || paths.some((sign) => !isLost(sign, container, podSet))) return;
@@ -152,20 +163,18 @@ const checkpointWords = wordSet('checkpoint checkpoints ckpt ckpts');
 const placeWords = wordSet('dir directory folder root');
 const outputs = wordSet('save output train training');
 
+/** Whether no volume outlives the pod, and no account of another service is at hand, which a file of settings could name. */
+function keepsNothing(container: Container, podSet: PodSet): boolean {
+  return !hasDurableMount(container, podSet) && !container.env.some(({ name }) => connects.test(name));
+}
+
 /** Excludes flags for logs, exports and results, whose loss does not matter. */
 function holdsProgress(flag: string): boolean {
   const name = flag.split('=')[0] ?? '';
-  const isSaved = /save|output|checkpoint|ckpt|snapshot|resume/i.test(name) || isOfRun(wordsOf(name));
+  if (name.replace(/^-+/, '') === 'project' || isRunDirectory(wordsOf(name))) return true;
+  const isSaved = /save|output|checkpoint|ckpt|snapshot|resume/i.test(name);
   return isSaved && !/log|export|eval|result|onnx|profil|trace/i.test(name);
 }
-
-/** Whether the words of a flag name the directory of a whole run: `--work-dir`, `exp_manager.exp_dir`. */
-function isOfRun(words: readonly string[]): boolean {
-  return wholeNames.has(words.join('-')) || runDirectories.has(words.slice(-2).join('-'));
-}
-
-const wholeNames = wordSet('workdir workdirs project default-root-dir');
-const runDirectories = wordSet('work-dir work-dirs exp-dir experiment-dir');
 
 /** Links, mounts and copies: a path may lead elsewhere. */
 function redirectsPaths({ command, args }: Container): boolean {
