@@ -1,7 +1,8 @@
 // The table of the API's types: fields, their types, what is required, enums. Made from the models of @kubernetes/client-node, which carry the
-// schema of Kubernetes, from corrections.ts and, for custom resources, from custom-types.ts.
+// schema of Kubernetes, from corrections.ts and, for custom resources and charts' values, from custom-types.ts and chart-types.ts.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chartAliases, charts, chartTypes, strictCharts } from './chart-types.ts';
 import { enums, kinds, laterFields, models, notRequired, opaque, quantities, required } from './corrections.ts';
 import { customKinds, customTypes } from './custom-types.ts';
 
@@ -27,7 +28,10 @@ export function renderApiTypes(): string {
     kinds: Object.fromEntries(served.sort(byName)),
     types: Object.fromEntries([...types].sort(byName)),
     customKinds,
-    customTypes,
+    customTypes: { ...customTypes, ...chartTypes },
+    charts,
+    chartAliases,
+    strictCharts,
   };
   return `${JSON.stringify(table, undefined, 1)}\n`;
 }

@@ -4,7 +4,7 @@
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1);
-// 2026-11-28: knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1).
+// 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds: Readonly<Record<string, string>> = {
@@ -12,12 +12,19 @@ export const customKinds: Readonly<Record<string, string>> = {
   'apps.nvidia.com/v1alpha1/NIMPipeline': 'NIMPipeline',
   'apps.nvidia.com/v1alpha1/NIMService': 'NIMService',
   'batch.volcano.sh/v1alpha1/Job': 'VolcanoJob',
+  'argoproj.io/v1alpha1/Application': 'ArgoApplication',
+  'helm.toolkit.fluxcd.io/v2/HelmRelease': 'HelmRelease',
+  'helm.toolkit.fluxcd.io/v2beta2/HelmRelease': 'HelmRelease',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
   'kaito.sh/v1alpha1/Workspace': 'Workspace',
   'kaito.sh/v1beta1/Workspace': 'Workspace',
   'karpenter.sh/v1/NodePool': 'NodePool',
   'keda.sh/v1alpha1/ScaledJob': 'ScaledJob',
+  'kubeai.org/v1/Model': 'KubeAIModel',
   'kubeflow.org/v1/JAXJob': 'JAXJob',
+  'kubeflow.org/v1/Notebook': 'Notebook',
+  'kubeflow.org/v1alpha1/Notebook': 'Notebook',
+  'kubeflow.org/v1beta1/Notebook': 'Notebook',
   'kubeflow.org/v1/PaddleJob': 'PaddleJob',
   'kubeflow.org/v1/PyTorchJob': 'PyTorchJob',
   'kubeflow.org/v1/TFJob': 'TFJob',
@@ -25,6 +32,8 @@ export const customKinds: Readonly<Record<string, string>> = {
   // The trainer of a TrainJob has had the same fields since.
   'kubeflow.org/v2alpha1/TrainJob': 'TrainJob',
   'kubeflow.org/v2beta1/MPIJob': 'MPIJob',
+  'kubevirt.io/v1/VirtualMachine': 'VirtualMachine',
+  'kubevirt.io/v1/VirtualMachineInstance': 'VirtualMachineInstance',
   'kueue.x-k8s.io/v1beta1/ClusterQueue': 'ClusterQueue',
   'kueue.x-k8s.io/v1beta1/LocalQueue': 'LocalQueue',
   'kueue.x-k8s.io/v1beta1/ResourceFlavor': 'ResourceFlavor',
@@ -34,11 +43,13 @@ export const customKinds: Readonly<Record<string, string>> = {
   'kueue.x-k8s.io/v1beta1/WorkloadPriorityClass': 'WorkloadPriorityClass',
   'kueue.x-k8s.io/v1beta2/WorkloadPriorityClass': 'WorkloadPriorityClass',
   'leaderworkerset.x-k8s.io/v1/LeaderWorkerSet': 'LeaderWorkerSet',
+  'production-stack.vllm.ai/v1alpha1/VLLMRuntime': 'VLLMRuntime',
   'ray.io/v1/RayCluster': 'RayCluster',
   'ray.io/v1/RayJob': 'RayJob',
   'ray.io/v1/RayService': 'RayService',
   'serving.knative.dev/v1/Service': 'KnativeService',
   'serving.kserve.io/v1alpha1/ClusterServingRuntime': 'ServingRuntime',
+  'serving.kserve.io/v1alpha1/LLMInferenceService': 'LLMInferenceService',
   'serving.kserve.io/v1alpha1/ServingRuntime': 'ServingRuntime',
   'serving.kserve.io/v1beta1/InferenceService': 'InferenceService',
   'trainer.kubeflow.org/v1alpha1/TrainJob': 'TrainJob',
@@ -65,6 +76,52 @@ export const customTypes: Readonly<Record<string, string>> = {
     '+PodSpec labels:{s annotations:{s supportedModelFormats:[SupportedModelFormat multiModel:b disabled:b protocolVersions:[s workerSpec:ServingRuntimeWorker grpcEndpoint grpcDataEndpoint httpDataEndpoint replicas:i storageHelper:* builtInAdapter:*',
   ServingRuntimeWorker: '+KServeWorker labels:{s annotations:{s',
   SupportedModelFormat: 'name! version autoSelect:b priority:i',
+  LLMInferenceService: object('LLMInferenceServiceSpec'),
+  LLMInferenceServiceSpec:
+    'model:* replicas:i parallelism:* template:PodSpec worker:PodSpec prefill:* router:* baseRefs:* scaling:* labels:{s annotations:{s storageInitializer:* tracing:*',
+  // vLLM's production stack, KubeAI, Kubeflow's notebooks
+  VLLMRuntime: object('VLLMRuntimeSpec'),
+  VLLMRuntimeSpec:
+    'model!:VLLMRuntimeModel vllmConfig!:VLLMRuntimeConfig lmCacheConfig:* storageConfig:* deploymentConfig!:VLLMDeployment autoscalingConfig:*',
+  VLLMRuntimeModel:
+    'modelURL! hfTokenSecret:* enableLoRA:b enableTool:b toolCallParser maxModelLen:i dtype maxNumSeqs:i chatTemplate',
+  VLLMRuntimeConfig:
+    'enableChunkedPrefill:b enablePrefixCaching:b tensorParallelSize:i gpuMemoryUtilization maxLoras:i extraArgs:[s v1:b port:i env:*',
+  VLLMDeployment:
+    'replicas:i nodeSelectorTerms:* toleration:[Toleration deploymentStrategy resources!:VLLMResources image!:* sidecarConfig:*',
+  VLLMResources: 'cpu memory gpu gpuType',
+  KubeAIModel: object('KubeAIModelSpec'),
+  KubeAIModelSpec:
+    'url engine features:[s resourceProfile cacheProfile image args:[s env:{s envFrom:* files:* adapters:* replicas:i minReplicas:i maxReplicas:i autoscalingDisabled:b targetRequests:i scaleDownDelaySeconds:i owner loadBalancing:* priorityClassName podOverrides:*',
+  Notebook: object('NotebookSpec'),
+  NotebookSpec: 'template:NotebookTemplate',
+  NotebookTemplate: 'metadata:* spec:PodSpec',
+  // KubeVirt
+  VirtualMachine: object('VirtualMachineSpec'),
+  VirtualMachineSpec:
+    'running:b runStrategy instancetype:* preference:* template:VirtualMachineTemplate dataVolumeTemplates:* updateVolumesStrategy',
+  VirtualMachineTemplate: 'metadata:ObjectMeta spec:VirtualMachineInstanceSpec',
+  VirtualMachineInstance: object('VirtualMachineInstanceSpec'),
+  VirtualMachineInstanceSpec:
+    'domain:VirtualMachineDomain volumes:* networks:* nodeSelector:{s affinity:Affinity tolerations:[Toleration evictionStrategy terminationGracePeriodSeconds:i priorityClassName schedulerName topologySpreadConstraints:* startStrategy livenessProbe:* readinessProbe:* hostname subdomain dnsPolicy dnsConfig:* accessCredentials:* architecture resourceClaims:* utilityVolumes:*',
+  VirtualMachineDomain:
+    'resources:* cpu:* memory:* machine:* firmware:* clock:* features:* devices:VirtualMachineDevices ioThreadsPolicy ioThreads:* chassis:* launchSecurity:*',
+  VirtualMachineDevices:
+    'gpus:[VirtualMachineGPU hostDevices:[VirtualMachineGPU disks:* interfaces:* inputs:* filesystems:* watchdog:* tpm:* rng:* sound:* downwardMetrics:* clientPassthrough:* panicDevices:* video:* autoattachGraphicsDevice:b autoattachMemBalloon:b autoattachPodInterface:b autoattachSerialConsole:b autoattachInputDevice:b autoattachVSOCK:b blockMultiQueue:b networkInterfaceMultiqueue:b disableHotplug:b useVirtioTransitional:b logSerialConsole:b',
+  VirtualMachineGPU: 'name! deviceName virtualGPUOptions:* tag claimName requestName',
+  // What installs charts: https://fluxcd.io/flux/components/helm/api/v2/, https://argo-cd.readthedocs.io/en/stable/user-guide/application-specification/
+  HelmRelease: object('HelmReleaseSpec'),
+  HelmReleaseSpec:
+    'chart:HelmReleaseChart chartRef:* interval suspend:b releaseName targetNamespace storageNamespace dependsOn:* timeout maxHistory:i serviceAccountName persistentClient:b driftDetection:* install:* upgrade:* rollback:* uninstall:* test:* postRenderers:* valuesFrom:* values:* kubeConfig:* commonMetadata:* waitStrategy:* healthCheckExprs:*',
+  HelmReleaseChart: 'metadata:* spec:HelmReleaseSource',
+  HelmReleaseSource:
+    'chart version sourceRef:* interval valuesFiles:* valuesFile reconcileStrategy ignoreMissingValuesFiles:b verify:*',
+  ArgoApplication: 'apiVersion kind metadata:ObjectMeta spec:ArgoApplicationSpec operation:* status:*',
+  ArgoApplicationSpec:
+    'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination:* project syncPolicy:* ignoreDifferences:* info:* revisionHistoryLimit:i',
+  ArgoSource: 'repoURL path targetRevision chart helm:ArgoHelm kustomize:* directory:* plugin:* ref name',
+  ArgoHelm:
+    'valueFiles:[s values valuesObject:* parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
   // Knative, KEDA and Volcano
   KnativeService: object('KnativeServiceSpec'),
   KnativeServiceSpec: 'template:KnativeTemplate traffic:*',

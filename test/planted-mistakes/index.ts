@@ -58,6 +58,7 @@ export const planters: ReadonlyMap<string, Planter> = new Map(
 export const exempt: Readonly<Record<string, string>> = {
   'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
   'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',
+  'values-key': 'Few fixtures are values of the charts whose keys are known.',
   'json-patch-path':
     'Its patches are in kustomizations, and mistakes are planted in objects that request accelerators.',
   'key-not-found': 'It needs a Secret or a ConfigMap in the same file, and mistakes are planted in one document.',

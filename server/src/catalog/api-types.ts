@@ -71,8 +71,9 @@ const fieldsByType = new Map<string, ReadonlyMap<string, ApiField>>();
 function readFields(type: string): ReadonlyMap<string, ApiField> {
   const written = own(apiJson.customTypes, type) ?? own(apiJson.types, type);
   const parts = typeof written === 'string' && written !== '' ? written.split(' ') : [];
-  const fields = parts.flatMap((part) =>
-    part.startsWith('+') ? [...apiFields(part.slice(1)).values()].map(optional) : [readField(part)],
+  const unset = parts[0] === '~' ? '*' : 's';
+  const fields = (unset === 's' ? parts : parts.slice(1)).flatMap((part) =>
+    part.startsWith('+') ? [...apiFields(part.slice(1)).values()].map(optional) : [readField(part, unset)],
   );
   return new Map(fields.map((field) => [field.name, field]));
 }
@@ -81,14 +82,14 @@ function optional(field: ApiField): ApiField {
   return { ...field, required: false };
 }
 
-/** `name`, `name!` if it is required, `name:type` if it is not a string. */
-function readField(part: string): ApiField {
+/** `name`, `name!` if it is required, `name:type` if it has another type than others: a string, or any in the values of a chart. */
+function readField(part: string, unset: string): ApiField {
   const colon = part.indexOf(':');
   const head = colon < 0 ? part : part.slice(0, colon);
   const required = head.endsWith('!');
   return {
     name: required ? head.slice(0, -1) : head,
-    type: readType(colon < 0 ? 's' : part.slice(colon + 1)),
+    type: readType(colon < 0 ? unset : part.slice(colon + 1)),
     required,
   };
 }

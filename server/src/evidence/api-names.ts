@@ -36,11 +36,7 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   const inner = innerField(holder, field);
   if (inner !== undefined) return { as: 'below', path: inner };
   const free = freeFields(holder);
-  const certain =
-    free.find(({ name }) => isSameName(field, name)) ??
-    free.find(({ name }) => isSlip(field, name)) ??
-    onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field))) ??
-    onlyOne(free.filter((one) => hasFieldsOf(at, one)));
+  const certain = similarField(holder, field) ?? onlyOne(free.filter((one) => hasFieldsOf(at, one)));
   if (certain !== undefined) return { as: 'name', name: certain.name, certain: true };
   const same = sameFields[holder.type]?.[field];
   if (same !== undefined && free.some(({ name }) => name === same)) return { as: 'name', name: same, certain: true };
@@ -68,6 +64,16 @@ export function meantField({ at, holder, field }: ApiProblem): MeantField | unde
   const long = free.map((one) => one.name).filter((one) => one.length > 5);
   const name = missingName(field, free) ?? nearest(field, long)[0];
   return name === undefined ? undefined : { as: 'name', name, certain: false };
+}
+
+/** The field of the same mapping whose name is certainly meant. */
+export function similarField(holder: ApiHolder, field: string): ApiField | undefined {
+  const free = freeFields(holder);
+  return (
+    free.find(({ name }) => isSameName(field, name)) ??
+    free.find(({ name }) => isSlip(field, name)) ??
+    onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field)))
+  );
 }
 
 const shmInstead = 'a Memory emptyDir at /dev/shm';
@@ -174,7 +180,8 @@ function missingName(written: string, free: readonly ApiField[]): string | undef
   return isPart && others.length === 0 ? only.name : undefined;
 }
 
-function holderAbove(holder: ApiHolder, field: string): ApiHolder | undefined {
+/** The mapping around it that has the field. */
+export function holderAbove(holder: ApiHolder, field: string): ApiHolder | undefined {
   // Every mapping around has a name or metadata: such words say nothing of the place.
   if (commonFields.has(field)) return undefined;
   for (let here = holder.above; here !== undefined; here = here.above) {
@@ -221,7 +228,7 @@ function siblingWith({ at, type, above }: ApiHolder, field: string): string | un
 const maxDepth = 4;
 
 /** The shortest path of fields to a mapping with the field; undefined if there are several. */
-function pathBelow({ at, type, above }: ApiHolder, field: string): readonly string[] | undefined {
+export function pathBelow({ at, type, above }: ApiHolder, field: string): readonly string[] | undefined {
   if (above === undefined && apiFields('ObjectMeta').has(field)) return ['metadata'];
   if (commonFields.has(field)) return undefined;
   let level: readonly { readonly type: string; readonly path: readonly string[] }[] = [{ type, path: [] }];

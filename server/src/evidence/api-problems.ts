@@ -81,6 +81,13 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
   return walk.found.filter(({ what }) => what === 'unknown-field');
 }
 
+/** The problems in a mapping to which others may add. */
+export function problemsBelow(holder: ApiHolder, text: string): readonly ApiProblem[] {
+  const walk: Walk = { partial: true, found: [], text, custom: true };
+  visitObject(holder, walk);
+  return walk.found;
+}
+
 interface Walk {
   /** A part of an object, such as a patch: other parts may have what is missing here. */
   readonly partial: boolean;
@@ -267,9 +274,9 @@ function isPatch(root: Cursor): boolean {
 
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
 const bearingKinds = wordSet(
-  'CronJob DaemonSet Deployment JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
+  'ArgoApplication CronJob DaemonSet Deployment HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
   'PyTorchJob RayCluster RayJob RayService ReplicaSet ReplicationController ScaledJob StatefulSet TFJob',
-  'VolcanoJob XGBoostJob',
+  'VirtualMachine VirtualMachineInstance Notebook VolcanoJob XGBoostJob',
 );
 
 /** Whether a job runs in a Ray cluster of another object, which may have the accelerators. */

@@ -3,6 +3,7 @@ import { acceleratorResource } from '../catalog/index.ts';
 import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems, passedOnProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
+import { flatFields } from '../evidence/flat-fields.ts';
 import { meantQuantity, meantValue, unquoted } from '../evidence/meant-values.ts';
 import { missingSelector } from '../evidence/missing-selector.ts';
 import { missingType } from '../evidence/missing-type.ts';
@@ -95,8 +96,11 @@ export default defineRule({
         return found === undefined ? [] : [[problem, found] as const];
       }),
     );
+    const flat = flatFields(meant);
+    for (const { first, message } of flat) report({ severity: 'warning', message, span: keySpanOf(first.at) });
+    const inFlat = new Set(flat.flatMap(({ first, others }) => [first, ...others]));
     for (const problem of problems) {
-      if (problem.what === 'not-string') continue;
+      if (problem.what === 'not-string' || inFlat.has(problem)) continue;
       if (problem.what === 'unknown-field' && !isCertain(problem, meant.get(problem))) continue;
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
@@ -334,7 +338,6 @@ function namesAccelerators(node: YamlNode): boolean {
   return node.entries.some(({ key, value }) => acceleratorResource(key) !== undefined || namesAccelerators(value));
 }
 
-/** The begin of a sentence. Keys keep their spelling. */
 /** The name in `{ { NAME } }`, which formatters make of `{{ NAME }}`. */
 function brokenVariable({ node }: Cursor): string | undefined {
   const [only, ...others] = node.kind === 'map' ? node.entries : [];

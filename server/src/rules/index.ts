@@ -177,6 +177,7 @@ import trainjobReservedEnv from './trainjob-reserved-env.ts';
 import updateStrategyInvalid from './update-strategy-invalid.ts';
 import utilizationWithoutRequest from './utilization-without-request.ts';
 import valueNotString from './value-not-string.ts';
+import valuesKey from './values-key.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
 import vllmServiceName from './vllm-service-name.ts';
 import volumeInvalid from './volume-invalid.ts';
@@ -366,6 +367,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['update-strategy-invalid', updateStrategyInvalid],
   ['utilization-without-request', utilizationWithoutRequest],
   ['value-not-string', valueNotString],
+  ['values-key', valuesKey],
   ['visible-devices-bypass', visibleDevicesBypass],
   ['vllm-service-name', vllmServiceName],
   ['volume-invalid', volumeInvalid],

@@ -29,6 +29,16 @@ export const operatorKinds: readonly KindEntry[] = [
       lowerMachines(getIn(root, 'spec', 'template', 'spec'), written(getIn(root, 'spec', 'replicas'))),
   },
   {
+    group: 'pool.kubevirt.io',
+    kinds: ['VirtualMachinePool'],
+    words: [],
+    lower: ({ root }) => {
+      const spec = getIn(root, 'spec');
+      const machine = getIn(spec, 'virtualMachineTemplate', 'spec', 'template', 'spec');
+      return lowerMachines(machine, written(getIn(spec, 'replicas')));
+    },
+  },
+  {
     // https://cozystack.io/docs/virtualization/gpu/
     group: 'apps.cozystack.io',
     kinds: ['VMInstance', 'VirtualMachine'],

@@ -1,0 +1,137 @@
+// The keys of well-known charts' values, in the form of custom-types.ts, and the names that are mistaken for them. Keys are of all versions
+// that were read, so an unknown key is in none of them. A type that starts with `~` has untyped keys.
+//
+// Sources, read 2026-11-28 (values.yaml, schemas or templates): otwld/ollama-helm (0.1 to 1.30), open-webui/helm-charts (6.x),
+// jupyterhub/zero-to-jupyterhub-k8s (0.9 to 4.x; its schema rejects other keys since 1.0, pull request 2200), ray-project/kuberay (ray-cluster 0.3 to
+// 1.4), vllm-project/production-stack (vllm-stack 0.1), NVIDIA/nim-deploy (nim-llm 1.x), NVIDIA/gpu-operator (v1.x to v25.x),
+// NVIDIA/k8s-device-plugin (0.9 to 0.18), jellyfin/jellyfin-helm (2.x), blakeblackshear/blakeshome-charts (frigate 7.x), immich-app/immich-charts
+// (0.9), bjw-s-labs/helm-charts (common 2.x to 5.x; its schemas reject other keys below a controller). KubeSpawner: jupyterhub/kubespawner (7.x).
+
+/**
+ * The chart's names, the type of its values, and paths of which its values have at least so many (one is enough if the name is written). What
+ * changed with a major version, the last column, is compared only if the version is known.
+ */
+export const charts = [
+  ['ollama', 'OllamaValues', 1, 'ollama.gpu ollama.models', 1],
+  ['open-webui', 'OpenWebUIValues', 2, 'ollama ollamaUrls pipelines websocket extraEnvVars sso openaiBaseApiUrl', 0],
+  ['jupyterhub', 'JupyterHubValues', 2, 'singleuser hub proxy scheduling', 0],
+  ['ray-cluster', 'RayClusterValues', 1, 'head.rayStartParams head.initArgs worker.rayStartParams', 0],
+  ['vllm-stack production-stack', 'VLLMStackValues', 1, 'servingEngineSpec.modelSpec', 0],
+  ['nim-llm', 'NIMValues', 2, 'model.ngcAPISecret model.nimCache model.openaiPort model.name persistence', 0],
+  ['gpu-operator', 'GPUOperatorValues', 2, 'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets', 0],
+  ['nvidia-device-plugin', 'DevicePluginValues', 2, 'gfd config.map config.name migStrategy failOnInitError', 0],
+  ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args deploymentStrategy', 0],
+  ['frigate', 'FrigateValues', 1, 'gpu.nvidia.enabled', 0],
+  ['immich', 'ImmichValues', 2, 'immich machine-learning', 0],
+  ['app-template', 'AppValues', 1, 'controllers.*.containers', 3],
+] as const;
+
+/** Types whose unknown keys the chart's schema rejects. */
+export const strictCharts =
+  'JupyterHubValues SingleUser SingleUserStorage AppController AppContainer AppImage AppProbes AppPod AppVolume';
+
+/** Keys that are mistaken for others, by type: `written>meant`. What is meant may be a path, or words. Keys of older major versions have `>>`. */
+export const chartAliases: Readonly<Record<string, string>> = {
+  OllamaValues:
+    'persistence>persistentVolume storage>persistentVolume pvc>persistentVolume env>extraEnv extraEnvVars>extraEnv environment>extraEnv envFrom>extraEnvFrom',
+  OllamaServer: 'defaultModel>>models.pull',
+  OllamaGPU: 'count>number gpus>number num>number numGPU>number replicas>number nbrGpu>>number vendor>type',
+  OpenWebUIValues: 'env>extraEnvVars extraEnv>extraEnvVars persistentVolume>persistence gpu>ollama.ollama.gpu',
+  SingleUser:
+    'tolerations>extraTolerations runtimeClassName>extraPodConfig.runtimeClassName nodeAffinity>extraNodeAffinity resources>extraResource env>extraEnv environment>extraEnv limits>extraResource.limits profiles>profileList',
+  SingleUserResource: 'requests>guarantees',
+  SpawnerOverride:
+    'extraTolerations>tolerations runtimeClassName>extra_pod_config.runtimeClassName extraEnv>environment env>environment extraResource>extra_resource_limits resources>extra_resource_limits extraPodConfig>extra_pod_config',
+  RayClusterValues: 'workerGroups>additionalWorkerGroups workerGroupSpecs>additionalWorkerGroups headGroupSpec>head',
+  RayWorkerValues: 'env>containerEnv environment>containerEnv',
+  VLLMModel:
+    'gpu>requestGPU gpus>requestGPU gpuCount>requestGPU numGPUs>requestGPU cpu>requestCPU memory>requestMemory nodeSelector>nodeSelectorTerms replicas>replicaCount model>modelURL',
+  VLLMSettings: 'maxModelLength>maxModelLen tp>tensorParallelSize tensorParallelism>tensorParallelSize args>extraArgs',
+  NIMModel: 'gpus>resources gpu>resources',
+  GPUOperatorValues:
+    'migStrategy>mig.strategy timeSlicing>devicePlugin.config sharing>devicePlugin.config gpuFeatureDiscovery>gfd dcgm-exporter>dcgmExporter',
+  DevicePluginValues:
+    'sharing>config.map timeSlicing>config.map flags>config.map mig>migStrategy gpuFeatureDiscovery>gfd configMap>config.map',
+  FrigateValues: 'nvidia>gpu.nvidia',
+  AppValues:
+    'image>containers resources>containers env>containers envFrom>containers probes>containers command>containers args>containers securityContext>containers podSecurityContext>defaultPodOptions.securityContext',
+  AppController:
+    'image>containers resources>containers env>containers envFrom>containers probes>containers command>containers args>containers lifecycle>containers securityContext>containers',
+  AppContainer:
+    'livenessProbe>probes.liveness readinessProbe>probes.readiness startupProbe>probes.startup imagePullPolicy>image.pullPolicy volumeMounts>persistence',
+  AppPod: 'podSecurityContext>securityContext',
+  AppVolume: 'mountPath>globalMounts.path',
+};
+
+const scaffold =
+  'affinity autoscaling enabled fullnameOverride global image imagePullSecrets ingress livenessProbe nameOverride namespaceOverride nodeSelector:{s podAnnotations podLabels podSecurityContext priorityClassName readinessProbe replicaCount resources runtimeClassName securityContext service serviceAccount startupProbe tags tolerations topologySpreadConstraints volumeMounts volumes extraObjects';
+
+const rayPod =
+  'groupName type labels rayVersion serviceAccountName restartPolicy initArgs rayStartParams containerEnv envFrom resources annotations nodeSelector:{s tolerations affinity podSecurityContext securityContext ports volumes volumeMounts sidecarContainers initContainers command args topologySpreadConstraints priority priorityClassName image imagePullSecrets lifecycle livenessProbe readinessProbe startupProbe runtimeClassName hostNetwork dnsConfig dnsPolicy schedulerName terminationGracePeriodSeconds enabled';
+
+/** The keys of each type. */
+export const chartTypes: Readonly<Record<string, string>> = {
+  ScaffoldValues: `~ ${scaffold}`,
+  OllamaValues:
+    '~ +ScaffoldValues ollama:OllamaServer knative lifecycle extraArgs extraEnv extraEnvFrom persistentVolume:OllamaVolume updateStrategy initContainers hostIPC hostPID hostNetwork hostAliases dnsPolicy dnsConfig terminationGracePeriodSeconds tests deployment httpRoute gateway extraContainers revisionHistoryLimit',
+  OllamaServer: '~ port gpu:OllamaGPU models:OllamaModels insecure mountPath',
+  OllamaGPU: '~ enabled type number nvidiaResource mig:OllamaMIG draEnabled draDriverClass draExistingClaimTemplate',
+  OllamaMIG: '~ enabled devices',
+  OllamaModels: '~ pull run create clean',
+  OllamaVolume:
+    '~ enabled accessModes annotations existingClaim size storageClass volumeMode subPath volumeName labels',
+  OpenWebUIValues:
+    '~ +ScaffoldValues ollama:OllamaValues ollamaUrls ollamaUrlsFromExtraEnv pipelines tika websocket redis-cluster workload clusterDomain extraLabels annotations revisionHistoryLimit strategy command args copyAppData managedCertificate route persistence hostAliases enableOpenaiApi openaiBaseApiUrl openaiBaseApiUrls openaiApiKey openaiApiKeys databaseUrl extraEnvVars commonEnvVars extraEnvFrom extraInitContainers extraContainers containerSecurityContext sso extraResources logging postgresql',
+  JupyterHubValues:
+    '~ fullnameOverride nameOverride enabled custom imagePullSecret imagePullSecrets hub proxy singleuser:SingleUser scheduling prePuller ingress httpRoute cull debug global rbac auth',
+  SingleUser:
+    '~ networkTools cloudMetadata networkPolicy events extraAnnotations extraLabels extraFiles extraEnv lifecycleHooks initContainers extraContainers allowPrivilegeEscalation uid fsGid serviceAccountName podNameTemplate nodeSelector:{s extraTolerations extraNodeAffinity extraPodAffinity extraPodAntiAffinity extraResource:SingleUserResource storage:SingleUserStorage image imagePullSecret startTimeout cpu memory cmd args defaultUrl extraPodConfig profileList:[SpawnerProfile allowedUsers',
+  SingleUserResource: '~ limits guarantees',
+  SingleUserStorage: '~ type extraLabels extraVolumes extraVolumeMounts capacity homeMountPath dynamic static',
+  SpawnerProfile: '~ display_name description slug default kubespawner_override:SpawnerOverride profile_options',
+  SpawnerOverride:
+    '~ image image_pull_policy image_pull_secrets cmd args start_timeout http_timeout node_selector tolerations node_affinity_required node_affinity_preferred pod_affinity_required pod_affinity_preferred pod_anti_affinity_required pod_anti_affinity_preferred extra_resource_limits extra_resource_guarantees cpu_limit cpu_guarantee mem_limit mem_guarantee environment volumes volume_mounts storage_class storage_capacity storage_access_modes storage_pvc_ensure pvc_name_template pvc_name pod_name_template working_dir uid gid fs_gid supplemental_gids privileged allow_privilege_escalation container_security_context pod_security_context extra_container_config extra_pod_config extra_containers extra_annotations extra_labels init_containers lifecycle_hooks service_account automount_service_account_token default_url notebook_dir scheduler_name priority_class_name',
+  RayClusterValues:
+    '~ image nameOverride fullnameOverride imagePullSecrets gcsFaultTolerance common head:RayHeadValues worker:RayWorkerValues additionalWorkerGroups:{RayWorkerValues service headServiceSuffix global enabled',
+  RayHeadValues: `~ ${rayPod} replicas enableInTreeAutoscaling autoscalerOptions headService`,
+  RayWorkerValues: `~ ${rayPod} disabled replicas minReplicas maxReplicas miniReplicas maxiReplicas numOfHosts idleTimeoutSeconds`,
+  VLLMStackValues:
+    '~ servingEngineSpec:VLLMEngine routerSpec cacheserverSpec lookupserverSpec loraController loraAdapters sharedPvcStorage sharedStorage extraObjects grafanaDashboards kube-prometheus-stack global enabled',
+  VLLMEngine:
+    '~ enableEngine labels annotations configs modelSpec:[VLLMModel containerPort servicePort vllmApiKey strategy env envFrom affinity tolerations runtimeClassName schedulerName securityContext containerSecurityContext startupProbe livenessProbe readinessProbe sidecar serviceMonitor maxUnavailablePodDisruptionBudget imagePullPolicy imagePullSecrets extraPorts extraVolumes extraVolumeMounts podAnnotations priorityClassName serviceAccountName',
+  VLLMModel:
+    '~ enabled annotations podAnnotations podLabels labels name repository tag imagePullPolicy imagePullSecret imagePullSecrets modelURL modelRevision replicaCount requestCPU requestMemory requestGPU requestGPUType requestGPUMem requestGPUMemPercentage requestGPUCores limitCPU limitMemory limitGPUMem limitGPUMemPercentage limitGPUCores resources pvcStorage pvcAccessMode pvcMatchLabels pvcLabels pvcAnnotations storageClass vllmConfig:VLLMSettings lmcacheConfig hf_token env envFrom envFromSecret nodeSelectorTerms nodeName affinity tolerations tolerationsPolicy runtimeClassName serviceAccountName priorityClassName shmSize chatTemplate enableLoRA enableTool toolCallParser initContainer extraVolumes extraVolumeMounts raySpec lwsSpec keda serviceAnnotations terminationGracePeriodSeconds command lifecycle strategy startupProbe livenessProbe readinessProbe securityContext podSecurityContext sidecar',
+  VLLMSettings:
+    '~ v0 v1 enableChunkedPrefill enablePrefixCaching maxModelLen dtype tensorParallelSize pipelineParallelSize maxNumSeqs maxLoras gpuMemoryUtilization extraArgs runner convert task env',
+  NIMValues:
+    '~ +ScaffoldValues containerSecurityContext customCommand customArgs env envVars extraVolumes extraVolumeMounts initContainers healthPort statefulSet metrics model:NIMModel persistence nfs hostPath csi multiNode extraResources',
+  NIMModel:
+    '~ nimCache name ngcAPISecret ngcAPIKey hfTokenSecret openaiPort labels jsonLogging logLevel legacyCompat numGpus subPath modelStorePath openai_port nemo_port numWorkers trtModelName tritonModelName dataStoreURL customizationSource',
+  GPUOperatorValues:
+    '~ platform nfd psa psp cdi sandboxWorkloads hostPaths daemonsets:GPUOperands validator operator mig:GPUMIG driver toolkit devicePlugin dcgm dcgmExporter dcgmPodExporter gfd migManager nodeStatusExporter gds gdrcopy vgpuManager vgpuDeviceManager vfioManager kataManager sandboxDevicePlugin kataSandboxDevicePlugin ccManager node-feature-discovery extraObjects replicaCount nameOverride fullnameOverride global enabled draDriver',
+  GPUOperands: '~ labels annotations tolerations priorityClassName updateStrategy rollingUpdate',
+  GPUMIG: '~ strategy',
+  DevicePluginValues:
+    '~ +ScaffoldValues config:DevicePluginConfig compatWithCPUManager migStrategy failOnInitError deviceListStrategy deviceIDStrategy nvidiaDriverRoot gdrcopyEnabled gdsEnabled mofedEnabled deviceDiscoveryStrategy selectorLabelsOverride componentSelectorLabels allowDefaultNamespace updateStrategy devicePlugin gfd nfd mps cdi legacyDaemonsetAPI',
+  DevicePluginConfig: '~ name map:{s default fallbackStrategies',
+  JellyfinValues:
+    '~ +ScaffoldValues revisionHistoryLimit deploymentStrategy deploymentAnnotations jellyfin:JellyfinServer persistence metrics networkPolicy httpRoute extraInitContainers extraContainers initContainers hostNetwork dnsConfig dnsPolicy podPrivileges extraVolumes extraVolumeMounts envFrom',
+  JellyfinServer: '~ enableDLNA command args env envFrom',
+  FrigateValues:
+    '~ +ScaffoldValues strategyType env envFromSecrets coral gpu:FrigateGPU extraVolumes extraVolumeMounts shmSize config probes persistence hostNetwork dnsPolicy',
+  FrigateGPU: '~ nvidia',
+  ImmichValues:
+    '~ +ScaffoldValues env envFrom immich server machine-learning valkey redis postgresql useSecret controllers common microservices web proxy typesense defaultPodOptions',
+  AppValues:
+    '~ global enabled defaultPodOptions:AppPod defaultPodOptionsStrategy defaultContainerOptions controllers:{AppController serviceAccount configMaps configMapsFromFolder secrets secretsFromFolder externalSecrets defaultExternalSecretStoreRef ingress route listenerSets service serviceMonitor podMonitor networkpolicies persistence:{AppVolume rbac rawResources',
+  AppController:
+    '~ enabled type annotations labels extraSelectorLabels pod:AppPod replicas revisionHistoryLimit applyDefaultContainerOptionsToInitContainers defaultContainerOptionsStrategy defaultContainerOptions initContainers:{AppContainer containers:{AppContainer serviceAccount podDisruptionBudget strategy rollingUpdate horizontalPodAutoscaler statefulset cronjob job forceRename nameOverride prefix suffix',
+  AppContainer:
+    '~ enabled args command dependsOn env envFrom image:AppImage lifecycle nameOverride order ports probes:AppProbes resources restartPolicy securityContext stdin terminationMessagePath terminationMessagePolicy tty workingDir resizePolicy',
+  AppImage: '~ repository tag digest pullPolicy',
+  AppProbes: '~ liveness readiness startup',
+  AppPod:
+    '~ affinity annotations automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork hostPID hostUsers hostname imagePullSecrets labels nodeSelector:{s priorityClassName resources resourceClaims resizePolicy restartPolicy runtimeClassName schedulerName schedulingGates securityContext shareProcessNamespace terminationGracePeriodSeconds tolerations topologySpreadConstraints',
+  AppVolume:
+    '~ enabled globalMounts advancedMounts type accessMode annotations dataSource dataSourceRef labels retain size storageClass volumeName existingClaim name identifier externalSecretRef defaultMode items path server medium sizeLimit hostPath hostPathType image pullPolicy volumeSpec sources readOnly subPath nameOverride forceRename prefix suffix objectName',
+};

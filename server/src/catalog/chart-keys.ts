@@ -1,0 +1,51 @@
+import { own } from '../yaml/table.ts';
+import { apiJson } from './data.ts';
+import { wordSet } from './word-patterns.ts';
+
+/** A chart whose keys are known. The types of its values are in the table of the API's types. */
+export interface ChartKeys {
+  readonly names: readonly string[];
+  readonly type: string;
+  /** Paths in its values, and how many of them values of this chart have. */
+  readonly marks: readonly (readonly string[])[];
+  readonly least: number;
+  /** The major version with which keys got other types; 0 for none. */
+  readonly major: number;
+}
+
+export const chartKeys: readonly ChartKeys[] = (apiJson.charts as unknown as readonly Row[]).map(
+  ([names, type, least, marks, major]) => ({
+    names: names.split(' '),
+    type,
+    marks: marks.split(' ').map((path) => path.split('.')),
+    least,
+    major,
+  }),
+);
+
+type Row = readonly [names: string, type: string, least: number, marks: string, major: number];
+
+/** What a key was meant to be: a path or a key of the chart. `former`: it was a key of an older version. */
+export interface KeyAlias {
+  readonly meant: string;
+  readonly former: boolean;
+}
+
+/** The key for which another is mistaken. */
+export function keyAlias(type: string, key: string): KeyAlias | undefined {
+  const written = own(apiJson.chartAliases, type);
+  if (typeof written !== 'string') return undefined;
+  for (const alias of written.split(' ')) {
+    if (!alias.startsWith(`${key}>`)) continue;
+    const meant = alias.slice(key.length + 1);
+    return { meant: meant.replace('>', ''), former: meant.startsWith('>') };
+  }
+  return undefined;
+}
+
+/** Whether the schema of the chart rejects keys that it does not have. */
+export function hasSchema(type: string): boolean {
+  return strict.has(type);
+}
+
+const strict = wordSet(apiJson.strictCharts);

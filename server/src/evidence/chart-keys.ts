@@ -1,0 +1,157 @@
+import { type ChartKeys, chartKeys, hasSchema, keyAlias } from '../catalog/chart-keys.ts';
+import type { ApiType } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { holderAbove, pathBelow, similarField } from './api-names.ts';
+import { type ApiHolder, type ApiProblem, problemsBelow } from './api-problems.ts';
+
+/** A key in the values of a well-known chart that the chart does not read as it is written. */
+export interface UnreadKey {
+  readonly at: Cursor;
+  readonly key: string;
+  /** The mapping that has the key. */
+  readonly holder: ApiHolder;
+  readonly chart: string;
+  /** Whether the schema of the chart rejects the values; null if that depends on the version. */
+  readonly rejected: boolean | null;
+  readonly meant: MeantKey;
+}
+
+export type MeantKey =
+  /** A key of the same mapping. */
+  | { readonly as: 'key'; readonly key: string }
+  /** The same key in another mapping, below the holder or around it. */
+  | { readonly as: 'moved'; readonly owner: Cursor; readonly path: readonly string[] }
+  /** Another key in another place; `former`: that of an older version. */
+  | { readonly as: 'other'; readonly path: string; readonly former: boolean }
+  /** Its value has another form. */
+  | { readonly as: 'form'; readonly type: ApiType };
+
+/**
+ * The keys that a chart does not read, of which it is certain what they were meant to be: a chart may have more keys in other versions.
+ * @param chart its name, if it is written
+ * @param version of the chart, if it is written
+ */
+export function unreadKeys(
+  values: Cursor,
+  document: YamlDocument,
+  chart?: string,
+  version?: string,
+): readonly UnreadKey[] {
+  if (values.node.kind !== 'map') return [];
+  const known = chartOf(values, chart);
+  if (known !== undefined) return keysOf(values, known, document, version);
+  // An umbrella chart has the values of others below their names.
+  return entries(values).flatMap((child) => {
+    const inner = child.node.kind === 'map' ? chartOf(child, keyOf(child)) : undefined;
+    return inner === undefined || !inner.names.includes(keyOf(child)) || countMarks(child, inner) < inner.least
+      ? []
+      : keysOf(child, inner, document);
+  });
+}
+
+function chartOf(values: Cursor, name: string | undefined): ChartKeys | undefined {
+  const named = name === undefined ? undefined : chartKeys.find(({ names }) => names.includes(name));
+  // Other publishers have charts of this name.
+  if (named !== undefined) return countMarks(values, named) > 0 ? named : undefined;
+  if (name !== undefined) return undefined;
+  const counted = chartKeys.map((chart) => ({ chart, count: countMarks(values, chart) }));
+  const [best] = counted.filter(({ chart, count }) => count >= chart.least).sort((a, b) => b.count - a.count);
+  return best?.chart;
+}
+
+function countMarks(values: Cursor, { marks }: ChartKeys): number {
+  return marks.filter((path) => hasPath(values, path)).length;
+}
+
+function hasPath(at: Cursor | undefined, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined) return at !== undefined;
+  if (step === '*') return entries(at).some((child) => hasPath(child, rest));
+  const child = getIn(at, step);
+  return child !== undefined && hasPath(child, rest);
+}
+
+function keysOf(
+  values: Cursor,
+  { names, type, major }: ChartKeys,
+  { text, problems }: YamlDocument,
+  version?: string,
+): readonly UnreadKey[] {
+  if (problems.some(({ readable }) => readable !== true)) return [];
+  const written = /^\D{0,3}(\d{1,4})\./.exec(version ?? '')?.[1];
+  const isOld = written !== undefined && Number(written) < major;
+  const isCurrent = major === 0 || (written !== undefined && !isOld);
+  const chart = names[0] ?? '';
+  const seen = new Set<unknown>();
+  return problemsBelow({ at: values, type, above: undefined }, text).flatMap((problem) => {
+    const meant = meaningOf(problem, isCurrent);
+    // What an anchor repeats is one mistake.
+    if (meant === undefined || isIncomplete(problem.holder.at) || seen.has(problem.at.node)) return [];
+    seen.add(problem.at.node);
+    const { at, holder, field: key } = problem;
+    const rejected = hasSchema(holder.type) && (isCurrent || null);
+    return [{ at, key: meant.as === 'form' ? keyOf(at) : key, holder, chart, rejected, meant }];
+  });
+}
+
+function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefined {
+  const { what, at, holder, field, type } = problem;
+  if (what === 'wrong-type') {
+    const { node } = at;
+    // Texts may be rendered, and words such as "none" are read by charts of their own.
+    const isOther = node.kind !== 'scalar' || typeof node.value !== 'string';
+    return type !== undefined && isOther && isCurrent ? { as: 'form', type } : undefined;
+  }
+  if (what !== 'unknown-field' || isEmpty(at)) return undefined;
+  const alias = keyAlias(holder.type, field);
+  if (alias !== undefined) {
+    const { meant, former } = alias;
+    if (former && !isCurrent) return undefined;
+    const isFree = getIn(holder.at, ...meant.split('.')) === undefined;
+    if (/^\w+$/.test(meant) && !former && meant !== 'containers' && meant !== 'persistence')
+      return isFree ? { as: 'key', key: meant } : undefined;
+    return { as: 'other', path: meant, former };
+  }
+  const similar = similarField(holder, field);
+  if (similar !== undefined) return decorations.has(similar.name) ? undefined : { as: 'key', key: similar.name };
+  if (commonKeys.has(field)) return undefined;
+  const path = pathBelow(holder, field);
+  if (path !== undefined) return { as: 'moved', owner: holder.at, path: [...path, field] };
+  const above = holderAbove(holder, field);
+  return above === undefined || leavesChart(holder, above)
+    ? undefined
+    : { as: 'moved', owner: above.at, path: [field] };
+}
+
+/** Whether a key sets nothing: charts have such keys for others to fill in. */
+function isEmpty({ node }: Cursor): boolean {
+  if (node.kind === 'map') return node.entries.length === 0 && node.incomplete !== true;
+  if (node.kind === 'seq') return node.items.length === 0;
+  return node.value === null || node.value === '';
+}
+
+/** Keys that decide nothing about pods. */
+const decorations = wordSet(
+  'annotations extraLabels fullnameOverride ingress labels nameOverride namespaceOverride podAnnotations podLabels',
+);
+
+/** Keys of many mappings, which say nothing of the place. */
+const commonKeys = wordSet(
+  'annotations args command config containerPort create data default enabled env extraObjects extraVolumes extraVolumeMounts global image imagePullPolicy imagePullSecrets labels name',
+  'nameOverride priorityClassName serviceAccountName servicePort serviceType',
+  'path port ports replicas run service size strategy type version volumes volumeMounts',
+);
+
+/** Whether a mapping is outside the chart of another: an umbrella has keys of its own. */
+function leavesChart(from: ApiHolder, to: ApiHolder): boolean {
+  for (let here: ApiHolder | undefined = from; here !== undefined && here !== to; here = here.above)
+    if (chartKeys.some(({ type }) => type === here?.type)) return true;
+  return false;
+}
+
+/** The version of the chart that an object installs. */
+export function chartVersion(root: Cursor): string | undefined {
+  const spec = getIn(root, 'spec');
+  return asText(getIn(spec, 'chart', 'spec', 'version') ?? getIn(spec, 'source', 'targetRevision'));
+}

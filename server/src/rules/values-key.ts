@@ -1,0 +1,162 @@
+import { knownAccelerator } from '../catalog/index.ts';
+import type { ApiHolder } from '../evidence/api-problems.ts';
+import { expectedWords, writtenWords } from '../evidence/api-words.ts';
+import { chartVersion, type UnreadKey, unreadKeys } from '../evidence/chart-keys.ts';
+import { inlineValues } from '../model/inline-values.ts';
+import { mayBeValues } from '../model/values.ts';
+import { fix } from '../rewrite/fix.ts';
+import { moveField } from '../rewrite/move-field.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  keyOf,
+  keySpanOf,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { renameKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type Report } from './rule.ts';
+
+/**
+ * A key in the values of a well-known chart is misspelled, in the wrong place, or from another version.
+ *
+ * ## Why
+ *
+ * Helm ignores keys that a chart does not read: a GPU that is switched on at the wrong level is never requested, and a volume under another
+ * key is never mounted. Some charts have a schema with which Helm rejects such values. The charts are those of Ollama, Open WebUI, JupyterHub, Ray
+ * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator and device plugin, Jellyfin, Frigate, Immich, and app-template.
+ *
+ * ```yaml invalid
+ * ollama:
+ *   gpu:
+ *     enabled: true
+ *     count: 2
+ *   models:
+ *     pull: [llama3.3]
+ * ```
+ *
+ * ```yaml fixed
+ * ollama:
+ *   gpu:
+ *     enabled: true
+ *     number: 2
+ *   models:
+ *     pull: [llama3.3]
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: a value that was ignored takes effect.
+ *
+ * ## When it is silent
+ *
+ * For unknown keys of which it is not certain what they were meant to be, because the chart may have them in another version. For the values
+ * of other charts, and for what changed with a version if the version is not written.
+ *
+ * ## Sources
+ *
+ * - [Helm: values and schemas](https://helm.sh/docs/topics/charts/#schema-files)
+ * - [jupyterhub/zero-to-jupyterhub-k8s#2200](https://github.com/jupyterhub/zero-to-jupyterhub-k8s/pull/2200)
+ * - [open-webui/helm-charts#332](https://github.com/open-webui/helm-charts/issues/332)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  judgesWords: true,
+  yields: true,
+  document(document, { report }) {
+    const root = document.root === null ? undefined : rootCursor(document.root);
+    if (root === undefined || !mayBeValues(root)) return;
+    for (const found of unreadKeys(root, document)) report(describe(found, document));
+  },
+  manifest(manifest, { document, report }) {
+    for (const { values, chart } of inlineValues(manifest)) {
+      for (const found of unreadKeys(values, document, chart, chartVersion(manifest.root)))
+        report(describe(found, document));
+    }
+  },
+});
+
+function describe(found: UnreadKey, document: YamlDocument): Report {
+  const { at, holder, chart, rejected, meant } = found;
+  const key = shorten(found.key, 30);
+  const place = { span: keySpanOf(at), covers: { start: keySpanOf(at).start, end: spanOf(at).end } };
+  const then = rejected === true ? 'Helm rejects the values' : effectOf(found);
+  const severity = rejected === true || losesGpu(found) ? 'error' : 'warning';
+  switch (meant.as) {
+    case 'key':
+      return {
+        ...place,
+        severity,
+        message: `The ${chart} chart has no key ${key} in ${holderWords(holder)}; did you mean ${meant.key}? ${then}`,
+        fixes: () => [fix(`Rename ${key} to ${meant.key}`, 'unsafe', renameKey(document, at, meant.key))],
+      };
+    case 'moved': {
+      const path = meant.path.slice(0, -1).join('.');
+      const target = path || ownName(meant.owner);
+      const right = target === '' ? 'at the top of the values' : `in ${shorten(target, 40)}`;
+      return {
+        ...place,
+        severity,
+        message: `In the ${chart} chart, ${key} belongs ${right}, not in ${holderWords(holder)}: ${then}`,
+        fixes: () => [moveField(document, at, meant.owner, meant.path, `Move ${key} to ${target || 'the top'}`)],
+      };
+    }
+    case 'other': {
+      const instead = meant.path === 'containers' ? 'the containers have it' : `it reads ${meant.path}`;
+      return {
+        ...place,
+        severity,
+        message: meant.former
+          ? `${key} is a key of older versions of the ${chart} chart; this one reads ${meant.path}: ${then}`
+          : `The ${chart} chart has no key ${key} in ${holderWords(holder)}; ${instead}: ${then}`,
+      };
+    }
+    default:
+      return {
+        span: at.entry === undefined ? spanOf(at) : keySpanOf(at),
+        severity: 'error',
+        message: `In the ${chart} chart, ${key} must be ${expectedWords(meant.type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: the release fails`,
+      };
+  }
+}
+
+/** The key of a part of values; empty for the values of a release. */
+function ownName(at: Cursor): string {
+  return /^values/.test(keyOf(at)) ? '' : keyOf(at);
+}
+
+/** The mapping with the key: `ollama`, `an item of modelSpec`. */
+function holderWords({ at, above }: ApiHolder): string {
+  if (above === undefined) return ownName(at) || 'its values';
+  return at.entry === undefined && at.parent !== undefined ? `an item of ${keyOf(at.parent)}` : shorten(keyOf(at), 30);
+}
+
+/** Whether the key requests GPUs that no pod gets. */
+function losesGpu({ at, key, holder, meant }: UnreadKey): boolean {
+  if (/^gpus?$/i.test(key) && asBoolean(getIn(at, 'enabled')) === true) return true;
+  if (meant.as === 'key' && meant.key === 'requestGPU') return true;
+  // Ollama gets the GPUs that are switched on.
+  return requestsDevices(at) && asBoolean(getIn(holder.at, 'gpu', 'enabled')) !== true;
+}
+
+function requestsDevices(at: Cursor): boolean {
+  const isList = keyOf(at) === 'limits' || keyOf(at) === 'requests';
+  return entries(at).some((entry) =>
+    isList ? knownAccelerator(keyOf(entry)) !== undefined && asText(entry) !== '0' : requestsDevices(entry),
+  );
+}
+
+function effectOf(found: UnreadKey): string {
+  const { holder, meant, rejected } = found;
+  if (rejected === null) return 'Helm ignores it, or rejects the values';
+  if (losesGpu(found)) return 'Helm ignores it, and no pod gets the GPU';
+  if (meant.as === 'key' && meant.key === 'persistentVolume' && asBoolean(getIn(found.at, 'enabled')) !== false)
+    return 'Helm ignores it, and the models are lost with the pod';
+  return holder.type === 'SpawnerOverride' ? 'KubeSpawner ignores it' : 'Helm ignores it';
+}
