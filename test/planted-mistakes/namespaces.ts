@@ -9,6 +9,7 @@ import { add, drop, type Mistake, type Planters, pathOf, put, putUnder, set } fr
 
 export const planters: Planters = {
   'backend-port': backendPort,
+  'client-address': clientAddress,
   'gpu-without-request': gpuWithoutRequest,
   'hpa-metric-unknown': hpaMetricUnknown,
   'limitrange-exceeded': limitRangeExceeded,
@@ -102,6 +103,28 @@ function backendPort(analysis: DocumentAnalysis): readonly Mistake[] {
       return { name: kind, steps: [set(place.path, kind === 'ServiceMonitor' ? 'metrics' : 8443)], place };
     }),
   );
+}
+
+/** The base address of a server of the file, without /v1. */
+function clientAddress({ workloads }: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  const names = new Set(
+    file.documents.flatMap(({ workloads: all }) =>
+      all.flatMap(({ name, podSets }) =>
+        podSets.some(({ containers: [one] }) => /ollama\/ollama|vllm-openai/.test(one?.image?.value ?? ''))
+          ? [name]
+          : [],
+      ),
+    ),
+  );
+  const env = workloads.flatMap(({ podSets }) =>
+    podSets.flatMap(({ containers }) => containers.flatMap((one) => one.env)),
+  );
+  return env.flatMap(({ name, value }): readonly Mistake[] => {
+    const [, start = '', host = ''] = /^(http:\/\/([a-z-]+)(?::\d+)?)\/v1$/.exec(value?.value ?? '') ?? [];
+    if (value === undefined || name !== 'OPENAI_API_BASE_URL' || !names.has(host)) return [];
+    const path = pathOf(value.at);
+    return [{ name: 'no /v1', steps: [set(path, start)], place: { path, part: 'value' } }];
+  });
 }
 
 function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -12,6 +12,7 @@ import cheaperGpuFits from './cheaper-gpu-fits.ts';
 import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
+import clientAddress from './client-address.ts';
 import commandSingleString from './command-single-string.ts';
 import containerName from './container-name.ts';
 import contextTooLong from './context-too-long.ts';
@@ -199,6 +200,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-ephemeral', checkpointEphemeral],
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
+  ['client-address', clientAddress],
   ['command-single-string', commandSingleString],
   ['container-name', containerName],
   ['context-too-long', contextTooLong],
