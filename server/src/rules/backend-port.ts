@@ -9,7 +9,7 @@ import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { tableOf } from '../yaml/table.ts';
+import { type Table, tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
@@ -192,6 +192,7 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
   const own = found.filter(({ file }) => file === null);
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));
+  if (found.length === 0) checkMonitorLabels(selector, namespace, wanted, context);
   if (
     own.length === 0 ||
     found.some(({ facts }) => facts.ports === null) ||
@@ -205,6 +206,27 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
     message: `${who} no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(words, 40)}: Prometheus gets no metrics of ${found.length > 1 ? 'them' : 'it'}`,
     span: spanOf(first),
     fixes: () => (ports.length > 1 ? [] : [rename(first, all, 'name', context)]),
+  });
+}
+
+/** Reports a ServiceMonitor that selects the labels of the pods, which their Service in the same file does not have. */
+function checkMonitorLabels(
+  selector: Cursor | undefined,
+  namespace: string | null,
+  wanted: Table<string>,
+  { crossReferences, report }: RuleContext,
+): void {
+  const services = crossReferences
+    .servicesOf(namespace, wanted)
+    .filter(({ file, facts }) => file === null && facts.labels !== null);
+  const [service, ...others] = services;
+  const at = entries(getIn(selector, 'matchLabels'))[0];
+  if (service === undefined || others.length > 0 || at === undefined || service.facts.selects === null) return;
+  const [key = '', value = ''] =
+    Object.entries(wanted).find(([name, text]) => service.facts.labels?.[name] !== text) ?? [];
+  report({
+    message: `Service ${shorten(service.name, 30)} does not have the label ${shorten(`${key}=${value}`, 40)} itself, only its pods do: the ServiceMonitor finds no Service`,
+    span: spanOf(at),
   });
 }
 

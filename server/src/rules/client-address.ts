@@ -17,7 +17,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * The server runs and holds its GPUs, and no request reaches it. A name without a namespace is looked up in the namespace of the client. An
- * address without a port means port 80. In a pod, `localhost` is the pod itself, not the node and not another pod. Clients of the OpenAI API add
+ * address without a port means port 80. In a pod, `localhost` is the pod itself, not the node and not another pod.
+ * With `hostNetwork`, names of Services resolve only if `dnsPolicy` is `ClusterFirstWithHostNet`. Clients of the OpenAI API add
  * `/chat/completions` to their base address, but vLLM and SGLang answer at `/v1/chat/completions`.
  *
  * ```yaml invalid
@@ -112,7 +113,9 @@ export default defineRule({
     const { workload, podSet, document } = context;
     if (isUnseen(getIn(workload.manifest.root, 'metadata', 'namespace')) || workload.partial) return;
     for (const url of serviceUrls(container, document)) {
-      if (url.isLoopback) checkLoopback(url, container, podSet, workload, context);
+      if (!url.isLoopback && asksNode(podSet) && requestsAccelerators(podSet))
+        checkNodeDns(url, workload.namespace, context);
+      else if (url.isLoopback) checkLoopback(url, container, podSet, workload, context);
       else checkUrl(url, workload.namespace, context);
     }
   },
@@ -151,6 +154,21 @@ function checkName(url: ServiceUrl, home: string | null, { crossReferences: othe
   report({
     message: `${where} calls Service ${shorten(service, 30)}, which is not in this file; its Service is named ${shorten(like.name, 30)}: the name does not resolve`,
     span,
+  });
+}
+
+/** Whether pods on the network of the node ask the DNS of the node, which is the default there. */
+function asksNode({ pod }: PodSet): boolean {
+  if (asBoolean(getIn(pod, 'hostNetwork')) !== true || isIncomplete(pod)) return false;
+  return getIn(pod, 'dnsPolicy') === undefined && getIn(pod, 'dnsConfig') === undefined;
+}
+
+function checkNodeDns(url: ServiceUrl, home: string | null, { crossReferences: others, report }: Context): void {
+  const found = calledService(url, home, others);
+  if (found?.file !== null) return;
+  report({
+    message: `${url.where} names Service ${shorten(url.service, 30)}, but with hostNetwork the pod asks the DNS of its node: it needs dnsPolicy ClusterFirstWithHostNet`,
+    span: url.span,
   });
 }
 
