@@ -60,7 +60,7 @@ const records: readonly WebUiRecord[] = [
 /** The web interface that is all that a container runs. */
 export const webUiOf = once((container: Container): WebUi | undefined => {
   const commands = commandsIn(container);
-  const where = `${container.image?.value ?? ''} ${asText(getIn(container.at, 'workingDir')) ?? ''}`;
+  const where = `${container.image?.value ?? container.repository ?? ''} ${asText(getIn(container.at, 'workingDir')) ?? ''}`;
   for (const command of commands) {
     const { words } = command;
     const script = words.slice(0, 4).find(({ text }) => /\.(?:py|sh)$/.test(text));
