@@ -121,7 +121,8 @@ export function listeningPort(container: Container): ListeningPort | undefined {
 function ofImage(program: string, port: number, container: Container): ListeningPort | undefined {
   const { image, env } = container;
   if (mayHaveVariables(container) || !huggingFaceImage.test(image?.value ?? '')) return undefined;
-  if (processInput(container).env.length !== env.length) return undefined;
+  if (processInput(container).env.length !== env.length || env.some(({ at }) => isTemplated(getIn(at, 'name'))))
+    return undefined;
   const set = env.find(({ name }) => name === 'PORT');
   if (set === undefined) return { program, port, words: undefined };
   const value = set.value?.value ?? '';

@@ -4,7 +4,7 @@ import { baseName, type SimpleCommand, type Word } from '../command/shell.ts';
 import { once } from '../model/once.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
-import { asText, getIn } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated } from '../yaml/cursor.ts';
 import { mayHaveVariables } from './launch.ts';
 import { isHarmless } from './sole-server.ts';
 
@@ -71,7 +71,7 @@ export const webUiOf = once((container: Container): WebUi | undefined => {
     if (!record.folder.test([where, script?.text, ...folders].join(' '))) return undefined;
     if (command.background || commands.some((one) => one !== command && !isHarmless(one))) return undefined;
     // Arguments of the user may follow.
-    const isOpen = words.some(({ dynamic }) => dynamic) || mayHaveVariables(container);
+    const isOpen = words.some(({ dynamic }) => dynamic) || mayHaveVariables(container) || hasHidden(container);
     const flags = readFlags(words);
     const set = container.env.map(({ name, value }) => `${name}=${value?.value ?? '--listen'}`);
     const flag = flags.filter(({ name }) => record.portFlags.includes(name)).at(-1);
@@ -86,6 +86,13 @@ export const webUiOf = once((container: Container): WebUi | undefined => {
   }
   return undefined;
 });
+
+/** Whether a template names a variable or writes a word. */
+function hasHidden({ env, command, args }: Container): boolean {
+  return (
+    env.some(({ at }) => isTemplated(getIn(at, 'name'))) || [...command, ...args].some(({ at }) => isTemplated(at))
+  );
+}
 
 /** Flags and variables by which it accepts connections from elsewhere. */
 const listening = /--listen|--share|--ngrok|--server-name|--public-api|SERVER_NAME=|HOST=|ADDRESS=/;

@@ -5,7 +5,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import type { CrossReferences, Referenced, ServiceFacts } from '../model/cross-references.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isIncomplete, isTemplated, isUnseen } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
@@ -248,6 +248,11 @@ function checkLoopback(
   if (port === undefined || role === 'definition' || requestsAccelerators(podSet) || containers.length > 1) return;
   if (isIncomplete(pod) || isIncomplete(container.at) || asBoolean(getIn(pod, 'hostNetwork')) === true) return;
   const parts = ['command', 'args', 'ports', 'image'].map((key) => getIn(container.at, key));
+  if (
+    isUnseen(getIn(pod, 'hostNetwork')) ||
+    [...container.command, ...container.args].some(({ at }) => isTemplated(at))
+  )
+    return;
   if (parts.some(isUnseen) || isUnseen(getIn(pod, 'containers'))) return;
   // The container may listen there itself, or forward the port.
   const words = [...container.command, ...container.args].map(({ value }) => value.replaceAll(`:${port}`, ''));

@@ -180,8 +180,11 @@ function policyPorts(spec: Cursor | undefined): PodPorts {
   const ports = all.flatMap((one) => getIn(one, 'port') ?? []);
   const isWhole =
     isPlain && !isOpen && ports.length === all.length && rules.every((one) => items(one).length > 0 && !isUnseen(one));
+  const types = getIn(spec, 'policyTypes');
+  // Without Ingress, the rules are ignored.
+  const isIngress = types === undefined || items(types).some((one) => asText(one) === 'Ingress');
   const isPods = getIn(spec, 'podSelector', 'matchExpressions') === undefined;
-  return { selector, ports: isWhole && isPods && !ports.some(isTemplated) ? ports : undefined };
+  return { selector, ports: isWhole && isPods && isIngress && !ports.some(isTemplated) ? ports : undefined };
 }
 
 function poolPorts(spec: Cursor | undefined): PodPorts {

@@ -90,7 +90,9 @@ export default defineRule({
     if (server?.image === undefined) return;
     const program = programOf(server);
     const variable = `${program.toUpperCase()}_PORT`;
-    const hasPort = [...server.command, ...server.args].some(({ value }) => /port\b|\$/.test(value));
+    const hasPort = [...server.command, ...server.args].some(
+      ({ value, at }) => isTemplated(at) || /port\b|\$/.test(value),
+    );
     if (program === 'jupyter' && (hasPort || workload.kind === 'Notebook')) return;
     if (processInput(server).env.some(({ name }) => name === variable) || isIncomplete(server.at)) return;
     const service = crossReferences.service(workload.namespace, program);
