@@ -9,6 +9,9 @@ import { add, drop, type Mistake, type Planters, pathOf, put, putUnder, set } fr
 
 export const planters: Planters = {
   'backend-port': backendPort,
+  'client-address': clientAddress,
+  'policy-port': policyPort,
+  'rendezvous-port': rendezvousPort,
   'gpu-without-request': gpuWithoutRequest,
   'hpa-metric-unknown': hpaMetricUnknown,
   'limitrange-exceeded': limitRangeExceeded,
@@ -102,6 +105,53 @@ function backendPort(analysis: DocumentAnalysis): readonly Mistake[] {
       return { name: kind, steps: [set(place.path, kind === 'ServiceMonitor' ? 'metrics' : 8443)], place };
     }),
   );
+}
+
+/** The port of another server in an InferencePool that is right. */
+function policyPort(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  const isPlain =
+    file.documents.length === 2 && file.documents.some(({ text }) => /vllm-openai|ollama\/ollama/.test(text));
+  return manifestsOf(analysis, 'InferencePool').flatMap(({ path, root }): readonly Mistake[] => {
+    const at = [...path, 'spec', 'targetPorts', 0, 'number'];
+    if (!isPlain || getIn(root, ...at) === undefined) return [];
+    return [{ name: 'another port', steps: [set(at, 8085)], place: { path: at, part: 'value' } }];
+  });
+}
+
+/** A port of Ray's head that is not for clients. */
+function rendezvousPort(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ first, workload }): readonly Mistake[] => {
+    const env = first.container.env.find(
+      ({ name, value }) => name === 'RAY_ADDRESS' && value?.value === 'ray://head:10001',
+    );
+    if (env?.value === undefined || !isWhole(workload)) return [];
+    const path = pathOf(env.value.at);
+    return ['6379', '8265'].map(
+      (port): Mistake => ({ name: port, steps: [set(path, `ray://head:${port}`)], place: { path, part: 'value' } }),
+    );
+  });
+}
+
+/** The base address of a server of the file, without /v1. */
+function clientAddress({ workloads }: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  const names = new Set(
+    file.documents.flatMap(({ workloads: all }) =>
+      all.flatMap(({ name, podSets }) =>
+        podSets.some(({ containers: [one] }) => /ollama\/ollama|vllm-openai/.test(one?.image?.value ?? ''))
+          ? [name]
+          : [],
+      ),
+    ),
+  );
+  const env = workloads.flatMap(({ podSets }) =>
+    podSets.flatMap(({ containers }) => containers.flatMap((one) => one.env)),
+  );
+  return env.flatMap(({ name, value }): readonly Mistake[] => {
+    const [, start = '', host = ''] = /^(http:\/\/([a-z-]+)(?::\d+)?)\/v1$/.exec(value?.value ?? '') ?? [];
+    if (value === undefined || name !== 'OPENAI_API_BASE_URL' || !names.has(host)) return [];
+    const path = pathOf(value.at);
+    return [{ name: 'no /v1', steps: [set(path, start)], place: { path, part: 'value' } }];
+  });
 }
 
 function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -1,12 +1,14 @@
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { asNumber, asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import { mayHaveVariables, mayRunMore } from './launch.ts';
 import { probesOf } from './probes.ts';
-import { soleServer } from './sole-server.ts';
+import { isAlone, soleServer } from './sole-server.ts';
+import { webUiOf } from './web-uis.ts';
 
 /** The port on which the only server of a container listens. */
 export interface ListeningPort {
@@ -23,6 +25,8 @@ interface PortSetting {
   readonly flags: readonly string[];
   /** undefined: files or images of these programs may set another one. */
   readonly byDefault?: number;
+  /** The port that the variable PORT of the publisher's images sets, unless the pod sets it. */
+  readonly ofImage?: number;
   /** Ports for other protocols and metrics. */
   readonly others?: readonly number[];
   /** The flags take an address with a port. */
@@ -56,8 +60,8 @@ const portSettings: ReadonlyMap<string, PortSetting> = new Map<string, PortSetti
   ['streamlit', { flags: ['server.port'] }],
   ['llama_cpp', { flags: portFlag, byDefault: 8000 }],
   ['lmdeploy', { flags: ['server-port'], byDefault: 23333 }],
-  ['text-generation-launcher', { flags: portFlags }],
-  ['text-embeddings-router', { flags: portFlags }],
+  ['text-generation-launcher', { flags: portFlags, ofImage: 80 }],
+  ['text-embeddings-router', { flags: portFlags, ofImage: 80 }],
   ['infinity_emb', { flags: portFlag }],
   ['koboldcpp', { flags: portFlag }],
   ['bentoml', { flags: portFlags }],
@@ -72,6 +76,9 @@ const plainImage =
 export function listeningPort(container: Container): ListeningPort | undefined {
   const { command, args, image } = container;
   if (mayRunMore(container) || [...command, ...args].some(({ at }) => isTemplated(at))) return undefined;
+  const ui = webUiOf(container);
+  if (ui !== undefined)
+    return ui.port === undefined ? undefined : { program: ui.title, port: ui.port, words: undefined };
   const server = soleServer(container);
   const setting = server && portSettings.get(server.program);
   if (server === undefined || setting === undefined) return undefined;
@@ -88,6 +95,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
     if (dynamic || valueWord === undefined || !/^\d{1,5}$/.test(written)) return undefined;
     return { program, port: Number(written), words: [word, valueWord] };
   }
+  if (setting.ofImage !== undefined) return ofImage(program, setting.ofImage, container);
   if (setting.byDefault === undefined) return undefined;
   const set = [
     ...processInput(container).env.map(({ name }) => name),
@@ -104,6 +112,34 @@ export function listeningPort(container: Container): ListeningPort | undefined {
   const address = container.env.find(({ name }) => program === 'ollama' && name === 'OLLAMA_HOST');
   if (isOpen || !isOwn || (address !== undefined && !/^[\w.]*$/.test(address.value?.value ?? ':'))) return undefined;
   return { program, port: setting.byDefault, words: undefined };
+}
+
+/**
+ * The port that the variable PORT sets, by the pod or by the image of Hugging Face.
+ * https://github.com/huggingface/text-generation-inference/blob/main/Dockerfile
+ */
+function ofImage(program: string, port: number, container: Container): ListeningPort | undefined {
+  const { image, env } = container;
+  if (mayHaveVariables(container) || !huggingFaceImage.test(image?.value ?? '')) return undefined;
+  if (processInput(container).env.length !== env.length || env.some(({ at }) => isTemplated(getIn(at, 'name'))))
+    return undefined;
+  const set = env.find(({ name }) => name === 'PORT');
+  if (set === undefined) return { program, port, words: undefined };
+  const value = set.value?.value ?? '';
+  return /^\d{1,5}$/.test(value) ? { program, port: Number(value), words: undefined } : undefined;
+}
+
+const huggingFaceImage =
+  /^ghcr\.io\/huggingface\/text-(?:generation|embeddings)-inference(?::(?![^@]*(?:sagemaker|grpc))[^@]*)?(?:@.*)?$/;
+
+/** The known server of a workload whose pods run nothing else, and the port on which it listens. */
+export function listenerOf(workload: Workload): { readonly program: string; readonly port: number } | null {
+  const [podSet, ...others] = workload.podSets;
+  const container = podSet?.containers.find(({ type }) => type !== 'init');
+  if (podSet === undefined || others.length > 0 || !requestsAccelerators(podSet) || container === undefined)
+    return null;
+  const found = isAlone(container, podSet, workload) ? listeningPort(container) : undefined;
+  return found === undefined ? null : { program: found.program, port: found.port };
 }
 
 /** Flags by which a server may listen on another port, or on none. */

@@ -1,4 +1,5 @@
 import { acceleratorResourceNames, acceleratorResourcePrefixes, nodeLabels, shapeWords } from '../catalog/index.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { kindWords } from './kinds/index.ts';
 
 /**
@@ -65,14 +66,20 @@ export function namesAcceleratorResources(text: string): boolean {
 }
 
 /**
- * Whether a document is an object that pods use and that names nothing of them.
+ * Whether a document is an object that pods use and that names nothing of them, or a client that may call them.
  * @param item it is an item of a list, whose first kind is its own
  */
 export function mayServePods(text: string, item: boolean): boolean {
   const [, kind = ''] =
     (item ? /^[ \t]*(?:-[ \t]+)?kind:[ \t]*["']?(\w+)/m : /^kind:[ \t]*["']?(\w+)/m).exec(text) ?? [];
-  return /^(?:configmap|secret|(?:http|grpc)route|ingress|networkpolicy|service(?:monitor)?)$/i.test(kind);
+  return servedKinds.has(kind.toLowerCase()) || (clientKinds.has(kind.toLowerCase()) && text.includes('://'));
 }
+
+const servedKinds = wordSet(
+  'configmap secret httproute grpcroute tcproute tlsroute route virtualservice ingressroute ingressroutetcp ingress networkpolicy',
+  'service servicemonitor podmonitor podmonitoring inferencepool',
+);
+const clientKinds = wordSet('deployment statefulset pod job cronjob');
 
 function alternation(words: readonly string[]): RegExp {
   return new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'i');

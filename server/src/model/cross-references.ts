@@ -80,6 +80,8 @@ export interface CrossReferences {
   servicesLabeled(namespace: string | null, labels: Table<string>): readonly Referenced<ServiceFacts>[];
   /** A Service of the core API. */
   service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
+  /** The Services of the same file and namespace with almost this name: misspelled, or with another word for a Service. */
+  servicesLike(namespace: string | null, name: string): readonly Referenced<ServiceFacts>[];
   /** The only Service of a name, if it is in the same file, but in another namespace. */
   serviceElsewhere(namespace: string | null, name: string): InNamespace<Table<string>> | undefined;
   /** The cloud that reads the annotations of a ServiceAccount; null if none does. */
@@ -253,6 +255,8 @@ export interface WorkloadFacts {
   readonly demand: Table<number>;
   /** The labels of its pods, if it has one pod template. */
   readonly labels: Table<string>;
+  /** The known server that its pods run, and nothing else; null if that is not certain. */
+  readonly server: { readonly program: string; readonly port: number } | null;
   /** The number of replicas; null if it is unknown, undefined if it is not set. */
   readonly replicas: number | null | undefined;
 }
@@ -294,6 +298,7 @@ export const noCrossReferences: CrossReferences = {
   servicesOf: () => [],
   servicesLabeled: () => [],
   service: () => undefined,
+  servicesLike: () => [],
   serviceElsewhere: () => undefined,
   accountCloud: () => null,
   modelConfig: () => undefined,

@@ -1,5 +1,6 @@
-import { serviceUrls } from '../evidence/service-urls.ts';
-import { isUnknown, placesAt } from '../evidence/written.ts';
+import { type Backend, backendsOf } from '../evidence/route-backends.ts';
+import { calledService, configMapUrls, type ServiceUrl, serviceUrls } from '../evidence/service-urls.ts';
+import { isUnknown } from '../evidence/written.ts';
 import type { Referenced, ServiceFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { ServicePort } from '../model/referenced.ts';
@@ -8,11 +9,11 @@ import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { tableOf } from '../yaml/table.ts';
+import { type Table, tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An Ingress, a route, a ServiceMonitor or an address in a variable uses a port that its Service does not have.
+ * An Ingress, a route, a ServiceMonitor or an address uses a port that its Service does not have, or almost its name.
  *
  * ## Why
  *
@@ -57,7 +58,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For Services in other files, without a selector, or with unknown ports; for an Ingress with a target port of its Service, which ingress-nginx accepts,
+ * For Services in other files (a name is misspelled only next to GPU pods of almost the same Service), without a selector, or with unknown ports; for an Ingress with a target port of its Service, which ingress-nginx accepts,
  * unless its class names another controller; for headless Services in variables; for a ServiceMonitor with another port that one of its Services has; and for templates.
  *
  * ## Sources
@@ -65,6 +66,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [Kubernetes: Ingress](https://kubernetes.io/docs/concepts/services-networking/ingress/)
  * - [ingress-nginx: serviceEndpoints](https://github.com/kubernetes/ingress-nginx/blob/main/internal/ingress/controller/controller.go)
  * - [Gateway API: HTTPRoute](https://gateway-api.sigs.k8s.io/api-types/httproute/)
+ * - [Istio: VirtualService](https://istio.io/latest/docs/reference/config/networking/virtual-service/)
+ * - [Traefik: IngressRoute](https://doc.traefik.io/traefik/reference/routing-configuration/kubernetes/crd/http/ingressroute/)
  * - [Prometheus Operator: ServiceMonitor](https://prometheus-operator.dev/docs/developer/getting-started/)
  */
 export default defineRule({
@@ -75,14 +78,25 @@ export default defineRule({
     const metadata = getIn(root, 'metadata');
     const key = `${groupOf(apiVersion)}/${kind}`;
     if (!kinds.has(key) || isIncomplete(metadata) || isUnseen(getIn(metadata, 'namespace'))) return;
+    if (kind === 'ConfigMap') {
+      for (const url of configMapUrls(manifest)) checkUrl(url, namespace, context);
+      return;
+    }
     if (kind === 'ServiceMonitor') {
       checkMonitor(manifest, context);
       return;
     }
-    for (const { service, port, at } of kind === 'Ingress' ? ingressBackends(root) : routeBackends(root)) {
-      const found = context.crossReferences.service(asText(getIn(service, 'namespace')) ?? namespace, nameOf(service));
+    for (const backend of backendsOf(kind, root)) {
+      const { name, port, at } = backend;
+      const home = backend.namespace ?? namespace;
+      const found = context.crossReferences.service(home, name);
+      if (found === undefined) {
+        checkName(backend, home, context);
+        continue;
+      }
       const ports = portsOf(found);
-      if (found === undefined || ports === undefined || ports.some((one) => one[port] === asText(at))) continue;
+      if (ports === undefined || ports.some((one) => one[port] === asText(at))) continue;
+      if (kind === 'Route' && found.facts.targets?.includes(asText(at) ?? '') !== false) continue;
       if (kind === 'Ingress' && mayAccept(root, found.facts.targets, asText(at))) continue;
       const own = ports.slice(0, 9).map((one) => one[port] ?? `${one.port} without a name`);
       context.report({
@@ -93,29 +107,43 @@ export default defineRule({
     }
   },
   container(container, { workload, crossReferences, document, report }) {
-    for (const { at, variable, service, namespace, port } of serviceUrls(container)) {
-      const found = crossReferences.service(namespace ?? workload.namespace, service);
-      const ports = portsOf(found);
-      if (found?.facts.hasAddress !== true || ports === undefined || ports.some((one) => one.port === port)) continue;
-      const [only, ...others] = ports;
-      report({
-        message: `${shorten(variable, 30)} uses port ${port} of Service ${shorten(service, 30)}, which has only ${shorten(ports.map((one) => one.port).join(', '), 30)}: no request reaches it`,
-        span: spanOf(at),
-        fixes: () => {
-          const text = asText(at) ?? '';
-          if (only === undefined || others.length > 0) return [];
-          const value = text.replace(`:${port}`, `:${only.port}`);
-          return [fix(`Use port ${only.port}`, 'unsafe', replaceScalar(document, at, value))];
-        },
-      });
-    }
+    for (const found of serviceUrls(container, document))
+      checkUrl(found, workload.namespace, { crossReferences, document, report });
   },
 });
 
+/** Reports an address with a port that its Service does not have. */
+function checkUrl(
+  url: ServiceUrl,
+  home: string | null,
+  context: Pick<RuleContext, 'crossReferences' | 'document' | 'report'>,
+): void {
+  const { at, span, where, service, port, isLoopback, isValue } = url;
+  if (port === undefined || isLoopback) return;
+  const found = calledService(url, home, context.crossReferences);
+  const ports = portsOf(found);
+  if (found?.facts.hasAddress !== true || ports === undefined || ports.some((one) => one.port === port)) return;
+  const [only, ...others] = ports;
+  context.report({
+    message: `${where} uses port ${port} of Service ${shorten(service, 30)}, which has only ${shorten(ports.map((one) => one.port).join(', '), 30)}: no request reaches it`,
+    span,
+    fixes: () => {
+      const text = asText(at) ?? '';
+      if (only === undefined || others.length > 0 || !isValue) return [];
+      const value = text.replace(`:${port}`, `:${only.port}`);
+      return [fix(`Use port ${only.port}`, 'unsafe', replaceScalar(context.document, at, value))];
+    },
+  });
+}
+
 const kinds: ReadonlySet<string> = new Set([
+  '/ConfigMap',
   'networking.k8s.io/Ingress',
-  'gateway.networking.k8s.io/HTTPRoute',
-  'gateway.networking.k8s.io/GRPCRoute',
+  ...['HTTPRoute', 'GRPCRoute', 'TCPRoute', 'TLSRoute'].map((kind) => `gateway.networking.k8s.io/${kind}`),
+  ...['traefik.io', 'traefik.containo.us'].flatMap((group) => [`${group}/IngressRoute`, `${group}/IngressRouteTCP`]),
+  'networking.istio.io/VirtualService',
+  'route.openshift.io/Route',
+  'http.keda.sh/HTTPScaledObject',
   'monitoring.coreos.com/ServiceMonitor',
 ]);
 
@@ -125,42 +153,22 @@ function mayAccept(root: Cursor, targets: readonly string[] | null, port: string
   return !others.test(asText(getIn(root, 'spec', 'ingressClassName')) ?? '') && targets?.includes(port ?? '') !== false;
 }
 
-interface Backend {
-  /** What names the Service. */
-  readonly service: Cursor;
-  /** What `at` says of its port. */
-  readonly port: 'port' | 'name';
-  readonly at: Cursor;
-}
-
-function nameOf(service: Cursor): string {
-  return asText(getIn(service, 'name')) ?? '';
-}
-
-function ingressBackends(root: Cursor): readonly Backend[] {
-  const spec = getIn(root, 'spec');
-  const services = [
-    ...placesAt(spec, 'defaultBackend.service'),
-    ...placesAt(spec, 'rules.*.http.paths.*.backend.service'),
-  ];
-  return services.flatMap((service) => {
-    const [number, name] = [getIn(service, 'port', 'number'), getIn(service, 'port', 'name')];
-    // The load balancer controller of AWS reads an annotation instead.
-    if (isUnknown(getIn(service, 'name') ?? service) || asText(name) === 'use-annotation') return [];
-    return [...backend(service, 'port', number), ...backend(service, 'name', name)];
+/** Reports a name without a Service, if the file has almost the same one for GPU pods, with the port. */
+function checkName(
+  { name, nameAt, port, at }: Backend,
+  home: string | null,
+  { crossReferences, report }: RuleContext,
+): void {
+  const [like, ...more] = crossReferences
+    .servicesLike(home, name)
+    .filter(({ facts }) => facts.ports?.some((one) => one[port] === asText(at)) === true);
+  if (like === undefined || more.length > 0 || like.facts.selects === null) return;
+  const servers = crossReferences.keptRunning(home, like.facts.selects);
+  if (!servers.some(({ file, facts }) => file === null && (facts.devices ?? 0) > 0)) return;
+  report({
+    message: `Service ${shorten(name, 40)} is not in this file, where the Service is named ${shorten(like.name, 40)}: every request to this backend fails`,
+    span: spanOf(nameAt),
   });
-}
-
-function routeBackends(root: Cursor): readonly Backend[] {
-  return placesAt(getIn(root, 'spec'), 'rules.*.backendRefs.*').flatMap((ref) => {
-    const others = ['kind', 'group'].map((key) => asText(getIn(ref, key)) ?? '').join('');
-    const isOpen = isIncomplete(ref) || ['name', 'namespace'].some((key) => isUnseen(getIn(ref, key)));
-    return isOpen || !/^(?:Service)?$/.test(others) ? [] : backend(ref, 'port', getIn(ref, 'port'));
-  });
-}
-
-function backend(service: Cursor, port: Backend['port'], at: Cursor | undefined): readonly Backend[] {
-  return at === undefined || isUnknown(at) || asText(at) === undefined ? [] : [{ service, port, at }];
 }
 
 /** The known ports of a Service in the same file that sends requests to pods. */
@@ -184,6 +192,7 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
   const own = found.filter(({ file }) => file === null);
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));
+  if (found.length === 0) checkMonitorLabels(selector, namespace, wanted, context);
   if (
     own.length === 0 ||
     found.some(({ facts }) => facts.ports === null) ||
@@ -197,6 +206,27 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
     message: `${who} no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(words, 40)}: Prometheus gets no metrics of ${found.length > 1 ? 'them' : 'it'}`,
     span: spanOf(first),
     fixes: () => (ports.length > 1 ? [] : [rename(first, all, 'name', context)]),
+  });
+}
+
+/** Reports a ServiceMonitor that selects the labels of the pods, which their Service in the same file does not have. */
+function checkMonitorLabels(
+  selector: Cursor | undefined,
+  namespace: string | null,
+  wanted: Table<string>,
+  { crossReferences, report }: RuleContext,
+): void {
+  const services = crossReferences
+    .servicesOf(namespace, wanted)
+    .filter(({ file, facts }) => file === null && facts.labels !== null);
+  const [service, ...others] = services;
+  const at = entries(getIn(selector, 'matchLabels'))[0];
+  if (service === undefined || others.length > 0 || at === undefined || service.facts.selects === null) return;
+  const [key = '', value = ''] =
+    Object.entries(wanted).find(([name, text]) => service.facts.labels?.[name] !== text) ?? [];
+  report({
+    message: `Service ${shorten(service.name, 30)} does not have the label ${shorten(`${key}=${value}`, 40)} itself, only its pods do: the ServiceMonitor finds no Service`,
+    span: spanOf(at),
   });
 }
 

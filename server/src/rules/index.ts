@@ -12,6 +12,7 @@ import cheaperGpuFits from './cheaper-gpu-fits.ts';
 import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
+import clientAddress from './client-address.ts';
 import commandFails from './command-fails.ts';
 import commandSingleString from './command-single-string.ts';
 import containerName from './container-name.ts';
@@ -107,6 +108,7 @@ import nprocPerNode from './nproc-per-node.ts';
 import numberOutOfRange from './number-out-of-range.ts';
 import objectReference from './object-reference.ts';
 import podInvalid from './pod-invalid.ts';
+import policyPort from './policy-port.ts';
 import portInvalid from './port-invalid.ts';
 import privilegedGpu from './privileged-gpu.ts';
 import probeInvalid from './probe-invalid.ts';
@@ -130,6 +132,7 @@ import rdmaMemlock from './rdma-memlock.ts';
 import rdmaMissing from './rdma-missing.ts';
 import readOnlyRoot from './read-only-root.ts';
 import referenceNotFound from './reference-not-found.ts';
+import rendezvousPort from './rendezvous-port.ts';
 import requestsExceedNode from './requests-exceed-node.ts';
 import resourceInvalid from './resource-invalid.ts';
 import resourceUnit from './resource-unit.ts';
@@ -203,6 +206,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-ephemeral', checkpointEphemeral],
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
+  ['client-address', clientAddress],
   ['command-fails', commandFails],
   ['command-single-string', commandSingleString],
   ['container-name', containerName],
@@ -298,6 +302,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['number-out-of-range', numberOutOfRange],
   ['object-reference', objectReference],
   ['pod-invalid', podInvalid],
+  ['policy-port', policyPort],
   ['port-invalid', portInvalid],
   ['privileged-gpu', privilegedGpu],
   ['probe-invalid', probeInvalid],
@@ -321,6 +326,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['rdma-missing', rdmaMissing],
   ['read-only-root', readOnlyRoot],
   ['reference-not-found', referenceNotFound],
+  ['rendezvous-port', rendezvousPort],
   ['requests-exceed-node', requestsExceedNode],
   ['resource-invalid', resourceInvalid],
   ['resource-unit', resourceUnit],

@@ -4,6 +4,7 @@ import type { SimpleCommand, Word } from '../command/shell.ts';
 import { mayRunMore } from '../evidence/launch.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isAlone, soleServer } from '../evidence/sole-server.ts';
+import { webUiOf } from '../evidence/web-uis.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
@@ -79,6 +80,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Flask: command line](https://flask.palletsprojects.com/en/stable/cli/)
  * - [Ollama: FAQ](https://docs.ollama.com/faq)
  * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
+ * - [ComfyUI: arguments](https://github.com/comfyanonymous/ComfyUI/blob/master/comfy/cli_args.py)
+ * - [llama-cpp-python: server settings](https://llama-cpp-python.readthedocs.io/en/latest/server/)
  * - [Xinference: start a local server](https://inference.readthedocs.io/en/latest/getting_started/using_xinference.html)
  */
 export default defineRule({
@@ -91,14 +94,14 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (mayRunMore(container) || lines.some(({ at }) => isTemplated(at))) return;
     if (items(getIn(container.at, 'envFrom')).length > 0) return;
-    const found = listenerOf(container);
+    const found = listenerOf(container) ?? ofWebUi(container);
     const span = found && ('words' in found ? spanOfWords(document, lines, found.words) : spanOf(found.variable));
     if (found === undefined || span === undefined || !isServed(container, found.port, workload)) return;
     const { program, host } = found;
     report({
       message:
         host === undefined
-          ? `${titleOf(program)} without --host listens only on 127.0.0.1: Services and probes cannot reach it`
+          ? `${titleOf(program)} without ${webUiOf(container) === undefined ? '--host' : '--listen'} listens only on 127.0.0.1: Services and probes cannot reach it`
           : `${shorten(host, 40)} is reachable only inside the pod: Services and probes cannot reach ${titleOf(program)}`,
       span,
       fixes: () => ('words' in found && host === undefined ? [listenOnAll(found, container, context)] : []),
@@ -207,6 +210,13 @@ function ofCommand(program: string, { words, assignments }: SimpleCommand, env: 
     : { program, host: undefined, words: [first, last], port };
 }
 
+/** A web interface that a script starts without `--listen`. */
+function ofWebUi(container: Container): ByFlag | undefined {
+  const found = webUiOf(container);
+  if (found === undefined || found.listens) return undefined;
+  return { program: found.title, host: undefined, words: found.words, port: found.port?.toString() };
+}
+
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /** Servers that listen on the loopback address by default. */
@@ -216,6 +226,7 @@ const loopbackByDefault: ReadonlySet<string> = new Set([
   'uvicorn',
   'flask',
   'xinference-local',
+  'llama_cpp',
 ]);
 
 /** Appends the flag to a list of words. A script is left alone. */
@@ -225,5 +236,6 @@ function listenOnAll({ words }: ByFlag, container: Container, { document }: PodS
   const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
   if (!isList || words[1].item !== lines.length - 1) return undefined;
   const key = args.length > 0 || command.length === 0 ? 'args' : 'command';
-  return fix('Add --host=0.0.0.0', 'unsafe', addItem(document, container.at, key, '--host=0.0.0.0'));
+  const flag = webUiOf(container) === undefined ? '--host=0.0.0.0' : '--listen';
+  return fix(`Add ${flag}`, 'unsafe', addItem(document, container.at, key, flag));
 }

@@ -1,3 +1,4 @@
+import { declaredPorts, listeningPort } from '../evidence/listening-port.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
@@ -10,6 +11,7 @@ import {
   getIn,
   isIncomplete,
   isRepeated,
+  isUnseen,
   items,
   keyOf,
   keySpanOf,
@@ -90,7 +92,10 @@ export default defineRule({
     if (kind === 'NetworkPolicy') for (const range of policyRanges(root)) checkRange(range, context);
   },
   podSet(podSet, context) {
-    if (isPodSpec(podSet, context.workload)) checkHostPorts(podSet, context);
+    if (isPodSpec(podSet, context.workload)) {
+      checkHostPorts(podSet, context);
+      checkServers(podSet, context);
+    }
     const template = podSet.pod.parent;
     if (podSet.name === 'head' && template !== undefined && keyOf(template) === 'template')
       checkRayHead(getIn(template.parent, 'rayStartParams'), context);
@@ -136,6 +141,27 @@ function checkRayHead(parameters: Cursor | undefined, { report, document }: PodS
       span: spanOf(at),
       fixes: () => [fix(`Remove ${name}`, 'unsafe', removeKey(document, at))],
     });
+  }
+}
+
+/** Two known servers of a pod on one port, which their containers do not declare. */
+function checkServers({ containers, pod }: PodSet, { report, document }: PodSetContext): void {
+  const servers = containers.filter(({ type }) => type !== 'init');
+  if (servers.length < 2 || servers.length > 10 || document.template || isUnseen(getIn(pod, 'containers'))) return;
+  const owners = new Map<number, string>();
+  for (const container of servers) {
+    const server = listeningPort(container);
+    if (server === undefined) continue;
+    const owner = owners.get(server.port);
+    const isDeclared = declaredPorts(container).includes(server.port);
+    const at = getIn(container.at, 'name') ?? container.image?.at;
+    if (owner !== undefined && !isDeclared && at !== undefined)
+      report({
+        severity: 'warning',
+        message: `Containers ${shorten(owner, 30)} and ${shorten(container.name, 30)} both listen on port ${server.port}: they share one network, so the second server cannot start`,
+        span: spanOf(at),
+      });
+    owners.set(server.port, container.name);
   }
 }
 

@@ -224,9 +224,8 @@ function checkTriton(probe: Cursor, container: Container, { report, document }: 
   const place = getIn(probe, 'httpGet', 'port');
   if (!isHealth || place === undefined || isIncomplete(at) || words.some((word) => isTemplated(word.at))) return;
   // Flags and variables can move each port.
-  if (
-    [...words.map(({ value }) => value), ...env.map(({ name }) => name)].some((text) => /[a-z][-_]port|\$/i.test(text))
-  )
+  const texts = [...words.map(({ value }) => value), ...env.map(({ name }) => name)].join(' ');
+  if (/[a-z][-_]port|\$/i.test(texts.replace(/--(?:http-port[ =]8000|grpc-port[ =]8001|metrics-port[ =]8002)\b/g, '')))
     return;
   const named = items(getIn(at, 'ports')).find((port) => asText(getIn(port, 'name')) === asText(place));
   const port = asNumber(getIn(named, 'containerPort')) ?? asNumber(place);

@@ -37,7 +37,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434. Of other servers, the port is known if a flag,
+ * Each server has its own default port: vLLM 8000, SGLang 30000, llama.cpp 8080, Ollama 11434, ComfyUI 8188. The images of Hugging Face's servers
+ * set `PORT` to 80. Knative and KServe use port 8080 if the container has no `ports`. Of other servers, the port is known if a flag,
  * a variable or a probe names the same one as `containerPort`. `containerPort` does not change it. A probe
  * on another port fails: the pod never becomes ready, or keeps restarting while it holds its GPUs. Requests through a Service to another
  * port are refused.
@@ -106,11 +107,35 @@ export default defineRule({
     const server = listeningPort(container) ?? declaredPort(container, workload);
     if (server === undefined) return;
     checkProbes(server, container, context);
+    checkKnative(server, container, context);
     checkServices(server, container, context);
     checkScraping(server, container, context);
     if (workload.partial) checkChartServices(server, container, context);
   },
 });
+
+/**
+ * Knative and KServe send requests to port 8080 if the container declares no port. Knative sets PORT to it.
+ * https://knative.dev/docs/serving/reference/spec-fields/
+ */
+function checkKnative(server: ListeningPort, container: Container, { workload, report }: PodSetContext): void {
+  const isPredictor =
+    workload.kind === 'InferenceService' && getIn(container.at.parent?.parent, 'containers') !== undefined;
+  const isService = workload.kind === 'Service' && workload.apiVersion.startsWith('serving.knative.dev/');
+  if ((!isPredictor && !isService) || server.declared || server.port === 8080) return;
+  if (getIn(container.at, 'ports') !== undefined || container.name === 'queue-proxy') return;
+  if (server.words === undefined && readsPort.has(server.program)) return;
+  const name = getIn(container.at, 'name') ?? container.image?.at;
+  if (name === undefined || isUnseen(container.at)) return;
+  report({
+    severity: 'error',
+    message: `Without ports, ${isService ? 'Knative' : 'KServe'} sends requests to port 8080, but ${titleOf(server.program)} listens on ${server.port}: the pod never becomes ready`,
+    span: spanOf(name),
+  });
+}
+
+/** Servers that take their port from PORT. */
+const readsPort: ReadonlySet<string> = new Set(['text-generation-launcher', 'text-embeddings-router']);
 
 function checkProbes(server: ListeningPort, container: Container, { workload, document, report }: PodSetContext) {
   for (const [type, probe] of Object.entries(probesOf(container, workload))) {
@@ -118,6 +143,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const request = getIn(probe, action);
       const place = getIn(request, 'port');
       const port = portNumber(place, container);
+      if (action === 'grpc' && port === server.port) checkGrpc(type, server, place, report);
       if (place === undefined || port === undefined || port === server.port) continue;
       if (isIncomplete(request) || getIn(request, 'host') !== undefined || mayListen(port, server, container)) continue;
       const effect =
@@ -135,6 +161,16 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       });
     }
   }
+}
+
+/** Reports a probe of gRPC's health service on the port of a server that speaks HTTP only. */
+function checkGrpc(type: string, server: ListeningPort, place: Cursor | undefined, report: PodSetContext['report']) {
+  if (place === undefined || server.declared || !servesOnePort.has(server.program)) return;
+  report({
+    severity: 'error',
+    message: `The ${type} probe speaks gRPC to ${titleOf(server.program)}, which speaks HTTP on port ${server.port}: it never succeeds`,
+    span: spanOf(place),
+  });
 }
 
 /** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */
@@ -185,11 +221,19 @@ const talks = /--(?:kv-|disaggregation-|data-parallel-|nnodes|dist-)/;
 const meshPorts: ReadonlySet<number> = new Set([15020, 15090, 4191, 9090, 20200]);
 const injects = /inject|^dapr\.io\/|sidecar/;
 
+/** Whether flags of Triton say on which ports it has gRPC and metrics, or that it has no metrics. */
+function movesPorts({ command, args }: Container): boolean {
+  return [...command, ...args].some(({ value }) => /grpc-port|metrics/.test(value));
+}
+
 /** The annotation by which many Prometheus set-ups find the port for metrics. */
 function checkScraping(server: ListeningPort, container: Container, { podSet, document, report }: PodSetContext): void {
   const [scrape, port] = ['scrape', 'port'].map((key) => lookUp(podSet.annotations, `prometheus.io/${key}`));
   const written = port === undefined || isTemplated(port.at) ? undefined : portNumber(port.value, container);
-  if (port === undefined || scrape?.value !== 'true' || !isElsewhere(written, server, container)) return;
+  const isTriton = server.program === 'tritonserver' && (written === server.port || written === 8001);
+  if (port === undefined || scrape?.value !== 'true') return;
+  if (isTriton ? movesPorts(container) : !isElsewhere(written, server, container)) return;
+  const metrics = isTriton ? 8002 : server.port;
   // The proxies that meshes inject have ports of their own.
   if (
     meshPorts.has(written ?? 0) ||
@@ -197,9 +241,9 @@ function checkScraping(server: ListeningPort, container: Container, { podSet, do
   )
     return;
   report({
-    message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} listens on ${server.port}: it gets no metrics`,
+    message: `The annotations tell Prometheus to scrape port ${written}, but ${titleOf(server.program)} ${isTriton ? 'has its metrics' : 'listens'} on ${metrics}: it gets no metrics`,
     span: spanOf(port.at),
-    fixes: () => [fix(`Use port ${server.port}`, 'unsafe', replaceScalar(document, port.at, String(server.port)))],
+    fixes: () => [fix(`Use port ${metrics}`, 'unsafe', replaceScalar(document, port.at, String(metrics)))],
   });
 }
 

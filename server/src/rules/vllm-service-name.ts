@@ -1,5 +1,6 @@
 import { mayHaveVariables } from '../evidence/launch.ts';
 import { processInput, useOf } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -7,13 +8,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A Service named vllm overwrites a setting of vLLM.
+ * A Service named vllm, sglang or jupyter overwrites a setting of the server of that name.
  *
  * ## Why
  *
  * Kubernetes exposes each Service of the namespace to pods as environment variables, and a Service named vllm sets `VLLM_PORT` to an
  * address such as `tcp://10.0.0.7:8000`. vLLM reads a variable of this name as a port number and stops with an error. The first pod may
- * start before the Service exists; every later one fails. Another name for the Service, or `enableServiceLinks: false`, avoids it.
+ * start before the Service exists; every later one fails. SGLang and Jupyter read `SGLANG_PORT` and `JUPYTER_PORT` in the same way. Another name for the Service, or `enableServiceLinks: false`, avoids it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -66,13 +67,15 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the container sets `VLLM_PORT` itself, if `enableServiceLinks` is false, for headless Services, and for Services in other namespaces and
+ * If the container sets the variable itself, for Jupyter with a port on its command line, if `enableServiceLinks` is false, for headless Services, and for Services in other namespaces and
  * folders.
  *
  * ## Sources
  *
  * - [vllm-project/vllm#34199](https://github.com/vllm-project/vllm/issues/34199)
  * - [opea-project/GenAIInfra#612](https://github.com/opea-project/GenAIInfra/pull/612)
+ * - [jupyter/docker-stacks#2106](https://github.com/jupyter/docker-stacks/issues/2106)
+ * - [SGLang: get_open_port](https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/utils/network.py)
  * - [vLLM: environment variables](https://docs.vllm.ai/en/latest/configuration/env_vars/)
  */
 export default defineRule({
@@ -82,16 +85,23 @@ export default defineRule({
     if (workload.partial || workload.role === 'definition' || isIncomplete(podSet.pod)) return;
     const links = getIn(podSet.pod, 'enableServiceLinks');
     if (isTemplated(links) || asBoolean(links) === false) return;
-    const server = podSet.containers.find((one) => one.type !== 'init' && useOf(one).program === 'vllm');
-    if (server?.image === undefined || getIn(podSet.pod, 'containers') === undefined) return;
-    if (processInput(server).env.some(({ name }) => name === 'VLLM_PORT') || isIncomplete(server.at)) return;
-    const service = crossReferences.service(workload.namespace, 'vllm');
+    if (getIn(podSet.pod, 'containers') === undefined) return;
+    const server = podSet.containers.find((one) => one.type !== 'init' && readsPort.has(programOf(one)));
+    if (server?.image === undefined) return;
+    const program = programOf(server);
+    const variable = `${program.toUpperCase()}_PORT`;
+    const hasPort = [...server.command, ...server.args].some(
+      ({ value, at }) => isTemplated(at) || /port\b|\$/.test(value),
+    );
+    if (program === 'jupyter' && (hasPort || workload.kind === 'Notebook')) return;
+    if (processInput(server).env.some(({ name }) => name === variable) || isIncomplete(server.at)) return;
+    const service = crossReferences.service(workload.namespace, program);
     if (service === undefined || service.siblingFolder || !service.facts.hasAddress) return;
     const source = service.file === null ? '' : ` (${shorten(service.file)})`;
     report({
       // A ConfigMap may set the variable.
-      severity: mayHaveVariables(server) ? 'warning' : 'error',
-      message: `Service vllm${source} sets VLLM_PORT to an address in this pod: vLLM expects a port number and does not start`,
+      severity: program === 'sglang' ? 'info' : mayHaveVariables(server) || program !== 'vllm' ? 'warning' : 'error',
+      message: `Service ${program}${source} sets ${variable} to an address in this pod: ${readsPort.get(program)} expects a port number and ${program === 'sglang' ? 'may' : 'does'} not start`,
       span: spanOf(getIn(server.at, 'name') ?? server.image.at),
       fixes: () => [
         fix('Set enableServiceLinks to false', 'unsafe', insertKey(document, podSet.pod, 'enableServiceLinks', false)),
@@ -99,3 +109,14 @@ export default defineRule({
     });
   },
 });
+
+/** Programs that read their port from a variable with their name, and their titles. */
+const readsPort: ReadonlyMap<string, string> = new Map([
+  ['vllm', 'vLLM'],
+  ['sglang', 'SGLang'],
+  ['jupyter', 'Jupyter'],
+]);
+
+function programOf(container: Container): string {
+  return (useOf(container).program ?? '').replace(/^jupyter-(?:lab|notebook)$/, 'jupyter');
+}

@@ -1,5 +1,5 @@
 import { either } from '../catalog/word-patterns.ts';
-import type { Dangling, InNamespace, Referenced } from '../model/cross-references.ts';
+import type { Dangling, InNamespace, Referenced, ServiceFacts } from '../model/cross-references.ts';
 import { isClusterKind } from '../model/kinds/index.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
@@ -132,6 +132,28 @@ export function serviceElsewhere(
   const found = strayObject(scope, ['/Service'], namespace, name);
   const selects = found && factsAs(found.object, 'service')?.selects;
   return found && selects ? { namespace: found.object.namespace, facts: selects } : undefined;
+}
+
+/** The Services of the same file and namespace with almost this name. Kustomizations and installers rename them. */
+export function servicesLike(
+  scope: Scope,
+  namespace: string | null,
+  name: string,
+): readonly Referenced<ServiceFacts>[] {
+  const { workspace } = scope;
+  const base = name.replace(/-(?:svc|service|server)$/, '');
+  const variants = [base, `${base}-svc`, `${base}-service`, `${base}-server`];
+  const names = new Set([...workspace.slips('Service', name), ...variants.filter((one) => one !== name)]);
+  const found = [...names].flatMap((one) => {
+    const word = fullName('', 'Service', namespace, one);
+    return workspace.objects('Service', fullNameOf, word, one).nearestAbove(scope);
+  });
+  const own = found.filter((one) => pathFrom(scope, one) === null);
+  if (own.length === 0 || hasSetters(scope)) return [];
+  return own.flatMap((one) => {
+    const facts = factsAs(one.object, 'service');
+    return facts === null ? [] : [referenced(scope, one, facts)];
+  });
 }
 
 /** The only object of a name, if it is in the same file, but in another namespace. Kustomizations and installers set namespaces. */

@@ -3,6 +3,7 @@ import type { OwnPrices } from '../cost/custom-prices.ts';
 import { estimateCost, gpusOf } from '../cost/estimate.ts';
 import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
+import { listenerOf } from '../evidence/listening-port.ts';
 import { type Machines, machinePools, templateMachines } from '../evidence/machine-templates.ts';
 import { nodeClassDisk } from '../evidence/pool-disks.ts';
 import type { TerraformBlock, TerraformRegion } from '../evidence/terraform-pools.ts';
@@ -241,6 +242,7 @@ function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null 
     containers: containerFacts(workload.podSets),
     demand: demandOf(workload),
     labels: podLabels(workload.podSets),
+    server: listenerOf(workload),
     replicas: writtenReplicas(manifest),
   };
   const replica = oneReplica(workload);

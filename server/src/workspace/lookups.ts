@@ -12,6 +12,7 @@ import {
   otherNamespace,
   projectReferences,
   serviceElsewhere,
+  servicesLike,
   setterKinds,
 } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
@@ -149,6 +150,8 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['Service'], ['service', namespace, name], () =>
         factsNamed(scope, ['/Service'], namespace, name, 'service'),
       ),
+    servicesLike: (namespace, name) =>
+      read(['Service'], ['servicesLike', namespace, name], () => servicesLike(scope, namespace, name)),
     serviceElsewhere: (namespace, name) =>
       read([...dependenciesOf({ kinds: ['/Service'] }), kustomizationKind], ['serviceElsewhere', namespace, name], () =>
         serviceElsewhere(scope, namespace, name),
