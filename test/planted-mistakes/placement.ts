@@ -10,6 +10,7 @@ export const planters: Planters = {
   'mig-profile-not-on-gpu': migNotOnGpu,
   'mig-profile-unknown': migUnknown,
   'mig-resource-spelling': migSpelling,
+  'node-pool-impossible': poolImpossible,
   'node-pool-short-lived': poolShortLived,
   'node-pool-unconsolidated': poolUnconsolidated,
   'node-pool-unlimited': poolUnlimited,
@@ -200,6 +201,20 @@ function poolUnlimited(analysis: DocumentAnalysis): readonly Mistake[] {
     // A static pool is bounded by its count.
     if (getIn(root, ...spec, 'limits') === undefined || getIn(root, ...spec, 'replicas') !== undefined) return [];
     return [{ name: 'no limits', steps: [drop([...spec, 'limits'])], place: { path: spec, part: 'key' } }];
+  });
+}
+
+function poolImpossible(analysis: DocumentAnalysis): readonly Mistake[] {
+  if (analysis.document.template) return [];
+  const label = 'karpenter.k8s.aws/instance-';
+  return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
+    const list = [...path, 'spec', 'template', 'spec', 'requirements'];
+    return items(getIn(root, ...list)).flatMap((one, index) => {
+      const key = asText(getIn(one, 'key')) ?? '';
+      if (!key.startsWith(label) || !/-(?:family|category)$/.test(key)) return [];
+      const at = [...list, index, 'key'];
+      return [{ name: `${key}s`, steps: [set(at, `${key}s`)], place: { path: at, part: 'value' as const } }];
+    });
   });
 }
 
