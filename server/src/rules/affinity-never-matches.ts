@@ -107,8 +107,8 @@ export default defineRule({
 function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, workload }: PodSetContext): void {
   const written = getIn(pod.parent, 'metadata', 'labels');
   if (workload.partial || written === undefined || isIncomplete(written) || labels.length === 0) return;
-  for (const wanted of placesAt(constraint, 'labelSelector.matchLabels.*')) {
-    const [key, value] = [keyOf(wanted), writtenText(wanted)];
+  for (const { key, at: wanted } of wantedLabels(constraint)) {
+    const value = writtenText(wanted);
     const own = getIn(written, key);
     // Controllers and kustomizations add labels.
     if (value === undefined || own === undefined || isUnknown(own) || asText(own) === value) continue;
@@ -161,6 +161,16 @@ function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
   });
 }
 
+/** The labels with one value that a selector of pods requires. */
+function wantedLabels(term: Cursor): readonly { readonly key: string; readonly at: Cursor }[] {
+  const listed = placesAt(term, 'labelSelector.matchExpressions.*').flatMap((one) => {
+    const [at, ...others] = items(getIn(one, 'values'));
+    const isOne = writtenText(getIn(one, 'operator')) === 'In' && others.length === 0 && !isUnseen(at?.parent);
+    return at === undefined || !isOne ? [] : [{ key: asText(getIn(one, 'key')) ?? '', at }];
+  });
+  return [...placesAt(term, 'labelSelector.matchLabels.*').map((at) => ({ key: keyOf(at), at })), ...listed];
+}
+
 /** Labels that controllers set to the name of their object. */
 const nameLabels = wordSet(
   'training.kubeflow.org/job-name batch.kubernetes.io/job-name job-name ray.io/cluster',
@@ -178,8 +188,8 @@ function termsOf(pod: Cursor, side: string): readonly Cursor[] {
 function checkSelected(side: string, podSet: PodSet, { report, workload, document }: PodSetContext): void {
   const { pod, labels } = podSet;
   const terms = termsOf(pod, side);
-  for (const wanted of terms.flatMap((term) => placesAt(term, 'labelSelector.matchLabels.*'))) {
-    const [key, value] = [keyOf(wanted), writtenText(wanted)];
+  for (const { key, at: wanted } of terms.flatMap(wantedLabels)) {
+    const value = writtenText(wanted);
     const byName = nameLabels.has(key);
     const own = byName ? workload.name : labels.find(({ at }) => keyOf(at) === key)?.value;
     const spreads = side === 'podAntiAffinity' && podSet.pods.max !== 1 && !workload.partial;
