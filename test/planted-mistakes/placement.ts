@@ -206,15 +206,14 @@ function poolUnlimited(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function poolImpossible(analysis: DocumentAnalysis): readonly Mistake[] {
   if (analysis.document.template) return [];
-  const label = 'karpenter.k8s.aws/instance-';
   return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
-    const list = [...path, 'spec', 'template', 'spec', 'requirements'];
-    return items(getIn(root, ...list)).flatMap((one, index) => {
-      const key = asText(getIn(one, 'key')) ?? '';
-      if (!key.startsWith(label) || !/-(?:family|category)$/.test(key)) return [];
-      const at = [...list, index, 'key'];
-      return [{ name: `${key}s`, steps: [set(at, `${key}s`)], place: { path: at, part: 'value' as const } }];
-    });
+    const spec = [...path, 'spec'];
+    const types = items(getIn(root, ...spec, 'template', 'spec', 'requirements')).flatMap((one) =>
+      asText(getIn(one, 'key')) === instanceType ? items(getIn(one, 'values')) : [],
+    );
+    if (types.length === 0 || !types.every((type) => /^p[45]\w*\.\d+xlarge$/.test(asText(type) ?? ''))) return [];
+    const place = { path: [...spec, 'limits', 'memory'], part: 'value' as const };
+    return [{ name: 'a limit of 8Gi', steps: put(spec, 'limits', { memory: '8Gi' }), place }];
   });
 }
 

@@ -30,10 +30,18 @@ export function otherVendor({ accelerators, selectors, containers, pod }: PodSet
     const [vendor] = vendors.find(([, , label]) => label?.test(key)) ?? [];
     if (vendor === undefined || vendor === name || values.some((one) => isTemplated(one.at) || one.value === 'false'))
       continue;
-    return { at, message: `The pod selects nodes with ${vendor} GPUs but requests ${resource}: it stays Pending` };
+    return {
+      at,
+      message: `The pod selects nodes with ${vendor} GPUs but requests ${resource}: unless a node has both, it stays Pending`,
+    };
   }
   const runtime = getIn(pod, 'runtimeClassName');
-  if (runtime === undefined || name === 'NVIDIA' || !/^nvidia(?:-cdi|-legacy)?$/.test(asText(runtime) ?? ''))
+  if (
+    runtime === undefined ||
+    isTemplated(runtime) ||
+    name === 'NVIDIA' ||
+    !/^nvidia(?:-cdi|-legacy)?$/.test(asText(runtime) ?? '')
+  )
     return undefined;
   // Such a pod may use a card of each.
   if (containers.some(({ env }) => env.some((one) => one.name.startsWith('NVIDIA_')))) return undefined;
@@ -49,7 +57,11 @@ const hostname = 'kubernetes.io/hostname';
 export function crowdedNodes({ labels, pod, pods, selectors }: PodSet): Misplacement | undefined {
   const named = selectors.find(({ key }) => key === hostname);
   const count = pods.min ?? 0;
-  if (named === undefined || count <= named.values.length || named.values.some(({ at }) => isUnseen(at)))
+  if (
+    named === undefined ||
+    count <= named.values.length ||
+    named.values.some(({ at }) => isUnseen(at) || isUnseen(at.parent))
+  )
     return undefined;
   const apart = placesAt(pod, 'affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.*').some(
     (term) => {

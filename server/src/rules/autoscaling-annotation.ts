@@ -1,7 +1,6 @@
 import { nearest } from '../catalog/spelling.ts';
-import { hoursIn } from '../evidence/go-duration.ts';
 import { knativeMetric } from '../evidence/knative-metric.ts';
-import { isUnknown, writtenText } from '../evidence/written.ts';
+import { writtenText } from '../evidence/written.ts';
 import { countIn } from '../model/count.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -10,7 +9,6 @@ import { moveField } from '../rewrite/move-field.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
@@ -161,7 +159,6 @@ function checkAll(annotations: Cursor | undefined, context: RuleContext, rejecte
   const own = entries(annotations).filter((entry) => keyOf(entry).startsWith(prefix));
   for (const entry of own) {
     checkValue(entry, context);
-    checkRange(entry, context);
     if (!rejected) checkName(entry, context);
   }
   const bound = (which: string) => own.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
@@ -191,36 +188,6 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
     message: `${keyOf(entry)} must be a string, not the ${typeof node.value} ${shorten(node.source, 20)}: the API server rejects the object`,
     span: spanOf(entry),
     fixes: () => [fix(`Quote the value: "${node.source}"`, 'safe', replaceScalar(document, entry, node.source))],
-  });
-}
-
-/**
- * The least and the greatest value: hours of a duration, or a number.
- * https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/annotation_validation.go
- */
-const ranges = table<readonly [least: number, most: number, words: string]>({
-  window: [6 / 3600, 1, 'a duration from 6s to 1h'],
-  'scale-down-delay': [0, 1, 'a duration up to 1h'],
-  'scale-to-zero-pod-retention-period': [0, 1, 'a duration up to 1h'],
-  'target-utilization-percentage': [1, 100, 'from 1 to 100'],
-  'panic-window-percentage': [1, 100, 'from 1 to 100'],
-  'panic-threshold-percentage': [110, 1000, 'from 110 to 1000'],
-});
-
-function checkRange(entry: Cursor, { report }: RuleContext): void {
-  const name = dashed(keyOf(entry).slice(prefix.length));
-  const [least = 0, most = 0, words] = ranges[name] ?? [];
-  const text = asText(entry) ?? '';
-  const isTime = most === 1;
-  // Other forms of durations are rare.
-  if (words === undefined || isUnknown(entry) || !(isTime ? /^(?:[\d.]+|(?:\d{1,6}[hms])+)$/ : /^[\d.]+$/).test(text))
-    return;
-  const value = isTime ? (/[hms]/.test(text) ? hoursIn(text) : text === '0' ? 0 : -1) : Number(text);
-  if (value >= least && value <= most) return;
-  report({
-    severity: 'error',
-    message: `${name} must be ${words}, not ${shorten(text, 20)}: Knative rejects the object`,
-    span: spanOf(entry),
   });
 }
 

@@ -10,6 +10,7 @@ import {
   getIn,
   isIncomplete,
   isRepeated,
+  isTemplated,
   items,
   keyOf,
   keySpanOf,
@@ -98,7 +99,7 @@ const expressions = [
 ];
 
 function checkCel(at: Cursor, { kind }: Manifest, { report }: RuleContext): void {
-  const text = writtenText(at) ?? '';
+  const text = isTemplated(at) ? '' : (asText(at) ?? '');
   const problem = celProblem(text);
   if (problem === undefined && /attributes\[["']gpu\.nvidia\.com["']\](?:\.memory\b|\[["']memory["']\])/.test(text))
     report({
@@ -116,7 +117,7 @@ function celProblem(text: string): string | undefined {
   if (text.length > 10_240 || /"""|'''|\/\//.test(text)) return undefined;
   // An attribute is in the map of its driver.
   const [, bare] = /\battributes\[["']([^"'\]]{1,60})["']\]\s*[=!]=/.exec(text) ?? [];
-  if (bare !== undefined) return `name the driver before "${bare}", as in attributes["gpu.nvidia.com"].${bare}`;
+  if (bare !== undefined) return `name the driver before "${shorten(bare, 24)}", as in attributes["gpu.nvidia.com"]`;
   const code = text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '0');
   const wrong = [
     ['==', /(?:^|[^=!<>])=(?!=)/, '='],

@@ -1,4 +1,3 @@
-import { wordSet } from '../catalog/word-patterns.ts';
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -88,17 +87,6 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   manifest(manifest, context) {
-    if (manifest.kind === 'Job' && groupOf(manifest.apiVersion) === 'batch.volcano.sh')
-      for (const [path, known] of policies) {
-        for (const at of policyPlaces.flatMap((place) => placesAt(manifest.root, `${place}.policies.*.${path}`))) {
-          const text = writtenText(at);
-          if (text !== undefined && !known.has(text))
-            context.report({
-              message: `Volcano has no ${keyOf(at) || 'event'} ${shorten(text, 30)}: its webhook rejects the Job`,
-              span: spanOf(at),
-            });
-        }
-      }
     for (const spec of jobsIn(manifest)) {
       if (isIncomplete(spec)) continue;
       checkIndexed(spec, context);
@@ -119,23 +107,6 @@ export default defineRule({
     }
   },
 });
-
-const policyPlaces = ['spec', 'spec.tasks.*'];
-
-/** https://github.com/volcano-sh/volcano/blob/master/pkg/webhooks/admission/jobs/validate/util.go and the API's bus/v1alpha1 */
-const events = wordSet(
-  '* PodPending PodRunning PodFailed PodEvicted Unknown TaskCompleted TaskFailed OutOfSync CommandIssued JobUpdated',
-);
-const policies = [
-  ['event', events],
-  ['events.*', events],
-  [
-    'action',
-    wordSet(
-      'AbortJob RestartJob RestartTask RestartPod RestartPartition TerminateJob CompleteJob ResumeJob SyncJob EnqueueJob',
-    ),
-  ],
-] as const;
 
 /** The specs of the Jobs that an object is or creates. */
 function jobsIn({ root, kind, apiVersion }: Manifest): readonly Cursor[] {

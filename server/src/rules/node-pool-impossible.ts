@@ -1,14 +1,10 @@
 import { allInstanceTypes, gpus, hasArmHost, isInstanceTypeLabel } from '../catalog/index.ts';
 import { type GpuPool, gpuPools } from '../evidence/gpu-pools.ts';
-import { meantPoolLabel } from '../evidence/pool-labels.ts';
-import { placesAt, writtenText } from '../evidence/written.ts';
 import { isAllowed } from '../model/machine-terms.ts';
 import { groupOf } from '../model/manifest.ts';
 import { lowerRequirement, type NodeRequirement } from '../model/node-terms.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -20,7 +16,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * A node must meet all requirements of its pool. If the named machines do not meet one of them, for example another GPU or another
  * architecture, no machine is left. Limits also exclude machines: Karpenter starts none that has more of a resource than the limits leave.
- * In both cases the pool looks ready, and its pods stay Pending. A label that Karpenter does not know in its own domain makes it reject the pool.
+ * In both cases the pool looks ready, and its pods stay Pending.
  *
  * ```yaml invalid
  * apiVersion: karpenter.sh/v1
@@ -60,10 +56,6 @@ import { defineRule, type RuleContext } from './rule.ts';
  *           effect: NoSchedule
  * ```
  *
- * ## Fix safety
- *
- * Unsafe: another label selects other machines.
- *
  * ## When it is silent
  *
  * For pools that name neither instance types nor families, or one that is unknown here; for templated requirements; for limits of 0, which turn
@@ -77,30 +69,14 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'error',
-  judgesWords: true,
   manifest(manifest, context) {
     if (groupOf(manifest.apiVersion) !== 'karpenter.sh') return;
-    const path = manifest.kind === 'NodePool' ? 'spec.template.spec.requirements.*' : 'spec.requirements.*';
-    for (const requirement of placesAt(manifest.root, path)) checkLabel(requirement, context);
     for (const pool of gpuPools(manifest)) {
       const list = getIn(pool.owner, 'requirements');
       if (list !== undefined && !isUnseen(list)) checkMachines(pool, items(list), context);
     }
   },
 });
-
-/** Reports a label in Karpenter's own domain that it does not have. */
-function checkLabel(requirement: Cursor, { document, report }: RuleContext): void {
-  const at = getIn(requirement, 'key');
-  const key = writtenText(at);
-  const meant = key === undefined ? undefined : meantPoolLabel(key);
-  if (at === undefined || key === undefined || meant === undefined) return;
-  report({
-    message: `Karpenter has no label ${shorten(key, 50)}; did you mean ${meant}? It rejects the pool`,
-    span: spanOf(at),
-    fixes: () => [fix(`Use ${meant}`, 'unsafe', replaceScalar(document, at, meant))],
-  });
-}
 
 type Machine = ReturnType<typeof allInstanceTypes>[number];
 
@@ -119,7 +95,10 @@ function isFamily(key: string): boolean {
 
 function checkMachines({ spec }: GpuPool, requirements: readonly Cursor[], { report }: RuleContext): void {
   const read = requirements.map((at) => ({ at, term: lowerRequirement(at)[0] }));
-  if (requirements.some((one) => isUnseen(one) || isIncomplete(one)) || read.some(({ term }) => term === undefined))
+  if (
+    requirements.some((one) => isUnseen(one) || isUnseen(getIn(one, 'values'))) ||
+    read.some(({ term }) => term === undefined)
+  )
     return;
   const naming = read.find(({ term }) => term !== undefined && namedMachines(term) !== undefined);
   let left = naming?.term === undefined ? [] : (namedMachines(naming.term) ?? []);
@@ -133,7 +112,7 @@ function checkMachines({ spec }: GpuPool, requirements: readonly Cursor[], { rep
     if (kept.length === 0) {
       const label = term.key.slice(term.key.lastIndexOf('/') + 1);
       report({
-        severity: open && sizeLabels.has(label) ? 'warning' : 'error',
+        severity: open && !sameForAll.test(label) ? 'warning' : 'error',
         message: `No machine of ${names} has ${label} ${shorten(said(term), 40)}: the pool never starts a node`,
         span: spanOf(getIn(at, 'key') ?? at),
       });
@@ -144,15 +123,8 @@ function checkMachines({ spec }: GpuPool, requirements: readonly Cursor[], { rep
   checkLimits(getIn(spec, 'limits', 'resources') ?? getIn(spec, 'limits'), left, open, report);
 }
 
-/** Labels of which a new size of a family may have another value. */
-const sizeLabels: ReadonlySet<string> = new Set([
-  'instance-size',
-  'instance-cpu',
-  'instance-memory',
-  'instance-gpu-count',
-  'instance-accelerator-count',
-  'instance-local-nvme',
-]);
+/** Labels that are the same for all sizes of a family. */
+const sameForAll = /-(?:name|manufacturer|category|generation|family)$|^arch$/;
 
 function said({ operator, values }: NodeRequirement): string {
   return operator === 'In' ? values.join(' or ') : `${operator} ${values.join(', ')}`.trim();

@@ -99,7 +99,7 @@ export default defineRule({
     if (probe !== undefined)
       report({
         message:
-          'The StatefulSet starts the next pod only when this probe succeeds, but the server waits for all pods; set podManagementPolicy to Parallel',
+          'The next pod starts only when this one is ready, but its server waits for all pods: set podManagementPolicy to Parallel',
         span: keySpanOf(probe),
       });
   },

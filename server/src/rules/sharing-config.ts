@@ -4,24 +4,8 @@ import {
   configsInValues,
   type EmbeddedConfig,
 } from '../evidence/embedded-config.ts';
-import { writtenText } from '../evidence/written.ts';
-import { inlineValues } from '../model/inline-values.ts';
-import { groupOf } from '../model/manifest.ts';
-import { mayBeValues } from '../model/values.ts';
-import {
-  asNumber,
-  asText,
-  type Cursor,
-  entries,
-  getIn,
-  isTemplated,
-  items,
-  keyOf,
-  rootCursor,
-  spanOf,
-} from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import type { Span } from '../yaml/span.ts';
 import { limited } from './report-limit.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
@@ -75,13 +59,8 @@ export default defineRule({
     const config = configInDocument(document, 'sharing');
     if (config !== undefined) check(config, limited(context));
     for (const inValues of configsInValues(document, 'sharing')) check(inValues, limited(context));
-    const root = document.root === null ? undefined : rootCursor(document.root);
-    if (root !== undefined && getIn(root, 'kind') === undefined && mayBeValues(root)) checkOperator(root, context);
   },
   manifest(manifest, context) {
-    const { root, kind, apiVersion } = manifest;
-    if (kind === 'ClusterPolicy' && groupOf(apiVersion) === 'nvidia.com') checkOperator(getIn(root, 'spec'), context);
-    else for (const { values } of inlineValues(manifest)) checkOperator(values, context);
     for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {
       check(config, limited(context));
     }
@@ -127,8 +106,8 @@ function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 
   }
 }
 
-/** Reports settings of a method that are next to it or under `flags`, and an unknown strategy. */
-function checkFlags({ root, spanOf, keySpanOf }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
+/** Reports settings of a method that are next to it or under `flags`. */
+function checkFlags({ root, keySpanOf }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
   for (const field of [...entries(getIn(root, 'flags')), ...entries(getIn(root, 'sharing'))])
     if (methodFields.has(keyOf(field)))
       report({
@@ -136,25 +115,6 @@ function checkFlags({ root, spanOf, keySpanOf }: EmbeddedConfig, { report }: Pic
         message: `The device plugin ignores ${keyOf(field)} here: it belongs under sharing.timeSlicing`,
         span: keySpanOf(field),
       });
-  const strategy = getIn(root, 'flags', 'migStrategy');
-  if (strategy !== undefined) checkStrategy(strategy, 'the device plugin does not start', spanOf(strategy), report);
-}
-
-/** https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/consts.go */
-const strategies: ReadonlySet<string> = new Set(['none', 'single', 'mixed']);
-
-function checkStrategy(at: Cursor, effect: string, span: Span, report: DocumentContext['report']): void {
-  const text = writtenText(at);
-  if (text === undefined || strategies.has(text)) return;
-  report({ message: `The MIG strategy must be none, single or mixed, not ${shorten(text, 20)}: ${effect}`, span });
-}
-
-/** The settings of the GPU operator, also under the name of its chart. */
-function checkOperator(settings: Cursor | undefined, { report }: Pick<DocumentContext, 'report'>): void {
-  const own = getIn(settings, 'gpu-operator') ?? settings;
-  const at = getIn(own, 'mig', 'strategy');
-  if (at === undefined || !['driver', 'toolkit', 'devicePlugin'].some((key) => getIn(own, key) !== undefined)) return;
-  checkStrategy(at, 'the API server rejects the ClusterPolicy', spanOf(at), report);
 }
 
 const methodFields: ReadonlySet<string> = new Set(['renameByDefault', 'failRequestsGreaterThanOne', 'resources']);
