@@ -1,6 +1,7 @@
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asText, type Cursor, getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, isUnseen, keyOf } from '../yaml/cursor.ts';
+import { wantedLabels } from './pod-selectors.ts';
 import { placesAt } from './written.ts';
 
 /** A place in a pod that keeps it from its nodes, and what is wrong there. */
@@ -65,10 +66,11 @@ export function crowdedNodes({ labels, pod, pods, selectors }: PodSet): Misplace
     return undefined;
   const apart = placesAt(pod, 'affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.*').some(
     (term) => {
-      const wanted = placesAt(term, 'labelSelector.matchLabels.*');
-      const isOwn = (at: Cursor) => labels.some((own) => own.at.step === at.step && own.value === asText(at));
-      if (asText(getIn(term, 'topologyKey')) !== hostname || getIn(term, 'labelSelector', 'matchExpressions'))
-        return false;
+      const wanted = wantedLabels(term);
+      const all = ['matchLabels', 'matchExpressions'].flatMap((part) => placesAt(term, `labelSelector.${part}.*`));
+      if (asText(getIn(term, 'topologyKey')) !== hostname || wanted.length < all.length) return false;
+      const isOwn = ({ key, at }: (typeof wanted)[number]) =>
+        labels.some((own) => keyOf(own.at) === key && own.value === asText(at));
       return wanted.length > 0 && wanted.every(isOwn);
     },
   );

@@ -1,5 +1,6 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import { wantedLabels } from '../evidence/pod-selectors.ts';
 import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
@@ -159,16 +160,6 @@ function checkTopology(key: Cursor, { document, report }: PodSetContext): void {
     span: spanOf(key),
     fixes: () => [fix(`Use ${meant}`, 'unsafe', replaceScalar(document, key, meant))],
   });
-}
-
-/** The labels with one value that a selector of pods requires. */
-function wantedLabels(term: Cursor): readonly { readonly key: string; readonly at: Cursor }[] {
-  const listed = placesAt(term, 'labelSelector.matchExpressions.*').flatMap((one) => {
-    const [at, ...others] = items(getIn(one, 'values'));
-    const isOne = writtenText(getIn(one, 'operator')) === 'In' && others.length === 0 && !isUnseen(at?.parent);
-    return at === undefined || !isOne ? [] : [{ key: asText(getIn(one, 'key')) ?? '', at }];
-  });
-  return [...placesAt(term, 'labelSelector.matchLabels.*').map((at) => ({ key: keyOf(at), at })), ...listed];
 }
 
 /** Labels that controllers set to the name of their object. */
