@@ -103,8 +103,7 @@ function checkCel(at: Cursor, { kind }: Manifest, { report }: RuleContext): void
   const problem = celProblem(text);
   if (problem === undefined && /attributes\[["']gpu\.nvidia\.com["']\](?:\.memory\b|\[["']memory["']\])/.test(text))
     report({
-      message:
-        'memory is in device.capacity, not in device.attributes: no GPU meets the expression, and pods stay Pending',
+      message: 'memory is in device.capacity, not in device.attributes: no GPU matches, and the pod stays Pending',
       span: spanOf(at),
     });
   if (problem === undefined) return;

@@ -99,7 +99,7 @@ export default defineRule({
     if (probe !== undefined)
       report({
         message:
-          'The next pod starts only when this one is ready, but its server waits for all pods: set podManagementPolicy to Parallel',
+          'The next pod waits for this one, whose server waits for all pods: it never becomes ready; set podManagementPolicy to Parallel',
         span: keySpanOf(probe),
       });
   },
