@@ -10,6 +10,7 @@ export const planters: Planters = {
   'mig-profile-not-on-gpu': migNotOnGpu,
   'mig-profile-unknown': migUnknown,
   'mig-resource-spelling': migSpelling,
+  'node-pool-impossible': poolImpossible,
   'node-pool-short-lived': poolShortLived,
   'node-pool-unconsolidated': poolUnconsolidated,
   'node-pool-unlimited': poolUnlimited,
@@ -200,6 +201,19 @@ function poolUnlimited(analysis: DocumentAnalysis): readonly Mistake[] {
     // A static pool is bounded by its count.
     if (getIn(root, ...spec, 'limits') === undefined || getIn(root, ...spec, 'replicas') !== undefined) return [];
     return [{ name: 'no limits', steps: [drop([...spec, 'limits'])], place: { path: spec, part: 'key' } }];
+  });
+}
+
+function poolImpossible(analysis: DocumentAnalysis): readonly Mistake[] {
+  if (analysis.document.template) return [];
+  return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
+    const spec = [...path, 'spec'];
+    const types = items(getIn(root, ...spec, 'template', 'spec', 'requirements')).flatMap((one) =>
+      asText(getIn(one, 'key')) === instanceType ? items(getIn(one, 'values')) : [],
+    );
+    if (types.length === 0 || !types.every((type) => /^p[45]\w*\.\d+xlarge$/.test(asText(type) ?? ''))) return [];
+    const place = { path: [...spec, 'limits', 'memory'], part: 'value' as const };
+    return [{ name: 'a limit of 8Gi', steps: put(spec, 'limits', { memory: '8Gi' }), place }];
   });
 }
 

@@ -1,5 +1,6 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
+import { wantedLabels } from '../evidence/pod-selectors.ts';
 import { isPodSpec, isWholePod } from '../evidence/rejection.ts';
 import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
@@ -107,8 +108,8 @@ export default defineRule({
 function checkSpread(constraint: Cursor, { pod, labels }: PodSet, { report, workload }: PodSetContext): void {
   const written = getIn(pod.parent, 'metadata', 'labels');
   if (workload.partial || written === undefined || isIncomplete(written) || labels.length === 0) return;
-  for (const wanted of placesAt(constraint, 'labelSelector.matchLabels.*')) {
-    const [key, value] = [keyOf(wanted), writtenText(wanted)];
+  for (const { key, at: wanted } of wantedLabels(constraint)) {
+    const value = writtenText(wanted);
     const own = getIn(written, key);
     // Controllers and kustomizations add labels.
     if (value === undefined || own === undefined || isUnknown(own) || asText(own) === value) continue;
@@ -178,8 +179,8 @@ function termsOf(pod: Cursor, side: string): readonly Cursor[] {
 function checkSelected(side: string, podSet: PodSet, { report, workload, document }: PodSetContext): void {
   const { pod, labels } = podSet;
   const terms = termsOf(pod, side);
-  for (const wanted of terms.flatMap((term) => placesAt(term, 'labelSelector.matchLabels.*'))) {
-    const [key, value] = [keyOf(wanted), writtenText(wanted)];
+  for (const { key, at: wanted } of terms.flatMap(wantedLabels)) {
+    const value = writtenText(wanted);
     const byName = nameLabels.has(key);
     const own = byName ? workload.name : labels.find(({ at }) => keyOf(at) === key)?.value;
     const spreads = side === 'podAntiAffinity' && podSet.pods.max !== 1 && !workload.partial;

@@ -10,6 +10,7 @@ import {
   getIn,
   isIncomplete,
   isRepeated,
+  isTemplated,
   items,
   keyOf,
   keySpanOf,
@@ -98,7 +99,13 @@ const expressions = [
 ];
 
 function checkCel(at: Cursor, { kind }: Manifest, { report }: RuleContext): void {
-  const problem = celProblem(writtenText(at) ?? '');
+  const text = isTemplated(at) ? '' : (asText(at) ?? '');
+  const problem = celProblem(text);
+  if (problem === undefined && /attributes\[["']gpu\.nvidia\.com["']\](?:\.memory\b|\[["']memory["']\])/.test(text))
+    report({
+      message: 'memory is in device.capacity, not in device.attributes: no GPU matches, and the pod stays Pending',
+      span: spanOf(at),
+    });
   if (problem === undefined) return;
   report({ message: `The CEL expression must ${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
 }
@@ -107,6 +114,9 @@ function checkCel(at: Cursor, { kind }: Manifest, { report }: RuleContext): void
 function celProblem(text: string): string | undefined {
   // The API server rejects longer ones.
   if (text.length > 10_240 || /"""|'''|\/\//.test(text)) return undefined;
+  // An attribute is in the map of its driver.
+  const [, bare] = /\battributes\[["']([^"'\]]{1,60})["']\]\s*[=!]=/.exec(text) ?? [];
+  if (bare !== undefined) return `name the driver before "${shorten(bare, 24)}", as in attributes["gpu.nvidia.com"]`;
   const code = text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '0');
   const wrong = [
     ['==', /(?:^|[^=!<>])=(?!=)/, '='],

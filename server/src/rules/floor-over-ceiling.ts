@@ -154,7 +154,19 @@ function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
     case 'eksctl.io/ClusterConfig':
       return ['nodeGroups', 'managedNodeGroups']
         .flatMap((key) => items(getIn(root, key)))
-        .map((group) => ({ min: getIn(group, 'minSize'), max: getIn(group, 'maxSize'), zeroIsUnlimited: false }));
+        .flatMap((group) => {
+          const [min, max, desired] = ['minSize', 'maxSize', 'desiredCapacity'].map((key) => getIn(group, key));
+          // The size at first is between them.
+          const pairs = [
+            [min, max],
+            [desired, max],
+            [min, desired],
+          ] as const;
+          const isEmpty = (asNumber(min) ?? 0) > (asNumber(max) ?? Number.POSITIVE_INFINITY);
+          return pairs
+            .slice(0, isEmpty ? 1 : 3)
+            .map(([low, high]) => ({ min: low, max: high, zeroIsUnlimited: false }));
+        });
     default: {
       const { bounds, rayCluster } = kindOf({ kind, apiVersion });
       const zeroIsUnlimited = kind === 'InferenceService';

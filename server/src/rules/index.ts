@@ -99,6 +99,7 @@ import nameInvalid from './name-invalid.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nimWithoutKey from './nim-without-key.ts';
 import nodeNameFixed from './node-name-fixed.ts';
+import nodePoolImpossible from './node-pool-impossible.ts';
 import nodePoolShortLived from './node-pool-short-lived.ts';
 import nodePoolUnconsolidated from './node-pool-unconsolidated.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
@@ -293,6 +294,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['nccl-disabled', ncclDisabled],
   ['nim-without-key', nimWithoutKey],
   ['node-name-fixed', nodeNameFixed],
+  ['node-pool-impossible', nodePoolImpossible],
   ['node-pool-short-lived', nodePoolShortLived],
   ['node-pool-unconsolidated', nodePoolUnconsolidated],
   ['node-pool-unlimited', nodePoolUnlimited],

@@ -1,3 +1,5 @@
+import { wordSet } from '../catalog/word-patterns.ts';
+import { placesAt } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
 import { entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -49,6 +51,14 @@ export default defineRule({
   manifest({ root, kind, apiVersion }, context) {
     if (groupOf(apiVersion) !== 'keda.sh' || (kind !== 'ScaledObject' && kind !== 'ScaledJob')) return;
     const spec = getIn(root, 'spec');
+    if (kind === 'ScaledObject')
+      for (const [path, fields, home] of homes)
+        for (const entry of (path === '' ? [spec] : placesAt(spec, path)).flatMap((owner) => entries(owner)))
+          if (fields.has(keyOf(entry)))
+            context.report({
+              message: `KEDA ignores ${keyOf(entry)} here: the field belongs under ${home}`,
+              span: keySpanOf(entry),
+            });
     for (const entry of entries(spec)) {
       const name = intendedField(keyOf(entry), kind);
       if (name === undefined || getIn(spec, name) !== undefined || keySpanOf(entry).end <= keySpanOf(entry).start)
@@ -61,6 +71,21 @@ export default defineRule({
     }
   },
 });
+
+const ofSpec = wordSet(
+  'minReplicaCount maxReplicaCount pollingInterval cooldownPeriod initialCooldownPeriod idleReplicaCount fallback triggers',
+);
+
+/** Fields that are read only elsewhere. https://github.com/kedacore/keda/blob/main/apis/keda/v1alpha1/scaledobject_types.go */
+const homes = [
+  ['scaleTargetRef', ofSpec, 'spec'],
+  ['advanced', ofSpec, 'spec'],
+  ['triggers.*', ofSpec, 'spec'],
+  ['advanced.horizontalPodAutoscalerConfig', ofSpec, 'spec'],
+  ['', wordSet('restoreToOriginalReplicaCount horizontalPodAutoscalerConfig scalingModifiers'), 'spec.advanced'],
+  ['', wordSet('behavior'), 'spec.advanced.horizontalPodAutoscalerConfig'],
+  ['advanced', wordSet('behavior'), 'spec.advanced.horizontalPodAutoscalerConfig'],
+] as const;
 
 const defaults = table<string>({
   minReplicaCount: 'default 0',

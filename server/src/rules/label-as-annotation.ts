@@ -1,13 +1,14 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import type { Workload } from '../model/workload.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, type Cursor, entries, getIn, isIncomplete, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { insertKey, renameKey } from '../yaml/edit.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A scheduler's label is written as an annotation, or only on the pods of a suspended job.
+ * A scheduler's label is written as an annotation, only on the pods of a suspended job, or for a scheduler that the pods do not name.
  *
  * ## Why
  *
@@ -77,6 +78,21 @@ export default defineRule({
         span: keySpanOf(unseen),
       });
     }
+    for (const podSet of podSets) {
+      const found = unnamedScheduler(podSet, workload);
+      if (found === undefined) continue;
+      report({
+        message: `${keyOf(found.at)} has no effect without schedulerName ${found.scheduler}: the default scheduler ignores it`,
+        span: keySpanOf(found.at),
+        fixes: () => [
+          fix(
+            `Set schedulerName to ${found.scheduler}`,
+            'unsafe',
+            insertKey(document, podSet.pod, 'schedulerName', found.scheduler),
+          ),
+        ],
+      });
+    }
     const written = [
       ...entries(getIn(manifest.root, 'metadata', 'annotations')),
       ...podSets.flatMap(({ annotations }) => annotations.map(({ at }) => at)),
@@ -98,6 +114,28 @@ export default defineRule({
     }
   },
 });
+
+/** Marks of a built-in kind for a scheduler, by their keys. Operators name the scheduler themselves, and so does Run:ai. */
+const schedulers = table<string>({
+  'scheduling.volcano.sh/queue-name': 'volcano',
+  'scheduling.volcano.sh/group-min-member': 'volcano',
+  'kai.scheduler/queue': 'kai-scheduler',
+});
+
+function unnamedScheduler({ annotations, labels, pod }: PodSet, { apiVersion, manifest, partial }: Workload) {
+  const owners = [pod, pod.parent, getIn(manifest.root, 'metadata')];
+  if (partial || !/^(?:v1|apps\/v1|batch\/v1)$/.test(apiVersion) || owners.some(isUnseen)) return undefined;
+  if (getIn(pod, 'schedulerName') !== undefined) return undefined;
+  // fraction-annotations reports these.
+  if (annotations.some(({ at }) => /^gpu-(?:fraction|memory)$/.test(keyOf(at)))) return undefined;
+  const isKai = (at: Cursor) => keyOf(at).startsWith('kai.');
+  const marks = [
+    ...[...annotations, ...manifest.annotations].map(({ at }) => at).filter((at) => !isKai(at)),
+    ...labels.map(({ at }) => at).filter(isKai),
+  ];
+  const at = marks.find((one) => schedulers[keyOf(one)] !== undefined);
+  return at === undefined ? undefined : { at, scheduler: schedulers[keyOf(at)] ?? '' };
+}
 
 const queueName = 'kueue.x-k8s.io/queue-name';
 

@@ -68,6 +68,14 @@ export default defineRule({
     for (const { problem, at } of outOfRange(root, rangesOf[`${groupOf(apiVersion)}/${kind}`] ?? [])) {
       report({ message: `${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
     }
+    const start = kind === 'CronJob' ? getIn(root, 'spec', 'startingDeadlineSeconds') : undefined;
+    const seconds = writtenNumber(start) ?? -1;
+    if (start !== undefined && seconds >= 0 && seconds < 10)
+      report({
+        severity: 'warning',
+        message: `startingDeadlineSeconds ${seconds} is below 10: the controller looks only every 10 s, and runs may never start`,
+        span: spanOf(start),
+      });
     for (const at of deadlinesOf(manifest).filter((one) => writtenNumber(one) === 0)) {
       report({
         message: `activeDeadlineSeconds 0 ends the ${kind} at once: its work never starts`,

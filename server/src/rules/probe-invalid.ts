@@ -1,4 +1,5 @@
 import { hasAllContainers, mayBeCompleted } from '../evidence/chart-pods.ts';
+import { waitingProbe } from '../evidence/ordered-start.ts';
 import { undeclaredPorts } from '../evidence/probe-ports.ts';
 import { probesOf } from '../evidence/probes.ts';
 import { isPodSpec, isWholePod, rejectionOf } from '../evidence/rejection.ts';
@@ -93,6 +94,15 @@ export default defineRule({
   topic: 'other',
   severity: 'error',
   judgesWords: true,
+  podSet(podSet, { report, workload }) {
+    const probe = waitingProbe(podSet, workload);
+    if (probe !== undefined)
+      report({
+        message:
+          'The next pod waits for this one, whose server waits for all pods: it never becomes ready; set podManagementPolicy to Parallel',
+        span: keySpanOf(probe),
+      });
+  },
   container(container, context) {
     const isPod = isPodSpec(context.podSet, context.workload);
     const server = isPod || isValues(context.workload) ? serverPaths(container) : undefined;

@@ -4,8 +4,18 @@ import { mayConcernAccelerators } from '../model/concern.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { removeKey } from '../yaml/edit.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  items,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { insertKey, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -17,7 +27,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * Kueue admits a workload only if its ClusterQueue has a quota for every resource that the workload requests. If `coveredResources` lacks
  * one of them, the workload stays suspended, and no pod exists whose events could show why.
  *
- * Kueue rejects a ClusterQueue whose flavors do not list the same resources in the same order as `coveredResources`.
+ * Kueue rejects a ClusterQueue whose flavors do not list the same resources in the same order as `coveredResources`. A queue without a
+ * `namespaceSelector` takes workloads from no namespace: only an empty selector means all of them.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -44,6 +55,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * kind: ClusterQueue
  * metadata: {name: shared}
  * spec:
+ *   namespaceSelector: {}
  *   resourceGroups:
  *     - coveredResources: [cpu, memory]
  *       flavors:
@@ -76,6 +88,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * kind: ClusterQueue
  * metadata: {name: shared}
  * spec:
+ *   namespaceSelector: {}
  *   resourceGroups:
  *     - coveredResources: [cpu, memory, nvidia.com/gpu]
  *       flavors:
@@ -120,6 +133,7 @@ export default defineRule({
     const quotas = placesAt(root, 'spec.resourceGroups.*.flavors.*.resources.*.name').map(asText);
     if (!mayConcernAccelerators([...groups.flatMap(({ covered }) => covered ?? []), ...quotas].join(' '))) return;
     checkCohort(root, context);
+    checkNamespaces(root, context);
     const before = new Set<string>();
     for (const { group, covered } of groups) {
       if (covered === undefined) continue;
@@ -162,6 +176,24 @@ function checkCohort(root: Cursor, { report, document }: RuleContext): void {
       });
     }
   }
+}
+
+/** Without a selector, Kueue takes no workload from any namespace. */
+function checkNamespaces(root: Cursor, { manifest, report, document }: RuleContext): void {
+  const spec = getIn(root, 'spec');
+  if (spec === undefined || manifest.isPatch || isIncomplete(root) || isUnseen(spec)) return;
+  if (isSet(getIn(spec, 'namespaceSelector')) || getIn(spec, 'resourceGroups') === undefined) return;
+  report({
+    message: 'Without a namespaceSelector, the queue admits no workload of any namespace; {} selects all of them',
+    span: keySpanOf(spec),
+    fixes: () => [
+      fix(
+        'Select all namespaces',
+        'unsafe',
+        getIn(spec, 'namespaceSelector') === undefined ? insertKey(document, spec, 'namespaceSelector', {}) : undefined,
+      ),
+    ],
+  });
 }
 
 /** Accelerators that the pods request by name in a known number. mixed-accelerators reports two kinds in one container. */

@@ -176,16 +176,20 @@ function checkScaler(manifest: Manifest, context: RuleContext): void {
   const target = getIn(root, 'spec', 'scaleTargetRef');
   const [at, written] = [getIn(target, 'name'), getIn(target, 'kind')];
   const named = asText(written) ?? 'Deployment';
-  const other = named === 'Deployment' ? 'StatefulSet' : 'Deployment';
   if (target === undefined || at === undefined || isTemplated(at) || !/^(?:Deployment|StatefulSet)$/.test(named))
     return;
   const name = asText(at) ?? '';
-  if (context.crossReferences.workload(other, namespace, name)?.file !== null) return;
+  const other = [...scaled].find((one) => context.crossReferences.workload(one, namespace, name)?.file === null);
+  if (other === undefined) return;
   context.report({
     severity: 'error',
     message: `No ${named} "${shorten(name, 40)}", only a ${other}: the ${kind} never scales it`,
     span: spanOf(written ?? at),
-    fixes: () => [fix(`Set kind to ${other}`, 'unsafe', setKey(context.document, target, 'kind', other))],
+    // The others are in another API group.
+    fixes: () =>
+      /^(?:Dep|Stat)/.test(other)
+        ? [fix(`Set kind to ${other}`, 'unsafe', setKey(context.document, target, 'kind', other))]
+        : [],
   });
 }
 

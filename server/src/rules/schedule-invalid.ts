@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { writtenText } from '../evidence/written.ts';
 import { scheduleProblem } from '../model/cron.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -74,6 +75,12 @@ export default defineRule({
     const at = getIn(root, 'spec', 'schedule');
     const schedule = writtenSchedule(at);
     const problem = schedule === undefined ? undefined : scheduleProblem(schedule);
+    if (at !== undefined && schedule !== undefined && problem === undefined && isNever(schedule))
+      report({
+        severity: 'warning',
+        message: `Schedule "${shorten(schedule, 30)}" names only days that do not exist: the CronJob never runs`,
+        span: spanOf(at),
+      });
     if (at === undefined || schedule === undefined || problem === undefined) return;
     report({
       message: `Schedule "${shorten(schedule, 30)}" ${problem}: the API server rejects the CronJob`,
@@ -90,7 +97,8 @@ export default defineRule({
 /** Time zones have the names of the IANA database; `Local` and offsets are not among them. */
 function checkZone(at: Cursor | undefined, report: RuleContext['report']): void {
   const zone = writtenText(at);
-  if (at === undefined || zone === undefined || (!/^local$|^[-+]|[-+]\d/i.test(zone) && isZone(zone))) return;
+  if (at === undefined || zone === undefined) return;
+  if (!/^local$|^[-+]|[-+]\d/i.test(zone) && isZone(zone) && !abbreviations.has(zone)) return;
   if (/^Etc\/GMT[-+]\d+$/.test(zone)) return;
   report({
     message: `Time zone "${shorten(zone, 40)}" does not exist; use a name such as Europe/Paris: the API server rejects the CronJob`,
@@ -98,12 +106,25 @@ function checkZone(at: Cursor | undefined, report: RuleContext['report']): void 
   });
 }
 
+/** Names that JavaScript knows and the IANA database does not. https://unicode.org/reports/tr35/#Time_Zone_Identifiers */
+const abbreviations = wordSet(
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST',
+);
+
 function isZone(zone: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }
+}
+
+/** Whether none of the months has one of the days: the 30th of February. A day of the week is an alternative to them. */
+function isNever(schedule: string): boolean {
+  const [, , days = '', months = '', weekday = ''] = schedule.trim().split(/\s+/);
+  if (weekday !== '*' || !/^\d[\d,]*$/.test(days) || !/^\d[\d,]*$/.test(months)) return false;
+  const least = Math.min(...days.split(',').map(Number));
+  return months.split(',').every((month) => least > new Date(2024, Number(month), 0).getDate());
 }
 
 /** Unlike in other values, "@" begins a schedule and not a placeholder. */

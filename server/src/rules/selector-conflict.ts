@@ -1,21 +1,23 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
+import { crowdedNodes, otherVendor } from '../evidence/vendor-mismatch.ts';
 import { modelsOf } from '../model/gpu-model.ts';
 import { selectedRegions, topologyLabel } from '../model/placement.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Selector } from '../model/workload.ts';
-import { asText, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isUnseen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * Node selectors that no single node can match.
+ * Node selectors that no single node can match, or that the pod's own devices, runtime or anti-affinity contradict.
  *
  * ## Why
  *
  * A node must match all selectors of a pod. No node matches an instance type with one GPU model and a product label of another, or a
  * label of Google Cloud nodes and a label of AWS nodes: the pod stays Pending. The same applies to a TPU topology that slices of the TPU
- * never have.
+ * never have, to the label of another vendor than that of the requested GPUs, and to more pods than named nodes if an anti-affinity keeps them
+ * apart. A runtime class of another vendor fails on nodes that do not have its runtime.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -63,7 +65,10 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'error',
-  podSet({ selectors, accelerators }, context) {
+  podSet(podSet, context) {
+    const { selectors, accelerators } = podSet;
+    for (const found of [otherVendor(podSet), context.workload.partial ? undefined : crowdedNodes(podSet)])
+      if (found !== undefined) context.report({ severity: 'warning', message: found.message, span: placeOf(found.at) });
     const slice = selectors.find(({ key }) => key === topologyLabel);
     const shape = slice && wrongShape(slice, selectors);
     if (slice !== undefined && shape !== undefined) {
@@ -179,7 +184,11 @@ function shortKey({ key }: Selector): string {
   return key.length > 34 ? `${key.slice(0, 33)}…` : key;
 }
 
-function spanOfSelector({ at: cursor }: Selector): ReturnType<typeof keySpanOf> {
+function spanOfSelector({ at }: Selector): ReturnType<typeof keySpanOf> {
+  return placeOf(at);
+}
+
+function placeOf(cursor: Cursor): ReturnType<typeof keySpanOf> {
   const key = getIn(cursor, 'key');
   return key !== undefined && asText(key) !== undefined && keyOf(cursor) === '' ? key.node.span : keySpanOf(cursor);
 }

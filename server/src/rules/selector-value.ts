@@ -239,6 +239,7 @@ const listed = table<readonly string[]>({
   'karpenter.sh/capacity-type': ['spot', 'on-demand', 'reserved'],
   'eks.amazonaws.com/capacityType': ['SPOT', 'ON_DEMAND', 'CAPACITY_BLOCK'],
   'kubernetes.io/arch': ['amd64', 'arm64'],
+  'kubernetes.io/os': ['linux', 'windows'],
 });
 
 /** Words for them that are values elsewhere. */

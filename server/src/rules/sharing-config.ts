@@ -71,6 +71,7 @@ function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>)
   const timeSlicing = getIn(config.root, 'sharing', 'timeSlicing');
   const mps = getIn(config.root, 'sharing', 'mps');
   checkMethods(config, context);
+  checkFlags(config, context);
   if (timeSlicing !== undefined) checkMethod(timeSlicing, 'timeSlicing', config, context);
   if (mps === undefined) return;
   checkMethod(mps, 'mps', config, context);
@@ -103,6 +104,17 @@ function checkMethods(config: EmbeddedConfig, { report }: Pick<DocumentContext, 
       span: config.keySpanOf(field),
     });
   }
+}
+
+/** Reports settings of a method that are next to it or under `flags`. */
+function checkFlags({ root, keySpanOf }: EmbeddedConfig, { report }: Pick<DocumentContext, 'report'>): void {
+  for (const field of [...entries(getIn(root, 'flags')), ...entries(getIn(root, 'sharing'))])
+    if (methodFields.has(keyOf(field)))
+      report({
+        severity: 'warning',
+        message: `The device plugin ignores ${keyOf(field)} here: it belongs under sharing.timeSlicing`,
+        span: keySpanOf(field),
+      });
 }
 
 const methodFields: ReadonlySet<string> = new Set(['renameByDefault', 'failRequestsGreaterThanOne', 'resources']);

@@ -111,6 +111,7 @@ export default defineRule({
         subject: `nodeSelector ${keyOf(value)}`,
         value,
       })),
+      ...placesAt(podSet.pod, affinityValues).map((value) => ({ subject: 'A value of the node affinity', value })),
       ...podSet.tolerations.map(({ at: one }) => ({ subject: 'The toleration value', value: getIn(one, 'value') })),
       // Charts make texts of other values themselves.
       ...(isChart ? passedOnContainers(podSet.pod).flatMap(variables) : podSet.containers.flatMap(environment)),
@@ -129,6 +130,9 @@ export default defineRule({
     }
   },
 });
+
+const affinityValues =
+  'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.*.matchExpressions.*.values.*';
 
 /** The place of a value that the table of the API's types calls a string. */
 function subjectOf({ at, field, holder }: ApiProblem): string {
