@@ -193,6 +193,17 @@ export function capacityLeft(key: string, operator: string, values: readonly str
   return operator === 'Exists' && !named.includes('on-demand') ? 'spot' : undefined;
 }
 
+/** Whether a requirement allows reserved nodes and others. Karpenter takes the reserved ones first. */
+export function allowsReserved({ key, operator, values }: Requirement): boolean {
+  return operator === 'In' && values.length > 1 && values.some((value) => spotSelector(key, value) === 'reserved');
+}
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
 /** The taint and label of AKS spot nodes. */
 export const aksSpotTaint = 'kubernetes.azure.com/scalesetpriority';
 

@@ -16,6 +16,7 @@ import {
 } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { type Field, fieldOf, isFields } from './fields.ts';
+import { machinePoolsAmong } from './machine-templates.ts';
 import { poolInFields } from './pool-fields.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 
@@ -34,8 +35,13 @@ export interface GpuPool {
   readonly spec: Cursor | undefined;
 }
 
-/** The pools of GPU nodes that an object describes, each with the mapping that describes it. */
-export function locatedPools(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+/** The pools of GPU nodes that an object of a file describes, each with the mapping that describes it. `all`: the objects of the file. */
+export function locatedPools(
+  manifest: Manifest,
+  all: () => readonly Manifest[],
+): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+  if (manifest.kind === 'MachineDeployment')
+    return machinePoolsAmong(manifest, all()).map((pool) => ({ pool, at: manifest.root }));
   if (manifest.kind === 'ClusterConfig') return gpuPools(manifest).map(({ pool, owner }) => ({ pool, at: owner }));
   return poolsOf(manifest).map((pool) => ({ pool, at: manifest.root }));
 }

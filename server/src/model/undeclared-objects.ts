@@ -3,6 +3,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { cardChoices } from './card-choices.ts';
+import { isLaunchedCluster } from './kinds/ray-launcher.ts';
 import { machineAt } from './kinds/rented-machines.ts';
 import { chipsInName } from './tpu-slice-name.ts';
 
@@ -22,6 +23,7 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
     const executors = getIn(root, 'deploymentSpec', 'executors');
     const schema = asText(getIn(root, 'schemaVersion'));
     if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
+    if (isLaunchedCluster(root)) return { apiVersion: 'ray-launcher/', kind: 'Cluster' };
     if (isExperiment(root)) return { apiVersion: 'determined/', kind: 'Experiment' };
     const type = asText(getIn(root, 'type')) ?? '';
     if (isConfiguration(root, type)) return { apiVersion: 'dstack/', kind: type };
@@ -71,7 +73,11 @@ function isConfiguration(root: Cursor, type: string): boolean {
 /** The name of an object of another tool; null if it has none. */
 export function undeclaredName(root: Cursor): string | null {
   const isOther = undeclaredType(root) !== undefined && getIn(root, 'metadata') === undefined;
-  return (isOther ? asText(getIn(root, 'pipelineInfo', 'name') ?? getIn(root, 'name')) : undefined) ?? null;
+  return (
+    (isOther
+      ? asText(getIn(root, 'pipelineInfo', 'name') ?? getIn(root, 'name') ?? getIn(root, 'cluster_name'))
+      : undefined) ?? null
+  );
 }
 
 /** The only version of kinds that nothing else has. */

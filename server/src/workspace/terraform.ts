@@ -37,7 +37,8 @@ export function kindsOfFile(
 }
 
 function terraformKinds(name: string, text: string): ReadonlySet<string> {
-  if (isVariables(name) || isTerragrunt(name)) return new Set([terraformValuesKind, ...(namesMachines(text) ? [terraformKind] : [])]);
+  if (isVariables(name) || isTerragrunt(name))
+    return new Set([terraformValuesKind, ...(namesMachines(text) ? [terraformKind] : [])]);
   return new Set([
     ...(namesMachines(text) ? [terraformKind] : []),
     ...(statesRegions(text) ? [terraformRegionKind] : []),
