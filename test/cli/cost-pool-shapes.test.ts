@@ -208,3 +208,25 @@ spec:
   expect(await listed({ 'a.yaml': pool('on-demand') })).toContain(`${row}\n`);
   expect(await listed({ 'a.yaml': pool('reserved') })).toContain('price unknown: reserved capacity');
 });
+
+test("a project of Pulumi's YAML", async () => {
+  const project = (size: string) => `name: lab
+runtime: yaml
+config:
+  aws:region: us-west-2
+resources:
+  cards:
+    type: aws:eks:NodeGroup
+    properties:
+      nodeGroupName: cards
+      subnetIds: \${subnets}
+      capacityType: SPOT
+      instanceTypes: [g6.4xlarge]
+      scalingConfig: {minSize: 0, maxSize: ${size}}
+`;
+  // 3 × 0.58185.
+  expect(await listed({ 'Pulumi.yaml': project('3') })).toContain(
+    'cards · g6.4xlarge · $0.58/h spot per node · at most $1.75/h for 3 nodes',
+  );
+  expect(await listed({ 'Pulumi.yaml': project(`\${most}`) })).toContain('limit unknown');
+});

@@ -19,6 +19,7 @@ import { type Field, fieldOf, isFields } from './fields.ts';
 import { machinePoolsAmong } from './machine-templates.ts';
 import { poolInFields } from './pool-fields.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
+import { pulumiPools } from './pulumi-pools.ts';
 
 /** A pool of nodes that all have accelerators, with its place in an autoscaler's object. */
 export interface GpuPool {
@@ -42,6 +43,7 @@ export function locatedPools(
 ): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
   if (manifest.kind === 'MachineDeployment')
     return machinePoolsAmong(manifest, all()).map((pool) => ({ pool, at: manifest.root }));
+  if (isPulumi(manifest)) return pulumiPools(manifest);
   if (manifest.kind === 'ClusterConfig') return gpuPools(manifest).map(({ pool, owner }) => ({ pool, at: owner }));
   return poolsOf(manifest).map((pool) => ({ pool, at: manifest.root }));
 }
@@ -49,8 +51,13 @@ export function locatedPools(
 /** The pools of GPU nodes that an object describes. */
 export function poolsOf(manifest: Manifest): readonly NodePool[] {
   if (manifest.kind === 'ComputeClass') return computeClassPools(manifest);
+  if (isPulumi(manifest)) return pulumiPools(manifest).map(({ pool }) => pool);
   const pool = poolByFields(manifest);
   return pool === undefined ? gpuPools(manifest).map((described) => described.pool) : [pool];
+}
+
+function isPulumi({ apiVersion, kind }: Manifest): boolean {
+  return kind === 'Project' && groupOf(apiVersion) === 'pulumi.com';
 }
 
 /** The pool of a provider's own kind: its nodes are in `spec`, or under `template` in Cluster API and OpenShift. */

@@ -5,6 +5,7 @@ import { table } from '../yaml/table.ts';
 import { cardChoices } from './card-choices.ts';
 import { isLaunchedCluster } from './kinds/ray-launcher.ts';
 import { machineAt } from './kinds/rented-machines.ts';
+import { isPulumiProject } from './pulumi.ts';
 import { chipsInName } from './tpu-slice-name.ts';
 
 // Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
@@ -24,6 +25,7 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
     const schema = asText(getIn(root, 'schemaVersion'));
     if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
     if (isLaunchedCluster(root)) return { apiVersion: 'ray-launcher/', kind: 'Cluster' };
+    if (isPulumiProject(root)) return { apiVersion: 'pulumi.com/', kind: 'Project' };
     if (isExperiment(root)) return { apiVersion: 'determined/', kind: 'Experiment' };
     const type = asText(getIn(root, 'type')) ?? '';
     if (isConfiguration(root, type)) return { apiVersion: 'dstack/', kind: type };
