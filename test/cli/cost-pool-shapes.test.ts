@@ -146,6 +146,21 @@ module "pools" {
   expect(stdout).toContain('film · g2-standard-24 · $2.00/h on demand per node · at most $4.00/h for 2 nodes');
   expect(stdout).toContain('pen · g2-standard-4 · $0.71/h on demand per node · at most $3.53/h for 5 nodes');
   expect(stdout).toContain('2 node pools\n');
+  const set = `module "pools" {
+  source   = "./pool"
+  for_each = toset(["film", "pen"])
+  name     = each.key
+  machine  = "g2-standard-4"
+  most     = 3
+}
+`;
+  const copies = await listed({ 'main.tf': set, 'pool/main.tf': modulePool });
+  // 3 × 0.706832.
+  expect(copies).toContain('film · g2-standard-4 · $0.71/h on demand per node · at most $2.12/h for 3 nodes');
+  expect(copies).toContain('pen · g2-standard-4 · $0.71/h on demand per node · at most $2.12/h for 3 nodes');
+  // A set that is computed has an unknown number of copies.
+  const computed = set.replace('toset(["film", "pen"])', 'data.crews.all.names');
+  expect(await listed({ 'main.tf': computed, 'pool/main.tf': modulePool })).toContain('limit unknown');
 });
 
 test('a compute environment of AWS Batch on spot has spot prices', async () => {
@@ -206,6 +221,13 @@ spec:
   const row = 'film · g6.xlarge · $0.80/h on demand per node · at most $3.22/h for 4 nodes';
   expect(await listed({ 'a.yaml': pool('reserved, on-demand') })).toContain(`${row} · not priced: reserved capacity\n`);
   expect(await listed({ 'a.yaml': pool('on-demand') })).toContain(`${row}\n`);
+  // 4 × 0.3618.
+  expect(await listed({ 'a.yaml': pool('reserved, spot') })).toContain(
+    '$0.36/h spot per node · at most $1.45/h for 4 nodes',
+  );
+  expect(await listed({ 'a.yaml': pool('reserved, spot, on-demand') })).toContain(
+    '$0.36–$0.80/h spot or on demand per node',
+  );
   expect(await listed({ 'a.yaml': pool('reserved') })).toContain('price unknown: reserved capacity');
 });
 

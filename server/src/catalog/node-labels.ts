@@ -181,7 +181,11 @@ export function spotSelector(key: string, value: string): SelectedCapacity | und
  */
 export function capacityLeft(key: string, operator: string, values: readonly string[]): SelectedCapacity | undefined {
   const all = values.map((value) => spotSelector(key, value));
-  if (operator === 'In') return all.length === 1 ? all[0] : undefined;
+  if (operator === 'In') {
+    // Where no reservation has room, nodes are of the other kind.
+    const others = all.length > 1 ? all.filter((one) => one !== 'reserved') : all;
+    return others.length === 1 ? others[0] : undefined;
+  }
   const named = Object.values(labels[key]?.capacity ?? {});
   const isOnAll = named.includes('reserved');
   if (!named.includes('spot')) return undefined;

@@ -4,11 +4,11 @@ import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
 import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
 import { type HclBlock, readHcl } from './hcl.ts';
+import { isMachineKey } from './machine-keys.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
 import {
   filledWith,
-  isMachineKey,
   isVariables,
   noValues,
   type TerraformValues,

@@ -1,8 +1,8 @@
-import { wordSet } from '../catalog/word-patterns.ts';
 import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
 import { readHcl } from './hcl.ts';
+import { isMachineKey } from './machine-keys.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
@@ -279,8 +279,9 @@ export function copiesOfModule(
 ): readonly TerraformValues[] {
   const passed = new Map<string, Field>(variables);
   const written = passed.get('var.for_each');
-  const each = written === undefined ? null : filledWith(written, values);
-  if (!isFields(each) || each.size === 0 || !isTemplateText(written)) return [];
+  const filled = written === undefined ? null : filledWith(written, values);
+  const each = Array.isArray(filled) ? setOf(filled) : filled;
+  if (!isFields(each) || each.size === 0) return [];
   const isListed = [...each.values()].some((one) => isFields(one) && [...one.keys()].some(isMachineKey));
   if (isListed && !isVariable(written)) return [];
   passed.delete('var.for_each');
@@ -290,9 +291,6 @@ export function copiesOfModule(
   });
 }
 
-/** Whether a field names the machine of a pool. */
-export function isMachineKey(key: string): boolean {
-  return machineKeys.has(key);
+function setOf(list: readonly Field[]): Fields | null {
+  return list.every((one) => typeof one === 'string') ? new Map(list.map((one) => [one, one])) : null;
 }
-
-const machineKeys = wordSet('machine_type instance_type instance_types vm_size node_shape mixed_instances_policy');
