@@ -3,7 +3,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { cardChoices } from './card-choices.ts';
-import { isLaunchedCluster } from './kinds/ray-launcher.ts';
+import { isLaunchedCluster } from './kinds/ray-launched-nodes.ts';
 import { machineAt } from './kinds/rented-machines.ts';
 import { isPulumiProject } from './pulumi.ts';
 import { chipsInName } from './tpu-slice-name.ts';

@@ -1,11 +1,10 @@
-import { type GpuModel, gpusByLabel, instanceType } from '../../catalog/index.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
-import { table } from '../../yaml/table.ts';
 import { lowerCount } from '../pod.ts';
 import type { Placement } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between } from './pod-sets.ts';
-import { machineAt, onMachine } from './rented-machines.ts';
+import { cardsOf, cloudOf } from './ray-launched-nodes.ts';
+import { onMachine } from './rented-machines.ts';
 
 /**
  * Clusters that Ray's launcher starts on machines of a cloud. They have no apiVersion.
@@ -21,19 +20,6 @@ export const rayLauncherKinds: readonly KindEntry[] = [
     lower: ({ root }) => lowerCluster(root),
   },
 ];
-
-/** Whether the document is a cluster of Ray's launcher with accelerators on a cloud that has prices. */
-export function isLaunchedCluster(root: Cursor): boolean {
-  const types = getIn(root, 'available_node_types');
-  return cloudOf(root) !== undefined && entries(types).some((type) => cardsOf(type) !== undefined);
-}
-
-const clouds = table<string>({ aws: 'aws', gcp: 'gcp', azure: 'azure' });
-
-function cloudOf(root: Cursor): string | undefined {
-  const type = getIn(root, 'provider', 'type');
-  return isTemplated(type) ? undefined : clouds[asText(type) ?? ''];
-}
 
 function lowerCluster(root: Cursor): KindLowering {
   const types = entries(getIn(root, 'available_node_types'));
@@ -72,39 +58,6 @@ function nodeCount(type: Cursor, root: Cursor): PodCount {
   const upTo = max === null || most === null ? null : Math.min(max, most) + head;
   return between(min === null ? null : min + head, upTo);
 }
-
-interface Cards {
-  readonly at: Cursor;
-  readonly machine: string;
-  readonly models: readonly GpuModel[];
-  readonly devices: number | null;
-  readonly terms?: Pick<Placement, 'terms'>;
-}
-
-/** The accelerators of a node: those of its machine, or those that Google Cloud attaches to it. */
-function cardsOf(type: Cursor): Cards | undefined {
-  const node = getIn(type, 'node_config');
-  const at = getIn(node, 'InstanceType') ?? getIn(node, 'machineType') ?? getIn(node, 'azure_arm_parameters', 'vmSize');
-  const machine = machineAt(at);
-  if (machine !== undefined && at !== undefined)
-    return { at, machine: machine.name, models: [machine.gpu], devices: machine.count };
-  const [attached] = items(getIn(node, 'guestAccelerators'));
-  const written = getIn(attached, 'acceleratorType');
-  const [card = ''] = (isTemplated(written) ? '' : (asText(written) ?? '')).split('/').slice(-1);
-  const models = gpusByLabel(accelerator, card);
-  const name = asText(at)?.split('/').at(-1);
-  if (at === undefined || name === undefined || models.length === 0 || isTemplated(at)) return undefined;
-  const devices = lowerCount(getIn(attached, 'acceleratorCount'), 1);
-  const labels = [
-    ['node.kubernetes.io/instance-type', name],
-    [accelerator, card],
-    ...(devices === null ? [] : [[`${accelerator}-count`, String(devices)] as const]),
-  ] as const;
-  const term = labels.map(([key, value]) => ({ key, operator: 'In' as const, values: [value] }));
-  return { at, machine: instanceType(name)?.name ?? name, models, devices, terms: { terms: [term] } };
-}
-
-const accelerator = 'cloud.google.com/gke-accelerator';
 
 function placeOf(root: Cursor): Partial<Placement> {
   const provider = getIn(root, 'provider');
