@@ -22,6 +22,8 @@ export const planters: Planters = {
   'resource-unit': noUnit,
   'security-context-invalid': rootWithoutRoot,
   'volume-invalid': twoSources,
+  'volume-never-ready': bareBucket,
+  'volume-unmounted': unusedClaim,
 };
 
 // What the API server rejects in the pods of any kind.
@@ -75,6 +77,22 @@ function twoSources(analysis: DocumentAnalysis): readonly Mistake[] {
       'key',
     ),
   );
+}
+
+/** A bucket of a pod that has no sidecar for it. */
+function bareBucket(analysis: DocumentAnalysis): readonly Mistake[] {
+  const bucket = { driver: 'gcsfuse.csi.storage.gke.io', volumeAttributes: { bucketName: 'images' } };
+  return sites(analysis)
+    .filter(({ podSet, workload }) => isWholePod(podSet, workload) && analysis.document.template === false)
+    .filter(({ podSet: { pod } }) => getIn(pod.parent, 'metadata', 'annotations', 'gke-gcsfuse/volumes') === undefined)
+    .map((site) => oneMore(site, site.pod, 'volumes', { name: 'bucket-x', csi: bucket }, ['csi', 'driver']));
+}
+
+function unusedClaim(analysis: DocumentAnalysis): readonly Mistake[] {
+  const volume = { name: 'kept-x', persistentVolumeClaim: { claimName: 'kept-x' } };
+  return sites(analysis)
+    .filter(({ podSet, workload }) => isWholePod(podSet, workload) && analysis.document.template === false)
+    .map((site) => oneMore(site, site.pod, 'volumes', volume, ['name']));
 }
 
 function badMedium(analysis: DocumentAnalysis): readonly Mistake[] {

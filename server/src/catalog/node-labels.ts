@@ -1,6 +1,7 @@
 import { type Table, table } from '../yaml/table.ts';
 import { isSlip } from './spelling.ts';
 import type { Provider, Source } from './types.ts';
+import { wordSet } from './word-patterns.ts';
 
 /** What the value of a node label names. */
 export type NodeLabelMeaning =
@@ -172,8 +173,22 @@ export function isInstanceTypeLabel(key: string): boolean {
 /** The capacity type that a node label selects; undefined if it selects none. Values must match exactly, as in Kubernetes. */
 export function spotSelector(key: string, value: string): SelectedCapacity | undefined {
   const label = labels[key];
-  return label?.capacity?.[value] ?? label?.otherCapacity;
+  if (label === undefined) return isOwnSpotLabel(key, value) ? 'spot' : undefined;
+  return label.capacity?.[value] ?? label.otherCapacity;
 }
+
+/** Labels of people's own: `lifecycle: Ec2Spot`, `example.com/capacity: preemptible`, `spot: "true"`. */
+function isOwnSpotLabel(key: string, value: string): boolean {
+  const words = key
+    .slice(key.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .split(/[._-]/);
+  if (value === 'true') return words.length === 1 && spotValues.has(words[0] ?? '');
+  return words.some((word) => capacityWords.has(word)) && spotValues.has(value.toLowerCase());
+}
+
+const capacityWords = wordSet('lifecycle capacity provisioning purchase market');
+const spotValues = wordSet('spot preemptible ec2spot');
 
 /**
  * The capacity type of the nodes that meet a requirement on a label; undefined if it leaves several. Every node that Karpenter or EKS creates has

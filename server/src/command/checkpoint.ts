@@ -20,6 +20,8 @@ export interface CheckpointSign {
   /** The word, or the first word of the flag. */
   readonly word?: Word;
   readonly flag?: Flag;
+  /** It is unknown because it is in a file of settings. What the command line says takes precedence over the file. */
+  readonly inSettings?: true;
 }
 
 /** What may show where a program keeps its checkpoints. */
@@ -37,7 +39,7 @@ export const findCheckpointSigns = once((input: CheckpointInput): readonly Check
   return [
     ...storesIn(text),
     ...commands.flatMap(({ words }) => {
-      const flags = readFlags(words);
+      const flags = [...readFlags(words), ...yacsOverrides(words)];
       const other = new Set(flags.filter((flag) => setsOtherThings(flag, words)).map(({ valueWord }) => valueWord));
       const named = flags.filter(({ valueWord }) => valueWord === undefined || !other.has(valueWord));
       return [
@@ -73,6 +75,16 @@ function isReadOnly(before: string): boolean {
   return name !== undefined && wordsOf(name).some((word) => inputWords.has(word));
 }
 
+/** The overrides of trainers that read their settings with yacs: `train_net.py --config-file a.yaml OUTPUT_DIR /out`. */
+function yacsOverrides(words: readonly Word[]): readonly Flag[] {
+  return words.flatMap((word, at): readonly Flag[] => {
+    const [written, next] = [word.text, words[at + 1]];
+    if (next === undefined || !/^[A-Z][A-Z_.]+$/.test(written) || next.text.startsWith('-')) return [];
+    const name = written.replaceAll('_', '-').toLowerCase();
+    return [{ name, written, value: next.text, dynamic: next.dynamic, word, valueWord: next, isVariable: false }];
+  });
+}
+
 /** What a flag says of where the progress goes; empty if nothing. */
 export function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   const { name, written, value, dynamic } = flag;
@@ -82,9 +94,10 @@ export function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   }
   if (meaningOf(flag, 'store') !== undefined) return isOff(value) ? [] : [{ kind: 'store', text: name }];
   // A trainer's settings may be in a file that is not available here.
-  if (isSettingsFile(flag)) return [{ kind: 'unknown', text: name }];
+  if (isSettingsFile(flag)) return [{ kind: 'unknown', text: name, inSettings: true }];
   if (!isPlaceName(words) && !savesTo(words, value)) return [];
   if (value === undefined && !dynamic) return [];
+  if (newestWords.has(value ?? '')) return [{ kind: 'resume', text: name }];
   return [
     placeSign(value, dynamic, isFolder(words, value) ? { kind: 'path', text: value } : { kind: 'unknown', text: name }),
   ];
@@ -144,7 +157,8 @@ function signOfEnv(name: string, value: string | undefined): readonly Checkpoint
 function signOfWord(word: Word): readonly CheckpointSign[] {
   const { text } = word;
   if (commandNamed(text)?.stores === true) return [{ kind: 'store', text }];
-  return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text, word }] : [];
+  if (!/\.(ya?ml|toml)$/.test(text) || text.startsWith('-')) return [];
+  return [{ kind: 'unknown', text, word, inSettings: true }];
 }
 
 /** A sign of the path or store address in a value; `otherwise` for any other value. */
@@ -155,10 +169,22 @@ function placeSign(value: string | undefined, dynamic: boolean, otherwise: Check
 
 /** Whether a name stands for a place to which progress is written: `--output_dir`, `--save`, `checkpoint.folder`, `CKPT_ROOT`. */
 function isPlaceName(words: readonly string[]): boolean {
+  if (isRunDirectory(words)) return true;
   if (words.some((word) => notOutputWords.has(word))) return false;
   if (!words.some((word) => progressWords.has(word))) return false;
   return words.length === 1 || words.some((word) => placeWords.has(word));
 }
+
+/** Whether the words of a name stand for the directory of a whole run, with its checkpoints: `--work-dir`, `exp_manager.exp_dir`. */
+export function isRunDirectory(words: readonly string[]): boolean {
+  return [words, words.slice(-2), words.slice(-3)].some((part) => runDirectories.has(part.join('-')));
+}
+
+/** Those of OpenMMLab, Lightning, NeMo, nanoGPT, StyleGAN and Hydra. */
+const runDirectories = wordSet(
+  'workdir workdirs work-dir work-dirs exp-dir experiment-dir out-dir outdir',
+  'default-root-dir explicit-log-dir hydra-run-dir hydra-sweep-dir',
+);
 
 function isOff(value: string | undefined): boolean {
   return value !== undefined && /^(false|no|none|null|off|0|never)$/i.test(value);
@@ -176,6 +202,8 @@ const notOutputWords = wordSet(
   'interval steps freq period python log',
 );
 const resumeWords: ReadonlySet<string> = new Set(['resume', 'autoresume', 'restore']);
+/** What stands for the newest checkpoint of the run itself: `ckpt_path=last`. */
+const newestWords = wordSet('last latest auto');
 const bucketWords = wordSet('bucket s3 gcs minio aws oss tos cos obs blob hdfs nfs fsx efs lustre');
 /** Words in the names of inputs. */
 const inputWords = wordSet(

@@ -1,7 +1,9 @@
 import type { FlagMeaning } from '../catalog/flag-records.ts';
 import { meaningOf } from './flag-meaning.ts';
 import type { Flag } from './flags.ts';
+import { wordsOf } from './name-words.ts';
 import type { RecognizedProgram } from './script-names.ts';
+import type { Variable } from './variables.ts';
 
 /** What an unknown program is for, by its flags: several that only trainers have, or several that only model servers have. */
 export function useByFlags(flags: readonly Flag[]): RecognizedProgram | undefined {
@@ -27,6 +29,21 @@ export function useByFlags(flags: readonly Flag[]): RecognizedProgram | undefine
     return { program, use: 'serving', confidence: 'likely' };
   }
   return undefined;
+}
+
+/** What a container whose program says nothing is for, by its variables: `EPOCHS` next to `LEARNING_RATE`. */
+export function useByVariables(variables: readonly Variable[]): RecognizedProgram | undefined {
+  if (variables.length > maxFlags) return undefined;
+  const names = variables.map(({ name }) => ({ name: name.replaceAll('_', '-').toLowerCase(), written: name }));
+  const named = (meanings: readonly FlagMeaning[]) =>
+    names.filter((name) => meanings.some((means) => meaningOf(name, means) !== undefined)).length;
+  const trains = named(['hyperparameter', 'total-steps']);
+  const saves =
+    named(['checkpoint-interval', 'saving', 'resume']) +
+    variables.filter(({ name }) => wordsOf(name).some((word) => word === 'checkpoint' || word === 'ckpt')).length;
+  return trains > 1 || (trains === 1 && saves > 0)
+    ? { program: 'its training variables', use: 'training', confidence: 'likely' }
+    : undefined;
 }
 
 /** Flags that only vLLM and its forks have. */

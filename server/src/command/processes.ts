@@ -81,8 +81,9 @@ export function findMpiProcesses(input: ProcessInput): readonly MpiProcesses[] {
 }
 
 function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
-  const launcher = launcherOf(command, 'nodes');
+  const launcher = launcherOf(command, 'nodes') ?? launcherOf(command, 'processes-per-node');
   const flags = readFlags(command.words);
+  const script = command.words.findIndex(({ text }) => text.endsWith('.py'));
   const machines = flags.find((flag) => meaningOf(flag, 'nodes', launcher) !== undefined);
   if (launchesHere(command, flags))
     return flags
@@ -94,7 +95,9 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
   return flags.flatMap((flag): LocalProcesses[] => {
     // PyTorch Lightning starts a process per device.
     if (onGpus && flag.name === 'devices') return [processesOf('launch', flag, command)];
-    const is = (means: FlagMeaning) => meaningOf(flag, means, launcher) !== undefined;
+    // What follows the script are the script's own flags.
+    const isOfScript = script >= 0 && command.words.indexOf(flag.word) > script;
+    const is = (means: FlagMeaning) => meaningOf(flag, means, isOfScript ? undefined : launcher) !== undefined;
     if (is('processes-per-node')) return [processesOf('launch', flag, command)];
     if (launcher === undefined && isDeviceList(flag, command)) {
       const count = flag.value?.split(',').length ?? null;

@@ -2,7 +2,7 @@ import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { once } from '../yaml/once.ts';
-import { useByFlags } from './flag-use.ts';
+import { useByFlags, useByVariables } from './flag-use.ts';
 import { readFlags } from './flags.ts';
 import { pythonCode, useOfPython } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
@@ -35,7 +35,8 @@ export function containerUse(input: {
   const found =
     recognizeProgram(commands) ??
     (image === undefined || !isEntrypoint ? undefined : byImage(image)) ??
-    useByAnyFlags(commands);
+    useByAnyFlags(commands) ??
+    useByVariables(env ?? []);
   return found ?? { use: null, program: null, confidence: null };
 }
 

@@ -230,7 +230,8 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   );
   const isCommitted = selected.every(({ prices }) => prices.every(({ offer }) => offer.own === 'commitment'));
   if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
-  if (placement.autopilot === 'pods' && !isOwn) return { kind: 'capacityNotPriced', capacity: 'autopilot' };
+  const { billing } = placement;
+  if (billing !== undefined && billing !== 'premium' && !isOwn) return { kind: 'capacityNotPriced', capacity: billing };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const { provider, needs, ownMachine, otherCloud } = placement;
     const instanceType = placement.instanceType ?? ownMachine?.name ?? null;
@@ -300,7 +301,7 @@ function assumptionsOf(
   { placement }: PodSet,
   noSpot: boolean,
 ): readonly Assumption[] {
-  const { capacity, nodePool, provider, providerFrom, autopilot, edgeZone, region, needs, storage, unlisted } =
+  const { capacity, nodePool, provider, providerFrom, billing, edgeZone, region, needs, storage, unlisted } =
     placement;
   const found: Assumption[] = [];
   const [model = ''] = models;
@@ -316,7 +317,7 @@ function assumptionsOf(
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
   if (needs.storageGiB >= smallestDisk && storage?.kind === 'unchecked') found.push({ kind: 'storage' });
   if (unlisted !== undefined) found.push({ kind: 'unlisted', capacities: unlisted });
-  if (autopilot === 'nodes') found.push({ kind: 'premium' });
+  if (billing === 'premium') found.push({ kind: 'premium' });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
 }

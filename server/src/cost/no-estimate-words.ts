@@ -95,6 +95,7 @@ const capacityWords = {
   flex: 'Flex-start capacity has no list price',
   reserved: 'Reserved capacity is priced by contract',
   autopilot: 'GKE Autopilot has its own prices, which are not in the catalog',
+  'cloud-run': 'Cloud Run has its own prices, which are not in the catalog',
 } as const;
 
 const gpuVendors: readonly string[] = ['nvidia', 'amd', 'intel', 'biren', 'iluvatar', 'metax', 'moore-threads'];

@@ -32,8 +32,8 @@ export type NoEstimate =
   | { readonly kind: 'storageTooSmall'; readonly neededGiB: number; readonly largestGiB: number | null }
   /** No known machine that the pods may run on has their CPU and memory. */
   | { readonly kind: 'podTooLarge'; readonly needs: PodNeeds }
-  /** Reservations, flex-start and pods on Autopilot have no list price. */
-  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' | 'autopilot' }
+  /** Reservations, flex-start and pods on Autopilot or Cloud Run have no list price. */
+  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' | 'autopilot' | 'cloud-run' }
   | {
       readonly kind: 'priceUnknown';
       readonly models: readonly string[];

@@ -59,7 +59,8 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
   const models = pool.gpus?.length ? pool.gpus : modelsOfMachines(terms).map(({ id }) => id);
   const { capacity, spotFirst, nodeGpus } = placement;
   if (capacity === 'reserved' || capacity === 'flex') return { kind: 'capacityNotPriced', capacity };
-  if (placement.autopilot === 'pods') return { kind: 'capacityNotPriced', capacity: 'autopilot' };
+  if (placement.billing !== undefined && placement.billing !== 'premium')
+    return { kind: 'capacityNotPriced', capacity: placement.billing };
   const at = (pricing: Pricing, allowed: Placement['terms']) =>
     pricesOfMachines(models, { ...placement, terms: allowed }, pricing, prices)
       // A node is not a part of a machine with more devices.

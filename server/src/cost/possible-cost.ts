@@ -77,7 +77,7 @@ function costOfPods(workload: Workload, used: readonly PodSet[], own: OwnPrices)
   if (workload.role === 'definition' || first === undefined) return undefined;
   if (used.some(({ placement }) => placement.capacity === 'reserved' || placement.capacity === 'flex'))
     return undefined;
-  if (used.some(({ placement }) => placement.autopilot === 'pods')) return undefined;
+  if (used.some(({ placement: { billing } }) => billing !== undefined && billing !== 'premium')) return undefined;
   const needed = new Map(used.map((podSet) => [podSet, leastGiB(podSet, workload)]));
   const suits = (gpu: GpuModel, one: OpenAccelerator, podSet: PodSet) =>
     holds(gpu, one, needed.get(podSet) ?? 0, workload);

@@ -21,8 +21,8 @@ export function losesResults(container: Container, podSet: PodSet, { kind, retri
   return ![...command, ...args].some(({ value }) => keeps.test(value));
 }
 
-/** Variables of a service that may receive the results. */
-const connects = partOf(
+/** The names of variables for a service that may receive the results. */
+export const connects = partOf(
   'token key secret password credential',
   'wandb mlflow comet clearml neptune',
   'bucket endpoint _ur[il]',

@@ -73,12 +73,16 @@ export function unusedModelVolume(
   const isOpen = isUnseen(getIn(podSet.pod, 'volumes')) || names.some((one) => isTemplated(getIn(one, 'name')));
   if (isOpen) return undefined;
   const [mount, ...others] = volumeMounts.filter(
-    (one) => isForModels(one) && keepsFiles(volumeNamed(podSet, one.name)) && !isUsed(one, container, podSet),
+    (one) => isForModels(one) && keepsFiles(volumeNamed(podSet, one.name)) && !isUsed(one, container, podSet, program),
   );
   return mount === undefined || others.length > 0 ? undefined : { path, mount };
 }
 
-function isForModels({ name, mountPath }: Container['volumeMounts'][number]): boolean {
+/** Whether the name or the path of a mount is that of models. */
+export function isForModels({
+  name,
+  mountPath,
+}: Pick<Container['volumeMounts'][number], 'name' | 'mountPath'>): boolean {
   const words = `${name} ${mountPath}`;
   return !otherFiles.test(words) && modelFiles.test(words);
 }
@@ -97,12 +101,19 @@ function keepsFiles(volume: Volume | undefined): boolean {
 
 const withoutFiles = wordSet('emptyDir configMap secret projected downwardAPI image');
 
-/** Whether a command or a variable names the mount, or another container has it. */
-function isUsed({ name, mountPath }: Container['volumeMounts'][number], container: Container, podSet: PodSet): boolean {
+/** Whether a command or a variable that the program reads names the mount, or another container has it. */
+function isUsed(
+  { name, mountPath }: Container['volumeMounts'][number],
+  container: Container,
+  podSet: PodSet,
+  program: string,
+): boolean {
   const plain = withoutSlash(mountPath);
+  const isRead = (variable: string) => variable !== 'TRANSFORMERS_CACHE' || !usesHub.has(program);
   const isNamed = ({ command, args, env, scripts }: Container) =>
-    [...command, ...args, ...env.flatMap(({ value }) => value ?? [])].some(({ value }) => value.includes(plain)) ||
-    scripts.some(({ text }) => text.includes(plain));
+    [...command, ...args, ...env.flatMap((one) => (isRead(one.name) ? (one.value ?? []) : []))].some(({ value }) =>
+      value.includes(plain),
+    ) || scripts.some(({ text }) => text.includes(plain));
   return podSet.containers.some(
     (other) => isNamed(other) || (other !== container && other.volumeMounts.some((mount) => mount.name === name)),
   );
@@ -136,8 +147,10 @@ function downloadPath(container: Container, program: string): string | undefined
   if (program === 'nim') return absolute(value('NIM_CACHE_PATH') ?? '/opt/nim/.cache');
   if (program === 'ollama') return absolute(value('OLLAMA_MODELS') ?? `${user}/.ollama`);
   for (const name of ['HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'TRANSFORMERS_CACHE']) {
-    if (value(name) !== undefined) return absolute(value(name));
+    if (value(name) !== undefined && !(name.startsWith('T') && usesHub.has(program))) return absolute(value(name));
   }
+  // Its image sets the folder: https://github.com/huggingface/text-embeddings-inference/blob/main/Dockerfile-cuda
+  if (program === 'text-embeddings-router') return '/data';
   const home = value('HF_HOME');
   if (home !== undefined) return absolute(home);
   if (program === 'text-generation-launcher') return '/data';
@@ -145,6 +158,12 @@ function downloadPath(container: Container, program: string): string | undefined
   if (cache !== undefined) return absolute(`${cache}/huggingface`);
   return absolute(`${user}/.cache/huggingface`);
 }
+
+/**
+ * Servers that leave downloads to huggingface_hub, which does not read the variable of Transformers.
+ * https://github.com/vllm-project/vllm/blob/main/vllm/model_executor/model_loader/weight_utils.py
+ */
+const usesHub = wordSet('vllm sglang text-generation-launcher text-embeddings-router');
 
 function absolute(path: string | undefined): string | undefined {
   return path?.startsWith('/') === true && !path.includes('$') ? path : undefined;

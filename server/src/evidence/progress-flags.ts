@@ -18,6 +18,10 @@ export interface NoCheckpoint {
   readonly word: Word;
   /** The value that saves, and the title of the fix that sets it. */
   readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
+  /** The only checkpoint is that of the last step. */
+  readonly atEnd?: true;
+  /** The run is set to resume from what it saves. */
+  readonly resumes?: boolean;
 }
 
 /** Why the run never writes a checkpoint; undefined if it may write one. */
@@ -29,7 +33,10 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
   }
   for (const { flags } of namedSettings(container)) {
     const found = turnedOff(flags) ?? intervalBeyondEnd(flags);
-    if (found !== undefined) return { text: found.text, word: found.word };
+    if (found === undefined) continue;
+    // No edit changes a file that a script writes.
+    const { instead: _, ...cause } = found;
+    return cause;
   }
   return undefined;
 }
@@ -39,16 +46,18 @@ export function resumeOff(container: Container): Flag | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
     const off = flags.find((flag) => !flag.dynamic && isOff(flag));
-    const resumes = flags.some((flag) => {
-      const means = meaningOf(flag, 'resume-from') ?? meaningOf(flag, 'resume');
-      return means !== undefined && !/^false$/i.test(flag.value ?? '');
-    });
-    if (off !== undefined && !resumes) return off;
+    if (off !== undefined && !flags.some(resumes)) return off;
   }
   return undefined;
 }
 
-function commandsOf(container: Container): readonly (readonly Word[])[] {
+/** Whether a flag makes a run resume, or names what it resumes from. */
+export function resumes(flag: Flag): boolean {
+  const means = meaningOf(flag, 'resume-from') ?? meaningOf(flag, 'resume');
+  return means !== undefined && !/^(?:false|none)$/i.test(flag.value ?? '');
+}
+
+export function commandsOf(container: Container): readonly (readonly Word[])[] {
   const line = commandLineOf(container);
   return allCommands(line.statements).map(({ words }) => words);
 }
@@ -73,7 +82,7 @@ function savingOf(flag: FlagName): FlagRecord | undefined {
   return found !== undefined && 'off' in found ? found : undefined;
 }
 
-/** The shortest save interval, if all of them exceed the steps of the run. An interval below 1 is a share of the run. */
+/** The shortest save interval, if none of them ends before the run does. An interval below 1 is a share of the run. */
 function intervalBeyondEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
   const ignored = ignoresSteps(flags);
   const intervals = flags.filter(
@@ -85,15 +94,17 @@ function intervalBeyondEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
   const steps = countIn(limit?.value) ?? 0;
   const valued = intervals.flatMap((flag) => {
     const value = flag.dynamic || !countsStepsToSave(flag) ? null : countIn(flag.value);
-    return value !== null && steps > 0 && value > steps ? [{ flag, value }] : [];
+    return value !== null && steps > 0 && value >= steps ? [{ flag, value }] : [];
   });
   const [first, ...others] = valued;
   if (first === undefined || valued.length < intervals.length) return undefined;
   const { flag, value } = others.reduce((least, one) => (one.value < least.value ? one : least), first);
   const name = flag.name.replaceAll('-', '_');
-  const text = `${name} ${value} exceeds the ${steps} steps of the run`;
   const tenth = Math.ceil(steps / 10);
-  return { text, word: flag.word, instead: { flag, value: String(tenth), title: `Set ${name} to ${tenth}` } };
+  const found = { word: flag.word, instead: { flag, value: String(tenth), title: `Set ${name} to ${tenth}` } };
+  if (value > steps) return { text: `${name} ${value} exceeds the ${steps} steps of the run`, ...found };
+  const text = `${name} ${value} saves only after the last step`;
+  return steps < 100 ? undefined : { text, ...found, atEnd: true, resumes: flags.some(resumes) };
 }
 
 /** Whether the run saves by something other than steps, or may do so. `save_steps` then has no effect. */

@@ -14,15 +14,23 @@ export interface ShellForm {
   /** As written: `$MODEL_DIR`, `${PATH}`, `$(hostname)`. */
   readonly written: string;
   readonly start: number;
+  /** In single quotes among arguments, where no shell that reads the value replaces it. */
+  readonly isQuoted?: boolean;
 }
 
 /** What only a shell would replace in the values of a container's variables. */
 export function shellForms({ env, command, args }: Container): readonly ShellForm[] {
   const byName = new Map(env.map((one) => [one.name, one]));
   const found = env.flatMap((one) => formIn(one, byName) ?? []);
-  // A script may expand a value a second time.
-  const mayExpand = found.length > 0 && [...command, ...args].some(({ value }) => /\beval\b|\benvsubst\b/.test(value));
-  return mayExpand ? [] : found;
+  if (found.length === 0) return [];
+  const lines = [...command, ...args].map(({ value }) => value);
+  // A script may expand a value a second time, but not what quotes in the value protect.
+  if (lines.some((line) => /\benvsubst\b/.test(line))) return [];
+  const mayExpand = lines.some((line) => /\beval\b/.test(line));
+  const isRead = ({ name }: ShellForm) =>
+    lines.some((line) => line.includes(`$${name}`) || line.includes(`\${${name}`));
+  const isOneWord = ({ means, value }: ShellForm) => means === 'command' || !/\s/.test(value.value);
+  return found.filter((form) => form.isQuoted === true || (!mayExpand && (isOneWord(form) || isRead(form))));
 }
 
 function formIn({ name, value }: Variable, byName: ReadonlyMap<string, Variable>): ShellForm | undefined {
@@ -32,10 +40,12 @@ function formIn({ name, value }: Variable, byName: ReadonlyMap<string, Variable>
   const text = value.value;
   if (/^(?:\$\([a-z][^()]*\)|`[a-z][^`]*`)$/.test(text))
     return { means: 'command', name, value, written: text, start: 0 };
-  // Text with spaces may be a script.
-  if (/\s/.test(text)) return undefined;
+  // Other text with spaces may be a script.
+  const isArguments = /^--?[a-z]/.test(text) && !/(?:^|\s)(?:-c|--command|awk|sed|python3?|bash|sh)\s/.test(text);
+  if (/\s/.test(text) && !isArguments) return undefined;
   for (const { 0: written, 1: plain, 2: braced = plain, index } of text.matchAll(variable)) {
-    const form = { name, value, written, start: index };
+    const isQuoted = isArguments && isInSingleQuotes(text, index);
+    const form = { name, value, written, start: index, isQuoted };
     if (braced === name) {
       // A whole value is for a tool to fill in.
       // Other lists, such as LD_LIBRARY_PATH, are seldom set by images.
@@ -51,3 +61,14 @@ function formIn({ name, value }: Variable, byName: ReadonlyMap<string, Variable>
 }
 
 const variable = /(?<![$\\])\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})/g;
+
+/** Whether a place of a text is in single quotes, as a shell reads them. */
+function isInSingleQuotes(text: string, place: number): boolean {
+  let open = '';
+  for (let index = 0; index < place; index += 1) {
+    const char = text[index];
+    if (char === '\\' && open !== "'") index += 1;
+    else if (open === '' ? char === "'" || char === '"' : char === open) open = open === '' ? (char ?? '') : '';
+  }
+  return open === "'";
+}

@@ -70,6 +70,8 @@ export interface CrossReferences {
   /** The comments in the same file that name cards, in documents that run no pods. */
   fileHeader(): readonly string[];
   volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
+  /** A PersistentVolume with its capacity. */
+  volume(name: string): Referenced<VolumeClaimFacts> | undefined;
   /** The quantities that a RuntimeClass adds to what its pods request, by resource. */
   podOverhead(runtimeClass: string): Referenced<Table<string>> | undefined;
   /** The Services of a namespace that select pods with these labels. */
@@ -287,6 +289,7 @@ export const noCrossReferences: CrossReferences = {
   demandsOf: () => [],
   fileHeader: () => [],
   volumeClaim: () => undefined,
+  volume: () => undefined,
   podOverhead: () => undefined,
   servicesOf: () => [],
   servicesLabeled: () => [],

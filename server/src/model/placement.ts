@@ -136,11 +136,13 @@ function ownMachine(
 /** The classes of Autopilot whose pods pay for their nodes. https://cloud.google.com/kubernetes-engine/pricing */
 const nodeClasses: ReadonlySet<string> = new Set(['Accelerator', 'Performance']);
 
-/** How Autopilot charges: for the pods, or, in some classes, for their nodes and a premium. */
-function billing(selectors: readonly Selector[], { platform }: ModelOptions): Pick<Placement, 'autopilot'> {
+/** Cloud Run and Autopilot charge for the pods; in some classes, Autopilot charges for their nodes and a premium. */
+function billing(selectors: readonly Selector[], { platform }: ModelOptions): Pick<Placement, 'billing'> {
+  // https://cloud.google.com/run/docs/configuring/services/gpu
+  if (selectors.some(({ key }) => key === 'run.googleapis.com/accelerator')) return { billing: 'cloud-run' };
   const chosen = selectors.find(({ key }) => key === 'cloud.google.com/compute-class')?.values ?? [];
-  if (chosen.some(({ value }) => nodeClasses.has(value))) return { autopilot: 'nodes' };
-  return platform === 'gke-autopilot' ? { autopilot: 'pods' } : {};
+  if (chosen.some(({ value }) => nodeClasses.has(value))) return { billing: 'premium' };
+  return platform === 'gke-autopilot' ? { billing: 'autopilot' } : {};
 }
 
 /** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */

@@ -229,7 +229,8 @@ export function imageOf(
   const repository = asText(named) ?? (named === undefined ? unset : '');
   if (image === undefined && getIn(parts, 'repository') === undefined) return {};
   if (named === undefined && repository === '' && !isPinned(parts)) return { image: undefined, ...tagIn(parts) };
-  if (repository === '' || isTemplated(named)) return { image: undefined };
+  if (isTemplated(named)) return { image: undefined, ...(isPinned(parts) ? {} : tagIn(parts)) };
+  if (repository === '') return { image: undefined };
   const registry = asText(getIn(parts, 'registry')) ?? '';
   const name = registry === '' ? repository : `${registry}/${repository}`;
   const found = isPinned(parts) ? undefined : tagged(name, getIn(parts, 'tag'));

@@ -266,8 +266,8 @@ export interface Placement {
   readonly otherCloud?: string;
   /** The shape of the TPU slice on which the pods run: `4x4`. */
   readonly tpuTopology?: string;
-  /** GKE Autopilot charges for the pods, or for their nodes and a premium. */
-  readonly autopilot?: 'pods' | 'nodes';
+  /** Who charges for the pods themselves, not for machines; `premium`: GKE Autopilot charges for the nodes, and more. */
+  readonly billing?: 'autopilot' | 'cloud-run' | 'premium';
   /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;

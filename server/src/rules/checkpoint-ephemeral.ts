@@ -1,20 +1,27 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import type { CheckpointSign } from '../command/checkpoint.ts';
+import { type CheckpointSign, isRunDirectory } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
-import { losesResults } from '../evidence/lost-results.ts';
+import { connects, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial, mayMountMore, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
+import {
+  hasDurableMount,
+  isTrial,
+  mayMountMore,
+  outlivesNode,
+  runsMountedScript,
+  volumeNamed,
+} from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Training writes its checkpoints where they do not survive a restart.
@@ -23,7 +30,8 @@ import { defineRule } from './rule.ts';
  *
  * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
- * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights.
+ * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
+ * volume that is mounted read-only, training cannot save at all.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -80,9 +88,10 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store or a
- * settings file, if the container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). For benchmarks and
- * trials. On spot capacity (see spot-without-checkpoint).
+ * If nothing restarts the job and it may copy its results elsewhere (by a command, another container, an account or a Secret), if any checkpoint directory is on a volume that outlives the pod, if the command names an object store, if the
+ * container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). If the command names a file of settings,
+ * except where it also states the directory and no volume outlives the pod. For benchmarks and trials. On spot capacity (see
+ * spot-without-checkpoint).
  *
  * ## Sources
  *
@@ -96,17 +105,20 @@ export default defineRule({
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     const isOnce = workload.retries === null || workload.retries.limit === 0;
-    if (isTrial(workload) || (isOnce && !losesResults(container, podSet, workload))) return;
-    if (isOnSpot(workload)) return;
-    if (!usesAccelerators(container, context.podSet)) return;
+    if (isTrial(workload) || !usesAccelerators(container, podSet)) return;
     if (mayHaveVariables(container) || redirectsPaths(container)) return;
+    if (checkReadOnly(container, context)) return;
+    if (isOnSpot(workload) || (isOnce && !losesResults(container, podSet, workload))) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
-    if (neverSaves(container) !== undefined) return;
+    const never = neverSaves(container);
+    if (never !== undefined && never.atEnd !== true) return;
     const signs = checkpointSigns(container);
-    if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
+    const isStated = first?.flag !== undefined && keepsNothing(container, podSet);
+    const mayBeElsewhere = signs.filter(({ inSettings }) => !(inSettings && isStated));
+    if (mayBeElsewhere.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const variable = first === undefined ? variableOf(container) : undefined;
     const path = first?.text ?? variable?.value;
     if (path === undefined || paths.some((sign) => !isLost(sign, container, podSet))) return;
@@ -122,6 +134,44 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a directory for progress in a volume that the container cannot write to, which stops training at its first save. */
+function checkReadOnly(container: Container, { podSet, document, report }: PodSetContext): boolean {
+  if (mayMountMore(container)) return false;
+  const lines = [...container.command, ...container.args];
+  for (const { kind, text, word } of checkpointSigns(container)) {
+    if (kind !== 'path' || word === undefined || !writes.test(word.text) || !holdsProgress(word.text)) continue;
+    const mount = mountOf(absolute(text, container), container);
+    const isReadOnly = mount !== undefined && isFixed(mount, podSet);
+    const span = isReadOnly ? spanOfWords(document, lines, [word, word]) : undefined;
+    if (mount === undefined || span === undefined) continue;
+    report({
+      message: `${shorten(text, 40)} is in volume ${shorten(mount.name, 30)}, which is mounted read-only: training fails when it saves`,
+      span,
+    });
+    return true;
+  }
+  return false;
+}
+
+/** Flags for results only: `--resume` and `--ckpt-path` may name what is read. */
+const writes = /^--?[\w.-]*(?:output|save|work|exp)[\w.-]*(?:dir|directory|folder|root)\b/i;
+
+function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet): boolean {
+  const volume = volumeNamed(podSet, name);
+  const claim = getIn(volume?.at, 'persistentVolumeClaim', 'readOnly');
+  return [getIn(at, 'readOnly'), claim].some(
+    (one) => one !== undefined && !isTemplated(one) && asBoolean(one) === true,
+  );
+}
+
+/** The mount that holds a path. */
+function mountOf(path: string | undefined, { volumeMounts }: Container): Container['volumeMounts'][number] | undefined {
+  if (path === undefined) return undefined;
+  return volumeMounts
+    .filter(({ mountPath }) => isIn(path, mountPath))
+    .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
+}
 
 /**
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
@@ -152,20 +202,18 @@ const checkpointWords = wordSet('checkpoint checkpoints ckpt ckpts');
 const placeWords = wordSet('dir directory folder root');
 const outputs = wordSet('save output train training');
 
+/** Whether no volume outlives the pod, and no account of another service is at hand, which a file of settings could name. */
+function keepsNothing(container: Container, podSet: PodSet): boolean {
+  return !hasDurableMount(container, podSet) && !container.env.some(({ name }) => connects.test(name));
+}
+
 /** Excludes flags for logs, exports and results, whose loss does not matter. */
 function holdsProgress(flag: string): boolean {
   const name = flag.split('=')[0] ?? '';
-  const isSaved = /save|output|checkpoint|ckpt|snapshot|resume/i.test(name) || isOfRun(wordsOf(name));
+  if (name.replace(/^-+/, '') === 'project' || isRunDirectory(wordsOf(name))) return true;
+  const isSaved = /save|output|checkpoint|ckpt|snapshot|resume/i.test(name);
   return isSaved && !/log|export|eval|result|onnx|profil|trace/i.test(name);
 }
-
-/** Whether the words of a flag name the directory of a whole run: `--work-dir`, `exp_manager.exp_dir`. */
-function isOfRun(words: readonly string[]): boolean {
-  return wholeNames.has(words.join('-')) || runDirectories.has(words.slice(-2).join('-'));
-}
-
-const wholeNames = wordSet('workdir workdirs project default-root-dir');
-const runDirectories = wordSet('work-dir work-dirs exp-dir experiment-dir');
 
 /** Links, mounts and copies: a path may lead elsewhere. */
 function redirectsPaths({ command, args }: Container): boolean {
@@ -179,9 +227,7 @@ function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet):
   const path = absolute(text, container);
   // Wherever a relative path leads, it leads to the container or to one of its mounts.
   if (path === undefined) return container.volumeMounts.every((mount) => losesFiles(mount, podSet));
-  const mount = container.volumeMounts
-    .filter(({ mountPath }) => isIn(path, mountPath))
-    .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
+  const mount = mountOf(path, container);
   return mount === undefined || losesFiles(mount, podSet);
 }
 

@@ -14,7 +14,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * With `--save_strategy no`, an interval beyond the last step, or Megatron without `--save`, a failed run leaves nothing behind: every
- * restart, and every later run, starts again at step 0.
+ * restart, and every later run, starts again at step 0. With an interval of all steps, so does each run that fails.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -61,6 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For workloads other than training, and for benchmarks and trials. If nothing restarts the job, the finding is information only.
+ * A checkpoint of only the last step is a warning if the run is set to resume, information if it just restarts, and nothing otherwise.
  *
  * ## Sources
  *
@@ -79,8 +80,10 @@ export default defineRule({
     const span = spanOfWords(context.document, container, [cause.word, cause.word]);
     if (span === undefined) return;
     const restarts = workload.retries !== null && workload.retries.limit > 0;
+    // Many short runs need only their result.
+    if (cause.atEnd && !restarts) return;
     context.report({
-      severity: restarts ? 'warning' : 'info',
+      severity: restarts && !(cause.atEnd && cause.resumes !== true) ? 'warning' : 'info',
       message: `${cause.text}: ${restarts ? 'every restart starts again at step 0' : 'a failed run leaves nothing to resume from'}`,
       span,
       fixes: () => [saving(cause, [...container.command, ...container.args], context)],

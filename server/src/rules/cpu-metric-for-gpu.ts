@@ -278,11 +278,14 @@ function ofKnative({ manifest, podSets, scaling, role }: Workload): CpuMetric | 
 
 /** The metric of an InferenceService in Standard mode that scales on CPU. If no metric is named, the place is the maximum. */
 function standardMetric({ scaling, manifest, podSets, kind }: Workload): CpuMetric | undefined {
-  if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return undefined;
+  if (kind !== 'InferenceService' || scaling === null) return undefined;
   const { max, floor, owner } = scaling;
+  // The field is explicit in every mode.
+  const isStated = asText(getIn(owner, 'scaleMetric')) === 'cpu';
+  if (scaling.mechanism !== 'hpa' && !isStated) return undefined;
   const ceiling = asNumber(max);
   if (max === undefined || ceiling === undefined || floor === null || ceiling <= Math.max(floor, 1)) return undefined;
-  if (isIncomplete(owner) || scaling.mechanismFrom === 'default') return undefined;
+  if (isIncomplete(owner) || (scaling.mechanismFrom === 'default' && !isStated)) return undefined;
   // scale-to-zero-ineffective reports an HPA with a minimum of 0.
   if (asNumber(scaling.min) === 0) return undefined;
   const metric = getIn(owner, 'scaleMetric') ?? lookUp(manifest.annotations, 'autoscaling.knative.dev/metric')?.at;

@@ -57,6 +57,7 @@ import { defineRule } from './rule.ts';
  * - [CUDA toolkit release notes](https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/)
  * - [CUDA: Hopper compatibility guide](https://docs.nvidia.com/cuda/hopper-compatibility-guide/)
  * - [CUDA: Blackwell compatibility guide](https://docs.nvidia.com/cuda/blackwell-compatibility-guide/)
+ * - [NVIDIA: frameworks support matrix](https://docs.nvidia.com/deeplearning/frameworks/support-matrix/)
  * - [CUDA: Ada compatibility guide](https://docs.nvidia.com/cuda/ada-compatibility-guide/)
  */
 export default defineRule({
@@ -69,13 +70,44 @@ export default defineRule({
     if (image === undefined || isTemplated(image.at) || knownRequests(container).length === 0) return;
     const cuda = cudaVersion(image.value);
     const required = toolkitFor(context.podSet);
-    if (cuda === undefined || required === undefined || cuda >= required.version) return;
+    if (required === undefined) return;
+    const since = cuda === undefined ? firstRelease(image.value, required.version) : undefined;
+    if (since !== undefined) {
+      context.report({
+        message: `${shorten(image.value.slice(image.value.lastIndexOf('/') + 1), 40)} predates ${required.name} (supported since ${since}): GPU kernels may be missing`,
+        span: spanOf(image.at),
+      });
+      return;
+    }
+    if (cuda === undefined || cuda >= required.version) return;
     context.report({
       message: `CUDA ${cuda.toFixed(1)} in ${shorten(image.value.slice(image.value.lastIndexOf('/') + 1), 40)} predates ${required.name} (supported since ${required.version.toFixed(1)}): GPU kernels may be missing`,
       span: spanOf(image.at),
     });
   },
 });
+
+/**
+ * The first release of an image for GPUs that need a CUDA toolkit, if its tag names an earlier one. The months of NVIDIA's frameworks and the versions
+ * of vLLM decide the toolkit.
+ * https://docs.nvidia.com/deeplearning/frameworks/support-matrix/ https://github.com/vllm-project/vllm/releases/tag/v0.9.0
+ */
+function firstRelease(image: string, toolkit: number): string | undefined {
+  const [, name = '', major, minor] = release.exec(image) ?? [];
+  const first = firstReleases.get(name.includes('vllm') ? 'vllm' : 'ngc')?.[String(toolkit)];
+  if (major === undefined || minor === undefined || first === undefined) return undefined;
+  const [firstMajor = 0, firstMinor = 0] = first.split('.').map(Number);
+  const isEarlier = Number(major) < firstMajor || (Number(major) === firstMajor && Number(minor) < firstMinor);
+  return isEarlier ? first : undefined;
+}
+
+const release =
+  /^(?:docker\.io\/)?(nvcr\.io\/nvidia\/(?:pytorch|tensorflow|jax|tritonserver)|vllm\/vllm-openai):v?(\d{1,2})\.(\d{1,2})(?!\d)/;
+
+const firstReleases: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map([
+  ['ngc', { '11.8': '22.09', '12.8': '25.01' }],
+  ['vllm', { '12.8': '0.9' }],
+]);
 
 /** The version in the name: `cuda:11.3.1-base`, `-cuda11.3`, `cu113`. */
 function cudaVersion(image: string): number | undefined {

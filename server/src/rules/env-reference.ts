@@ -73,7 +73,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * add to pods. A variable that is not defined at all is reported only in Pods, Deployments, StatefulSets and Jobs without `envFrom`,
  * because operators define variables of their own; in a PyTorchJob without a Master, those that its operator sets only next to one. `$NAME` is
  * reported in arguments only if a known program reads it and the container defines the variable itself; in the value of a variable only if the
- * container defines it and the value has no spaces, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists that should extend themselves, other than PATH.
+ * container defines it and the value has no spaces, or is a list of arguments that the container's script reads or that quotes protect from any
+ * shell, and not in `HF_HOME` and its like, which their library expands, or in tasks of SkyPilot. For lists that should extend themselves, other than PATH.
  *
  * ## Sources
  *
@@ -132,11 +133,11 @@ function mayDefine(script: string, name: string): boolean {
 
 /** Reports the form of a shell in the value of a variable. */
 function reportForm(
-  { means, name, value, written, start }: ShellForm,
+  { means, name, value, written, start, isQuoted }: ShellForm,
   env: Container['env'],
   { document, report }: PodSetContext,
 ): void {
-  if (isTemplated(value.at) && document.template) return;
+  if (isTemplated(value.at) && document.template && isQuoted !== true) return;
   const used = written.replace(/[${}]/g, '');
   const index = (one: string) => env.findIndex((other) => other.name === one);
   const isBefore = index(used) < index(name);

@@ -1,6 +1,6 @@
 import { isScheduledByKai } from '../evidence/kai.ts';
 import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
-import { lookUp } from '../model/manifest.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -10,12 +10,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * An annotation requests a GPU share in a form that KAI and Run:ai reject.
+ * A pod requests a GPU share in a form that KAI and Run:ai reject, or without the scheduler that gives the share.
  *
  * ## Why
  *
  * KAI and Run:ai accept either `gpu-fraction` between 0 and 1 or `gpu-memory` as a whole number of MiB, and neither together with a request
- * for whole GPUs. They reject all other pods.
+ * for whole GPUs. They reject all other pods. Volcano's vGPUs are assigned by its scheduler: under another one, the device plugin finds no
+ * assignment, and the container does not start.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -52,17 +53,19 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * If neither schedulerName nor a queue label shows that KAI or Run:ai schedules the pod: other tools may use the same annotations. A
- * `gpu-fraction` next to whole GPUs is a mistake in any case.
+ * `gpu-fraction` next to whole GPUs is a mistake in any case. For vGPUs in kinds of operators, which may set the scheduler.
  *
  * ## Sources
  *
  * - [KAI scheduler: GPU sharing](https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/gpu-sharing/README.md)
+ * - [Volcano: GPU virtualization](https://volcano.sh/en/docs/gpu_virtualization/)
  * - [NVIDIA/KAI-Scheduler#257](https://github.com/NVIDIA/KAI-Scheduler/issues/257)
  */
 export default defineRule({
   topic: 'sharing',
   severity: 'error',
   podSet(podSet, context) {
+    checkVgpus(podSet, context);
     const fraction = lookUp(podSet.annotations, 'gpu-fraction');
     if (!isScheduledByKai(podSet)) {
       const whole = fraction === undefined || context.workload.partial ? undefined : wholeGpuRequest(podSet);
@@ -113,6 +116,27 @@ function checkScheduler(
     ],
   });
 }
+
+/** The device plugin gives the vGPU that Volcano's scheduler has written on the pod. */
+function checkVgpus({ pod, containers }: PodSet, { document, report, workload }: PodSetContext): void {
+  const requested = containers.flatMap(({ accelerators }) => accelerators).find(({ resource }) => isVgpu(resource));
+  const at = requested?.limit?.at ?? requested?.request?.at;
+  if (at === undefined || workload.partial || !ownGroups.has(groupOf(workload.apiVersion))) return;
+  if (getIn(pod, 'schedulerName') !== undefined || isIncomplete(pod)) return;
+  report({
+    severity: 'warning',
+    message: `${String(at.step)} without schedulerName volcano: only Volcano's scheduler assigns the share, and the container does not start`,
+    span: keySpanOf(at),
+    fixes: () => [fix('Set schedulerName to volcano', 'unsafe', insertKey(document, pod, 'schedulerName', 'volcano'))],
+  });
+}
+
+function isVgpu(resource: string): boolean {
+  return resource.startsWith('volcano.sh/vgpu-');
+}
+
+/** The groups of Kubernetes' own workloads. */
+const ownGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch']);
 
 /** Annotations that KAI does not read, but that mean one that it does. */
 function checkNames({ annotations }: PodSet, { document, report }: PodSetContext): void {

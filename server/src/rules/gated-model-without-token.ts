@@ -121,17 +121,27 @@ export default defineRule({
         span: spanOf(offline.value.at),
       });
     }
-    if (mayHaveToken(container)) return;
+    const unread = isOpen ? undefined : unreadToken(container, program);
+    if (mayHaveToken(container, unread?.name)) return;
     if (model === null || !isGated(model.name)) return;
     const keeps = !isOpen && mayKeepDownloads(container, podSet, program);
     // As probe-too-early assumes: the first pod fills the volume.
     if (keeps && downloadOf(container, podSet, model.name, program) !== 'first') return;
     const place = [...args, ...command].find(({ value }) => value.includes(model.name)) ?? image;
     if (place === undefined) return;
+    const effect = keeps ? 'the first download, to an empty volume, fails' : 'the server does not start';
+    if (unread !== undefined) {
+      report({
+        ...(keeps && { severity: 'info' }),
+        message: `${shorten(model.name, 40)} is gated, but the server reads its token from HF_TOKEN, not from ${shorten(unread.name, 30)}: ${effect}`,
+        span: spanOf(getIn(unread.at, 'name') ?? unread.at),
+      });
+      return;
+    }
     report({
       // A template may have the token, and a volume the model.
       severity: isOpen || keeps ? 'info' : 'warning',
-      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : 'the container has no HF_TOKEN'}: ${keeps ? 'the first download, to an empty volume, fails' : 'the server does not start'}`,
+      message: `${shorten(model.name, 50)} is gated on Hugging Face, but ${isOpen ? 'these values name no token' : 'the container has no HF_TOKEN'}: ${effect}`,
       span: spanOf(place.at),
     });
   },
@@ -226,11 +236,36 @@ function mountsSecret({ volumeMounts }: Container, podSet: PodSet): boolean {
   return volumeMounts.some(({ name }) => /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, name)?.source ?? ''));
 }
 
-function mayHaveToken(container: Container): boolean {
+/**
+ * A variable that is named as a token of Hugging Face, but that its libraries do not read.
+ * https://github.com/huggingface/huggingface_hub/blob/main/src/huggingface_hub/utils/_auth.py
+ */
+function unreadToken({ env, command, args }: Container, program: string): Container['env'][number] | undefined {
+  if (program !== 'vllm' && program !== 'sglang') return undefined;
+  const texts = [...command, ...args, ...env.flatMap(({ value }) => value ?? [])];
+  return env.find(({ name }) => {
+    const words = name.split('_');
+    const isToken =
+      /^(?:HF|HUGGING|HUGGINGFACE(?:HUB)?)$/.test(words[0] ?? '') && /^(?:TOKEN|KEY)$/.test(words.at(-1) ?? '');
+    return (
+      isToken &&
+      words.every((word) => tokenWords.has(word)) &&
+      !readTokens.has(name) &&
+      !texts.some(({ value }) => value.includes(name))
+    );
+  });
+}
+
+const tokenWords = wordSet('HF HUGGING FACE HUGGINGFACE HUGGINGFACEHUB HUB API ACCESS AUTH READ TOKEN KEY');
+const readTokens = wordSet('HF_TOKEN HUGGING_FACE_HUB_TOKEN');
+
+/** @param unread a variable that no program reads */
+function mayHaveToken(container: Container, unread?: string): boolean {
   const { at, env, command, args, scripts, settingsFiles = [], configEnv = [] } = container;
   if (mayHaveVariables(container) || isIncomplete(at) || isIncomplete(getIn(at, 'env'))) return true;
   if (scripts.length > 0 || settingsFiles.length > 0) return true;
-  if ([...env, ...configEnv].some(({ name }) => name === '' || bringsToken.test(name))) return true;
+  if ([...env, ...configEnv].some(({ name }) => name === '' || (name !== unread && bringsToken.test(name))))
+    return true;
   if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;
   return [...command, ...args].some(({ at: word, value }) => isTemplated(word) || logsIn.test(value));
 }

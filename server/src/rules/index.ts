@@ -179,6 +179,8 @@ import valueNotString from './value-not-string.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
 import vllmServiceName from './vllm-service-name.ts';
 import volumeInvalid from './volume-invalid.ts';
+import volumeNeverReady from './volume-never-ready.ts';
+import volumeUnmounted from './volume-unmounted.ts';
 import wholeGpuUnderused from './whole-gpu-underused.ts';
 import workInBackground from './work-in-background.ts';
 import worldSize from './world-size.ts';
@@ -365,6 +367,8 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['visible-devices-bypass', visibleDevicesBypass],
   ['vllm-service-name', vllmServiceName],
   ['volume-invalid', volumeInvalid],
+  ['volume-never-ready', volumeNeverReady],
+  ['volume-unmounted', volumeUnmounted],
   ['whole-gpu-underused', wholeGpuUnderused],
   ['work-in-background', workInBackground],
   ['world-size', worldSize],

@@ -95,10 +95,13 @@ export default defineRule({
     for (const path of ['volumes.*.*', 'volumes.*.projected.sources.*.*'])
       for (const source of placesAt(pod, path)) check(source, 'items.*.key', context);
     for (const source of placesAt(pod, 'containers.*.envFrom.*.secretRef')) checkAll(source, context);
+    for (const at of placesAt(pod, 'imagePullSecrets.*.name')) checkPullSecret(at, context);
   },
   container(container, context) {
     if (container.volumeMounts.length === 0 || !requestsAccelerators(context.podSet)) return;
-    if (isPodSpec(context.podSet, context.workload)) checkFiles(container, context);
+    if (!isPodSpec(context.podSet, context.workload)) return;
+    for (const mount of container.volumeMounts) checkSubPath(mount, context);
+    checkFiles(container, context);
   },
 });
 
@@ -110,6 +113,38 @@ function checkAll(source: Cursor, { crossReferences, manifest, report }: PodSetC
   if (at === undefined || name === undefined || plain === undefined) return;
   report({
     message: `${shorten(plain, 30)} is not base64: the API server rejects Secret ${shorten(name, 30)}; write it under stringData`,
+    span: spanOf(at),
+  });
+}
+
+/** Reports a Secret with a key or a token in place of a login to a registry. The kubelet passes it by. */
+function checkPullSecret(at: Cursor, { crossReferences, manifest, report }: PodSetContext): void {
+  const name = writtenText(at);
+  const keys = name === undefined ? undefined : crossReferences.keysOf('Secret', manifest.namespace, name)?.keys;
+  if (name === undefined || keys === undefined || keys.some((key) => key.startsWith('.dockerc'))) return;
+  report({
+    severity: 'warning',
+    message: `Secret ${shorten(name, 30)} has no key .dockerconfigjson: it is no login to a registry, and the kubelet ignores it`,
+    span: spanOf(at),
+  });
+}
+
+/** Reports a mount of one file that the ConfigMap or Secret does not have. */
+function checkSubPath(
+  mount: Container['volumeMounts'][number],
+  { crossReferences, manifest, podSet, report }: PodSetContext,
+): void {
+  const at = getIn(mount.at, 'subPath');
+  const name = writtenText(at);
+  if (at === undefined || name === undefined || name === '' || name.startsWith('..')) return;
+  const keysOf = (kind: 'Secret' | 'ConfigMap', of: string) =>
+    crossReferences.keysOf(kind, manifest.namespace, of)?.keys;
+  const [owner, files] = filesOfVolume(volumeNamed(podSet, mount.name), keysOf);
+  if (files === undefined || files.some((file) => file === name || file.startsWith(`${name}/`))) return;
+  const meant = files.length === 1 ? files[0] : nearestOfFew(name, files)[0];
+  report({
+    severity: 'warning',
+    message: `${shorten(owner, 40)} has no file ${shorten(name, 30)}${meant === undefined ? '' : ` (it has ${shorten(meant, 30)})`}: the mount is an empty folder`,
     span: spanOf(at),
   });
 }

@@ -1,8 +1,18 @@
-import { allCommands, baseName, type SimpleCommand } from '../command/shell.ts';
+import { allCommands, baseName, type SimpleCommand, type Word } from '../command/shell.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { commandLineOf } from '../model/process-input.ts';
+import { isValues } from '../model/values.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  isIncomplete,
+  isTemplated,
+  items,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -13,7 +23,8 @@ import { defineRule } from './rule.ts';
  *
  * A command continues on the next line only after a backslash that is the last character of its line. Without the backslash, with a space
  * after it, or with a comment between the lines, the program runs without its other flags, and the shell then looks for a
- * program named `--epochs`. In YAML, `>` joins lines only if they have the same indentation.
+ * program named `--epochs`. In YAML, `>` joins lines only if they have the same indentation. Lines that YAML joins need no backslash: it would
+ * make the space after it a part of the next word.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -61,7 +72,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates, for scripts that cannot be read as a whole, and for pods without accelerators.
+ * For templates, for scripts that cannot be read as a whole, and for pods without accelerators. In the values of charts, joined lines are a
+ * warning.
  *
  * ## Sources
  *
@@ -71,14 +83,36 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  workload(workload, { document, report }) {
+    if (!isValues(workload) || !document.text.includes('\\') || !workload.podSets.some(namesAccelerators)) return;
+    const joined = findJoined(workload.manifest.root, 0);
+    if (joined !== undefined)
+      report({ severity: 'warning', message: `YAML joins these lines: ${whatBackslashesDo}`, span: spanOf(joined) });
+  },
   container(container, { podSet, document, report }) {
     const lines = [...container.command, ...container.args];
-    if (!namesAccelerators(podSet) || !lines.some(({ value }) => /\n\s*--?[a-zA-Z]/.test(value))) return;
-    if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+    if (!namesAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
+    if (!lines.some(({ value }) => /\n\s*--?[a-zA-Z]|\\(?: |$)/.test(value))) return;
     const { statements, script, complete } = commandLineOf(container);
-    if (!script || !complete) return;
+    if (!complete) return;
+    if (!script) {
+      // A list needs no continuation: the program gets the backslash.
+      const alone = lines.find(({ value }, index) => index > 0 && value === '\\');
+      if (alone !== undefined)
+        report({
+          message: 'This backslash is an argument of its own: in a list, lines need none, and the program rejects it',
+          span: spanOf(alone.at),
+        });
+      return;
+    }
     let before: SimpleCommand | undefined;
     for (const one of allCommands(statements)) {
+      const joined = one.words.find((word) => isJoined(word, lines));
+      const place = joined && spanOfWords(document, lines, [joined, joined]);
+      if (joined !== undefined && place !== undefined) {
+        report({ message: `YAML joins this line with the next: ${whatBackslashesDo}`, span: place });
+        return;
+      }
       const [flag] = one.words;
       const program = baseName(before?.words[0]?.text ?? '');
       const span = flag && isFlag(one) ? spanOfWords(document, lines, [flag, flag]) : undefined;
@@ -93,6 +127,24 @@ export default defineRule({
     }
   },
 });
+
+const whatBackslashesDo = 'the backslash makes a space part of the next word, which the program rejects';
+
+/** Whether a word starts with an escaped space, which a backslash at the end of a line makes if YAML joins the lines. */
+function isJoined({ text, item, start, derived }: Word, lines: readonly Located<string>[]): boolean {
+  return !derived && /^ \S/.test(text) && lines[item]?.value.startsWith('\\ ', start) === true;
+}
+
+/** The first text with a backslash and a space before a flag, which is what YAML makes of lines that it joins. */
+function findJoined(at: Cursor, depth: number): Cursor | undefined {
+  if (depth > 12) return undefined;
+  if (at.node.kind === 'scalar') return /\\ +--[a-z]/.test(asText(at) ?? '') ? at : undefined;
+  for (const child of [...entries(at), ...items(at)]) {
+    const found = findJoined(child, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /** Whether a command is a flag as a program is never named. */
 function isFlag({ words, assignments }: SimpleCommand): boolean {

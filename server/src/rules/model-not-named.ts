@@ -1,4 +1,5 @@
 import { imageParts, isPlainVllm } from '../catalog/images.ts';
+import { meantPreset } from '../catalog/kaito-presets.ts';
 import { readFlags } from '../command/flags.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -8,7 +9,7 @@ import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
@@ -20,7 +21,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * vLLM and Text Generation Inference then load their default, a demo model with 0.6 billion parameters: the pod becomes ready, and clients
  * get an error for any other model, or poor answers from a GPU that is almost empty. The entrypoint of `vllm/vllm-openai` reads flags only, so
  * a variable such as `MODEL_NAME` changes nothing. SGLang does not start. KServe's Hugging Face server takes its model from
- * `--model_id` or `storageUri`; `--model_name` is only the name under which clients find it. Without them it exits.
+ * `--model_id` or `storageUri`; `--model_name` is only the name under which clients find it. Without them it exits. KAITO knows its presets by their
+ * full names, and rejects `phi-4-mini` for `phi-4-mini-instruct`, which is an error.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -55,19 +57,32 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * If a variable or `envFrom` that the image may read, a settings file or a template may name the model, for images with their own entrypoint, for patches and
- * definitions, for operators that add the model, and for an InferenceService that names a custom runtime or mounts volumes.
+ * definitions, for operators that add the model, and for an InferenceService that names a custom runtime or mounts volumes. For presets that resemble
+ * no known one.
  *
  * ## Sources
  *
  * - [vLLM: engine arguments](https://docs.vllm.ai/en/latest/configuration/engine_args.html)
  * - [Text Generation Inference: launcher arguments](https://huggingface.co/docs/text-generation-inference/reference/launcher)
  * - [SGLang: server arguments](https://docs.sglang.io/advanced_features/server_arguments.html)
+ * - [KAITO: presets](https://kaito-project.github.io/kaito/docs/presets)
  * - [KServe: Hugging Face server](https://github.com/kserve/kserve/blob/master/python/huggingfaceserver/huggingfaceserver/__main__.py)
  */
 export default defineRule({
   topic: 'other',
   severity: 'warning',
   yields: true,
+  workload(workload, { report }) {
+    const preset = presetOf(workload);
+    const name = preset === undefined || isTemplated(preset) ? '' : (asText(preset) ?? '');
+    const meant = meantPreset(name);
+    if (preset === undefined || meant === undefined) return;
+    report({
+      severity: 'error',
+      message: `KAITO has no preset ${shorten(name, 40)} and rejects the ${workload.kind}; did you mean ${meant}?`,
+      span: spanOf(preset),
+    });
+  },
   container(container, context) {
     const { podSet, workload, report } = context;
     const { at, image, command, args } = container;
@@ -101,6 +116,13 @@ export default defineRule({
     else reportVariable(variable, container, context);
   },
 });
+
+/** The name of the preset that a workload of KAITO serves or tunes. */
+function presetOf({ kind, apiVersion, manifest: { root } }: Workload): Cursor | undefined {
+  if (groupOf(apiVersion) !== 'kaito.sh') return undefined;
+  const owner = kind === 'InferenceSet' ? getIn(root, 'spec', 'template') : root;
+  return getIn(owner, 'inference', 'preset', 'name') ?? getIn(owner, 'tuning', 'preset', 'name');
+}
 
 type Variable = Container['env'][number];
 

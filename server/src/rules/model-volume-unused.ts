@@ -1,15 +1,18 @@
 import { formatGiB } from '../cost/money.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
-import { unusedModelVolume } from '../evidence/model-volume.ts';
+import { isForModels, unusedModelVolume } from '../evidence/model-volume.ts';
+import { otherUser, runsAsRoot } from '../evidence/root-images.ts';
 import { modelLoader } from '../evidence/server-start.ts';
+import { volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { useOf } from '../model/process-input.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A volume for models is mounted, but the server downloads its model to another directory.
@@ -70,7 +73,7 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * For models that are paths; if a command, a variable, a script or another container uses the volume; for volumes that end with the pod or whose
- * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, whose home is unknown; and
+ * name and path indicate another purpose; for several such volumes; if the container runs as another user than root, except for volumes below /root; and
  * for shell commands. The severity is info if the size of the model is unknown.
  *
  * ## Sources
@@ -84,9 +87,14 @@ export default defineRule({
   container(container, { podSet, workload, options, document, report }) {
     if (mayBeCompleted(workload) || !requestsAccelerators(container) || !isPlain(container)) return;
     const { program } = useOf(container);
-    if (program === null || runsAsOther(container, podSet)) return;
+    if (program === null) return;
+    if (runsAsOther(container, podSet)) {
+      checkHome(container, podSet, report);
+      return;
+    }
     const loader = modelLoader(container, podSet, workload, options);
-    const model = loader?.model;
+    const isEmbedding = program === 'text-embeddings-router';
+    const model = isEmbedding ? servedModel(container, workload).model?.name : loader?.model;
     if (program !== 'ollama' && (model === undefined || !/^[\w.-]+\/[\w.-]+$/.test(model))) return;
     const found = unusedModelVolume(container, podSet, program);
     const at = getIn(found?.mount.at, 'mountPath');
@@ -96,13 +104,30 @@ export default defineRule({
     const what = model === undefined ? 'its models' : shorten(model.slice(model.indexOf('/') + 1), 40);
     const size = gib === undefined ? '' : ` (${formatGiB(gib)} GiB)`;
     report({
-      severity: gib === undefined && program !== 'ollama' ? 'info' : 'warning',
+      severity: gib === undefined && program !== 'ollama' && !isEmbedding ? 'info' : 'warning',
       message: `The server downloads ${what}${size} to ${shorten(path, 40)}, not to volume ${shorten(mount.name, 30)}: each new pod downloads it again while its GPUs wait`,
       span: spanOf(at),
       fixes: () => [fix(`Mount ${shorten(mount.name, 30)} at ${path}`, 'unsafe', replaceScalar(document, at, path))],
     });
   },
 });
+
+/** Reports a volume in the home of root, for which the server of another user does not look. Images may have opened that home. */
+function checkHome(container: Container, podSet: PodSet, report: RuleContext['report']): void {
+  const user = runsAsRoot(container) ? otherUser(container, podSet) : undefined;
+  const mount = container.volumeMounts.find(
+    ({ name, mountPath }) =>
+      /^\/root\/\.(?:cache|ollama)(?:\/|$)/.test(mountPath) &&
+      isForModels({ name, mountPath }) &&
+      volumeNamed(podSet, name)?.source !== 'emptyDir',
+  );
+  const at = getIn(mount?.at, 'mountPath');
+  if (user === undefined || mount === undefined || at === undefined || isTemplated(at)) return;
+  report({
+    message: `User ${user} has another home than /root: the server does not look for its models in volume ${shorten(mount.name, 30)}`,
+    span: spanOf(at),
+  });
+}
 
 /** A shell may move or link directories. */
 function isPlain({ at, command, args, env, type }: Container): boolean {

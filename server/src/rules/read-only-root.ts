@@ -1,6 +1,7 @@
-import { imageParts } from '../catalog/images.ts';
 import { unmountedDownloads } from '../evidence/model-volume.ts';
+import { knowsUser, otherUser, runsAsRoot } from '../evidence/root-images.ts';
 import { isAlone, runsAsWritten, soleServer } from '../evidence/sole-server.ts';
+import { mayMountMore } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { servedModel } from '../model/served-model.ts';
@@ -15,7 +16,8 @@ import { defineRule } from './rule.ts';
  *
  * With `readOnlyRootFilesystem: true`, a container writes only to its volumes. vLLM and SGLang create the sockets between their processes
  * in the folder for temporary files. If `/tmp` is not a volume, Python finds no such folder ("No usable temporary directory found"), and
- * the server stops at startup while its pod holds the GPUs. It also stops if it cannot write the model that it downloads.
+ * the server stops at startup while its pod holds the GPUs. It also stops if it cannot write the model that it downloads, and Ollama if it
+ * cannot write its key to the home of its user.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -75,32 +77,52 @@ export default defineRule({
   container(container, { podSet, workload, report }) {
     const setting = getIn(container.at, 'securityContext', 'readOnlyRootFilesystem');
     if (setting === undefined || asBoolean(setting) !== true || container.type !== 'app') return;
-    if (!requestsAccelerators(container) || !isListedContainer(container.at)) return;
-    if (!runsAsWritten(workload) || !isAlone(container, podSet, workload)) return;
-    const program = soleServer(container)?.program;
-    const name = program === 'vllm' ? 'vLLM' : program === 'sglang' ? 'SGLang' : undefined;
-    if (program === undefined || name === undefined) return;
-    if (mayWrite(container, podSet)) {
-      const path = lostDownload(container, podSet, workload, program);
-      if (path === undefined) return;
+    if (!requestsAccelerators(container) || !isAlone(container, podSet, workload)) return;
+    const program = soleServer(container)?.program ?? '';
+    const name = names.get(program);
+    const isWritten = isListedContainer(container.at) && runsAsWritten(workload);
+    if (name === undefined || !(isWritten || program === 'ollama')) return;
+    const needsTemporary = program === 'vllm' || program === 'sglang';
+    if (needsTemporary && !mayWrite(container, podSet)) {
       report({
-        message: `${name} downloads its model to ${path}, but the root is read-only and no volume is mounted there: the server does not start`,
+        message: `${name} needs /tmp, but the root is read-only and no volume is mounted there: the server does not start`,
         span: spanOf(setting),
       });
       return;
     }
+    const path =
+      program === 'ollama' ? closedHome(container, podSet) : lostDownload(container, podSet, workload, program);
+    if (path === undefined) return;
     report({
-      message: `${name} needs /tmp, but the root is read-only and no volume is mounted there: the server does not start`,
+      message: `${name} ${program === 'ollama' ? 'writes its key' : 'downloads its model'} to ${path}, but the root is read-only and no volume is mounted there: the server does not start`,
       span: spanOf(setting),
     });
   },
 });
 
+const names: ReadonlyMap<string, string> = new Map([
+  ['vllm', 'vLLM'],
+  ['sglang', 'SGLang'],
+  ['ollama', 'Ollama'],
+  ['text-generation-launcher', 'TGI'],
+  ['text-embeddings-router', 'TEI'],
+]);
+
+/** The folder in which Ollama creates its key at every start, wherever its models are: https://github.com/ollama/ollama/issues/10332 */
+function closedHome(container: Container, podSet: PodSet): string | undefined {
+  const { at, env, volumeMounts } = container;
+  const hasHome = env.some(({ name }) => name === 'HOME' || name === '') || isUnseen(getIn(at, 'env'));
+  if (hasHome || getIn(at, 'envFrom') !== undefined || mayMountMore(container) || !runsAsRoot(container))
+    return undefined;
+  const isOther = otherUser(container, podSet) !== undefined || !knowsUser(container, podSet);
+  const isOpen = volumeMounts.some(({ mountPath }) => /^\/(?:root|home|\.ollama)(?:\/|$)|^\/$/.test(mountPath));
+  return isOpen ? undefined : isOther ? '~/.ollama' : '/root/.ollama';
+}
+
 /** The folder to which a server downloads its model, if it is not on a volume. Another user may have another home, other images may have the model. */
 function lostDownload(container: Container, podSet: PodSet, workload: Workload, program: string): string | undefined {
-  const { at, env, image, volumeMounts } = container;
-  if (!/(?:^|\/)(?:vllm\/vllm-openai|lmsysorg\/sglang)$/.test(imageParts(image?.value ?? '').repository))
-    return undefined;
+  const { at, env, volumeMounts } = container;
+  if (!runsAsRoot(container)) return undefined;
   const isOpen = getIn(at, 'envFrom') !== undefined || isUnseen(getIn(at, 'env'));
   const isUnseenFolder = env.some(
     ({ name, value }) => (value === undefined || isTemplated(value.at)) && /^$|HOME|CACHE|DIR/.test(name),

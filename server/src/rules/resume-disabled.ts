@@ -1,6 +1,7 @@
 import type { Flag } from '../command/flags.ts';
 import { deletesProgress } from '../evidence/deleted-progress.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
+import { missingResume } from '../evidence/missing-resume.ts';
 import { resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
@@ -17,7 +18,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
- * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first.
+ * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first, and with
+ * trainers that resume only if a flag says so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of
+ * Ultralytics, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -63,11 +66,15 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials.
+ * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials. A missing flag is information if
+ * nothing but a default makes the job restart, and is not reported next to variables and settings files that may have it, and for runs that end
+ * before their first checkpoint.
  *
  * ## Sources
  *
  * - [NVIDIA NeMo: exp_manager](https://docs.nvidia.com/nemo-framework/user-guide/latest/nemotoolkit/core/exp_manager.html)
+ * - [Megatron-LM: arguments](https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py)
+ * - [LitGPT: pretrain](https://github.com/Lightning-AI/litgpt/blob/b9ddd8bdd8e7/litgpt/pretrain.py)
  * - [Composer: auto resumption](https://docs.mosaicml.com/projects/composer/en/latest/notes/resumption.html)
  */
 export default defineRule({
@@ -85,6 +92,18 @@ export default defineRule({
       context.report({
         message: `The script deletes the checkpoints in ${shorten(deletion.path, 50)} first: every restart of the job starts again at step 0`,
         span: deleted,
+      });
+      return;
+    }
+    const missing = missingResume(container);
+    const trainer = missing && spanOfWords(context.document, lines, [missing.word, missing.word]);
+    if (missing !== undefined && trainer !== undefined) {
+      const isMeant = workload.retries.at !== undefined || context.podSet.restartPolicy?.value === 'OnFailure';
+      context.report({
+        // By default, a Job restarts six times.
+        ...(!isMeant && { severity: 'info' }),
+        message: `${shorten(missing.program, 50)} saves but does not resume without ${missing.flag}: every restart of the job starts again at step 0`,
+        span: trainer,
       });
       return;
     }

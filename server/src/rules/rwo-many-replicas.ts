@@ -1,21 +1,12 @@
-import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { partOf } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { claimTemplates, isDiskClass, type SharedDisk, sharedDisk, volumeParts } from '../evidence/disk-classes.ts';
 import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
 import type { PodSet } from '../model/workload.ts';
-import {
-  asBoolean,
-  asText,
-  type Cursor,
-  entries,
-  getIn,
-  isIncomplete,
-  isTemplated,
-  keyOf,
-  spanOf,
-} from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -96,6 +87,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'warning',
+  manifest({ root, kind }, { report }) {
+    if (kind !== 'NIMCache' && kind !== 'NIMService') return;
+    const pvc = getIn(root, 'spec', 'storage', 'pvc');
+    const disk = asBoolean(getIn(pvc, 'create')) === true ? sharedDisk(pvc) : undefined;
+    if (disk !== undefined) report(ofDisk(disk));
+  },
   podSet(podSet, context) {
     const { min, max } = podSet.pods;
     // An autoscaler that may start a second pod needs a volume for it, too.
@@ -105,6 +102,7 @@ export default defineRule({
       pods !== null && pods > 1 && podSet.accelerators.some(({ form }) => form === 'whole') && !isOnOneNode(podSet);
     if (isShared && isValues(context.workload) && !checkListed(podSet, pods, context))
       checkValues(podSet, pods, context);
+    checkClaims(podSet, context);
     if (context.workload.partial) return;
     const words = isShared ? (min === pods ? `${pods}` : `up to ${pods}`) : undefined;
     const replaces = startsFirst(rolloutOf(context.workload));
@@ -112,8 +110,24 @@ export default defineRule({
   },
 });
 
-/** Classes that clouds set up for disks, which one node mounts at a time. */
-const diskClasses = wordSet('gp2 gp3 io1 io2 st1 standard-rwo premium-rwo managed-csi managed-csi-premium');
+/** Reports claims of disks for several nodes that the object itself describes, in a StatefulSet or in values. */
+function checkClaims({ pod, volumes }: PodSet, { workload, report }: PodSetContext): void {
+  const parts = isValues(workload) ? volumeParts(pod) : claimTemplates(workload.manifest.root);
+  const listed = volumes
+    .map(({ at, source }) => getIn(at, source))
+    .filter((one) => getIn(one, 'claimName') === undefined);
+  for (const part of [...parts, ...listed]) {
+    const disk = asBoolean(getIn(part, 'enabled')) === false ? undefined : sharedDisk(part);
+    if (disk === undefined) continue;
+    report(ofDisk(disk));
+    return;
+  }
+}
+
+function ofDisk({ storageClass, span }: SharedDisk): Parameters<PodSetContext['report']>[0] {
+  const message = `ReadWriteMany with class ${shorten(storageClass, 40)}, a disk that only one node can mount: the claim stays Pending`;
+  return { message, span };
+}
 
 /**
  * @param pods how many mount it from more than one node; undefined: only one may
@@ -132,7 +146,7 @@ function checkVolume(
   if (claim === undefined || claim.siblingFolder) return;
   const { accessModes, storageClass, isProvisioned } = claim.facts;
   const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
-  const isDisk = isProvisioned && accessModes.includes('ReadWriteMany') && diskClasses.has(storageClass ?? '');
+  const isDisk = isProvisioned && accessModes.includes('ReadWriteMany') && isDiskClass(storageClass ?? '');
   if (replaces && !isDisk && accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod') {
     context.report({
       message: `Only one pod can use ReadWriteOncePod claim ${shorten(name, 30)}, but a rollout starts the new pod before it stops the old one and never ends`,
@@ -174,7 +188,7 @@ function checkListed({ volumes, containers }: PodSet, pods: number, { workload, 
 
 /** The one volume that most charts make of a part of their values; a StatefulSet has one for each pod. */
 function checkValues({ pod }: PodSet, pods: number, { document: { text }, report }: PodSetContext): void {
-  const part = entries(pod).find((one) => /^(?:persist\w*|pvc|storage|(?:model)?cache)$/i.test(keyOf(one)));
+  const [part] = volumeParts(pod);
   const modes = firstOf(part, ['accessMode', 'accessModes']);
   if (part === undefined || modes === undefined || asBoolean(getIn(part, 'enabled')) === false) return;
   const textOf = (at: Cursor) => text.slice(spanOf(at).start, spanOf(at).end);

@@ -1,10 +1,14 @@
+import { imageParts } from '../catalog/images.ts';
+import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { forbidsOwnUser } from '../evidence/root-images.ts';
 import { otherLevels } from '../evidence/security-levels.ts';
 import { isSet, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, type Cursor, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -13,7 +17,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A privileged container can always escalate its privileges, so the API server rejects `privileged: true` with `allowPrivilegeEscalation: false`.
- * A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError).
+ * A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError). The same happens with
+ * an image that names no user, as those of vLLM and Ollama, unless the platform sets one: this is **information**.
  * In the values of charts, the settings of pods (`fsGroup`) and of containers (`capabilities`) are easily exchanged: Helm rejects fields that
  * Kubernetes does not have there.
  *
@@ -56,7 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates. In values, for a `securityContext` that may be the pod's or the container's.
+ * For templates. For `runAsNonRoot` in projects on OpenShift, which gives each namespace its own users. In values, for a `securityContext` that may be the pod's or the container's.
  *
  * ## Sources
  *
@@ -96,8 +101,22 @@ export default defineRule({
     checkEscalation(security, context);
     checkProfiles(security, context);
     checkRoot(container, context.podSet, context);
+    checkImage(container, context);
   },
 });
+
+/** Reports an image that runs as root where root is forbidden. Nobody adds a user to a pod, except OpenShift. */
+function checkImage(container: Container, { podSet, workload, document, report }: PodSetContext): void {
+  if (workload.partial || workload.role === 'definition' || mayBeCompleted(workload)) return;
+  const setting = forbidsOwnUser(container, podSet);
+  if (setting === undefined || /openshift|opendatahub|redhat|scc/i.test(document.text)) return;
+  const image = shorten(imageParts(container.image?.value ?? '').repository, 50);
+  report({
+    severity: 'info',
+    message: `runAsNonRoot: true without runAsUser, but ${image} runs as root: it starts only if the platform sets a user, as OpenShift does`,
+    span: spanOf(setting),
+  });
+}
 
 function checkEscalation(security: Cursor | undefined, context: PodSetContext): void {
   const escalation = getIn(security, 'allowPrivilegeEscalation');

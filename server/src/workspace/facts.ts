@@ -158,7 +158,9 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case '/ResourceQuota':
       return { type: 'quota', facts: quotaFacts(spec) };
     case '/PersistentVolumeClaim':
-      return { type: 'volume', facts: volumeClaimFacts(spec) };
+      return { type: 'volume', facts: volumeClaimFacts(spec, getIn(spec, 'resources', 'requests', 'storage')) };
+    case '/PersistentVolume':
+      return { type: 'volume', facts: volumeClaimFacts(spec, getIn(spec, 'capacity', 'storage')) };
     case '/Service':
       return { type: 'service', facts: serviceFacts(root) };
     case '/ServiceAccount':

@@ -131,6 +131,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['PersistentVolumeClaim'], ['volumeClaim', namespace, name], () =>
         factsNamed(scope, ['/PersistentVolumeClaim'], namespace, name, 'volume'),
       ),
+    volume: (name) =>
+      read(['PersistentVolume'], ['volume', name], () =>
+        factsNamed(scope, ['/PersistentVolume'], null, name, 'volume'),
+      ),
     podOverhead: (name) =>
       read(['RuntimeClass'], ['podOverhead', name], () =>
         factsNamed(scope, ['node.k8s.io/RuntimeClass'], null, name, 'overhead'),

@@ -14,7 +14,17 @@ import { lowerQuantity } from '../model/quantity.ts';
 import type { ServicePort } from '../model/referenced.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
 
 // What other objects of its namespace give a pod or take from it.
@@ -64,13 +74,14 @@ export function quotaFacts(spec: Cursor | undefined): QuotaFacts {
   };
 }
 
-/** The size in bytes (null if unknown), access modes and storage class of a volume claim. */
-export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
-  const size = getIn(spec, 'resources', 'requests', 'storage');
+/** The size in bytes (null if unknown), access modes and storage class of a volume or of a claim for one. */
+export function volumeClaimFacts(spec: Cursor | undefined, size: Cursor | undefined): VolumeClaimFacts {
+  const [modes, storageClass] = [getIn(spec, 'accessModes'), getIn(spec, 'storageClassName')];
   return {
     bytes: size === undefined ? null : lowerQuantity(size).value,
-    accessModes: items(getIn(spec, 'accessModes')).flatMap((mode) => asText(mode) ?? []),
-    storageClass: asText(getIn(spec, 'storageClassName')) ?? null,
+    // One that a template writes may be any.
+    accessModes: [modes, ...items(modes)].some(isUnseen) ? [] : items(modes).flatMap((mode) => asText(mode) ?? []),
+    storageClass: isTemplated(storageClass) ? null : (asText(storageClass) ?? null),
     isProvisioned: getIn(spec, 'volumeName') === undefined && asText(getIn(spec, 'volumeMode')) !== 'Block',
   };
 }

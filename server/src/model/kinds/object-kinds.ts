@@ -80,6 +80,7 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'policy', kinds: ['PodDisruptionBudget'], use: 'named' },
   { group: 'serving.kserve.io', kinds: ['LocalModelCache'], use: 'named', cluster: true },
   { group: 'serving.kserve.io', kinds: ['LocalModelNamespaceCache'], use: 'named' },
+  { group: '', kinds: ['PersistentVolume'], use: 'named', cluster: true },
   { group: '', kinds: ['ConfigMap', 'Secret', 'ServiceAccount', 'PersistentVolumeClaim', 'Service'], use: 'named' },
   { group: '', kinds: ['LimitRange', 'ResourceQuota'], use: 'named' },
   { group: 'storage.k8s.io', kinds: ['StorageClass'], use: 'named', cluster: true },

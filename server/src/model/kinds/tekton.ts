@@ -11,6 +11,7 @@ import { concurrentTasks } from './workflow-runs.ts';
 export const tektonKinds: readonly KindEntry[] = [
   {
     group: 'tekton.dev',
+    wholeResources: true,
     kinds: ['Task'],
     words: [],
     role: 'definition',
@@ -19,6 +20,7 @@ export const tektonKinds: readonly KindEntry[] = [
   },
   {
     group: 'tekton.dev',
+    wholeResources: true,
     kinds: ['ClusterTask'],
     words: [],
     role: 'definition',
@@ -28,6 +30,7 @@ export const tektonKinds: readonly KindEntry[] = [
   },
   {
     group: 'tekton.dev',
+    wholeResources: true,
     kinds: ['Pipeline'],
     words: [],
     role: 'definition',
@@ -36,6 +39,7 @@ export const tektonKinds: readonly KindEntry[] = [
   },
   {
     group: 'tekton.dev',
+    wholeResources: true,
     kinds: ['TaskRun'],
     words: ['taskRef'],
     lower: (object) =>
@@ -43,6 +47,7 @@ export const tektonKinds: readonly KindEntry[] = [
   },
   {
     group: 'tekton.dev',
+    wholeResources: true,
     kinds: ['PipelineRun'],
     words: ['pipelineRef'],
     lower: (object) => {
