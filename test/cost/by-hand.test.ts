@@ -44,9 +44,10 @@ function costsOf({ costed, costOf }: ReturnType<Analysis['setFile']>['documents'
 function expectedIn(text: string): readonly string[] {
   return text.split(/^---$/m).flatMap((document) => {
     const amount = /^# .*?(?:= (\$[\d.,–$]+\/h)|(no price \(.*\)))$/m.exec(document);
-    // Tasks of dstack have a type, those of SkyPilot neither.
-    const kind = /^(?:kind|type): (.*)$/m.exec(document)?.[1] ?? 'Task';
-    const name = /^(?:metadata: \{)?name: ([\w-]+)/m.exec(document)?.[1];
+    // Tasks of dstack have a type, those of SkyPilot neither, and Ray's launcher names its cluster.
+    const other = /^cluster_name:/m.test(document) ? 'Cluster' : 'Task';
+    const kind = /^(?:kind|type): (.*)$/m.exec(document)?.[1] ?? other;
+    const name = /^(?:metadata: \{|cluster_)?name: ([\w-]+)/m.exec(document)?.[1];
     return amount === null ? [] : [`${kind}/${name}: ${amount[1] ?? amount[2]}`];
   });
 }

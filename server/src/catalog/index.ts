@@ -32,6 +32,7 @@ export { parameterCount } from './model-words.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,
+  allowsReserved,
   capacityLeft,
   isGpuCountLabel,
   isGpuLabel,

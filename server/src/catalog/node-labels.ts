@@ -196,7 +196,11 @@ const spotValues = wordSet('spot preemptible ec2spot');
  */
 export function capacityLeft(key: string, operator: string, values: readonly string[]): SelectedCapacity | undefined {
   const all = values.map((value) => spotSelector(key, value));
-  if (operator === 'In') return all.length === 1 ? all[0] : undefined;
+  if (operator === 'In') {
+    // Where no reservation has room, nodes are of the other kind.
+    const others = all.length > 1 ? all.filter((one) => one !== 'reserved') : all;
+    return others.length === 1 ? others[0] : undefined;
+  }
   const named = Object.values(labels[key]?.capacity ?? {});
   const isOnAll = named.includes('reserved');
   if (!named.includes('spot')) return undefined;
@@ -206,6 +210,17 @@ export function capacityLeft(key: string, operator: string, values: readonly str
   }
   if (operator === 'DoesNotExist') return isOnAll ? undefined : 'on-demand';
   return operator === 'Exists' && !named.includes('on-demand') ? 'spot' : undefined;
+}
+
+/** Whether a requirement allows reserved nodes and others. Karpenter takes the reserved ones first. */
+export function allowsReserved({ key, operator, values }: Requirement): boolean {
+  return operator === 'In' && values.length > 1 && values.some((value) => spotSelector(key, value) === 'reserved');
+}
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
 }
 
 /** The taint and label of AKS spot nodes. */

@@ -16,8 +16,10 @@ import {
 } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { type Field, fieldOf, isFields } from './fields.ts';
+import { machinePoolsAmong } from './machine-templates.ts';
 import { poolInFields } from './pool-fields.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
+import { pulumiPools } from './pulumi-pools.ts';
 
 /** A pool of nodes that all have accelerators, with its place in an autoscaler's object. */
 export interface GpuPool {
@@ -34,8 +36,14 @@ export interface GpuPool {
   readonly spec: Cursor | undefined;
 }
 
-/** The pools of GPU nodes that an object describes, each with the mapping that describes it. */
-export function locatedPools(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+/** The pools of GPU nodes that an object of a file describes, each with the mapping that describes it. `all`: the objects of the file. */
+export function locatedPools(
+  manifest: Manifest,
+  all: () => readonly Manifest[],
+): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+  if (manifest.kind === 'MachineDeployment')
+    return machinePoolsAmong(manifest, all()).map((pool) => ({ pool, at: manifest.root }));
+  if (isPulumi(manifest)) return pulumiPools(manifest);
   if (manifest.kind === 'ClusterConfig') return gpuPools(manifest).map(({ pool, owner }) => ({ pool, at: owner }));
   return poolsOf(manifest).map((pool) => ({ pool, at: manifest.root }));
 }
@@ -43,8 +51,13 @@ export function locatedPools(manifest: Manifest): readonly { readonly pool: Node
 /** The pools of GPU nodes that an object describes. */
 export function poolsOf(manifest: Manifest): readonly NodePool[] {
   if (manifest.kind === 'ComputeClass') return computeClassPools(manifest);
+  if (isPulumi(manifest)) return pulumiPools(manifest).map(({ pool }) => pool);
   const pool = poolByFields(manifest);
   return pool === undefined ? gpuPools(manifest).map((described) => described.pool) : [pool];
+}
+
+function isPulumi({ apiVersion, kind }: Manifest): boolean {
+  return kind === 'Project' && groupOf(apiVersion) === 'pulumi.com';
 }
 
 /** The pool of a provider's own kind: its nodes are in `spec`, or under `template` in Cluster API and OpenShift. */

@@ -1,7 +1,8 @@
+import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 import { tableOf } from '../yaml/table.ts';
 import { fieldOf, isFields } from './fields.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
@@ -43,6 +44,7 @@ export function machinePools({ root, name }: Manifest): readonly NodePool[] {
       labels,
       taints: null,
       terms: [[...Object.entries(labels), ...place].map(([key, value]) => ({ key, operator: 'In', values: [value] }))],
+      size: sizeOf(root),
       machines: { kind: `${group}/${kind}`, name: named },
     },
   ];
@@ -50,6 +52,28 @@ export function machinePools({ root, name }: Manifest): readonly NodePool[] {
 
 const copied =
   /^(?:node-role\.kubernetes\.io\/|(?:[\w.-]+\.)?(?:node-restriction\.kubernetes\.io|node\.cluster\.x-k8s\.io)\/)/;
+
+/** The number of nodes, or the bounds that annotations give to the autoscaler. */
+function sizeOf(root: Cursor): NonNullable<NodePool['size']> {
+  const annotations = getIn(root, 'metadata', 'annotations');
+  const bound = (end: string) => getIn(annotations, `cluster.x-k8s.io/cluster-api-autoscaler-node-group-${end}-size`);
+  const [min, max] = [bound('min'), bound('max')].map((at) => at && countIn(asText(at)));
+  const replicas = getIn(root, 'spec', 'replicas');
+  const fixed = replicas === undefined ? null : countIn(asText(replicas));
+  return { min: min === undefined ? fixed : min, max: max === undefined ? fixed : max };
+}
+
+/** The pools of MachineDeployments whose templates are among the objects. */
+export function machinePoolsAmong(manifest: Manifest, all: readonly Manifest[]): readonly NodePool[] {
+  return machinePools(manifest).flatMap((pool) => {
+    const template = all.find(
+      ({ apiVersion, kind, name }) =>
+        name === pool.machines?.name && `${groupOf(apiVersion)}/${kind}` === pool.machines.kind,
+    );
+    const machines = template && templateMachines(template);
+    return machines ? onMachines(pool, machines) : [];
+  });
+}
 
 /** The pool with the machines of its template. */
 export function onMachines(pool: NodePool, { terms, gpus: models }: Machines): NodePool {

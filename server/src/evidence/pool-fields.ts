@@ -5,6 +5,7 @@ import type { NodePool } from '../model/node-pool.ts';
 import type { NodeRequirement } from '../model/node-terms.ts';
 import { table, tableOf } from '../yaml/table.ts';
 import { type Field, type Fields, isFields } from './fields.ts';
+import { mixedInstancesOf } from './mixed-instances.ts';
 import { diskInFields } from './pool-disks.ts';
 
 // Pools of nodes in the words of many tools: Terraform, Cluster API, OpenShift, Crossplane, Config Connector. They are read by the meaning of their
@@ -16,10 +17,12 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   collect(fields, found, 0);
   const of = (...keys: readonly string[]): Field | undefined =>
     keys.map((key) => found.get(key)).find((field) => field !== undefined);
-  const types = textsIn(
+  const mixed = mixedInstancesOf(fields);
+  const named = textsIn(
     of('instancetypes', 'instancetype', 'machinetype', 'vmsize', 'nodemachinetype', 'nodeshape', 'sku') ??
       presetOf(of('platform'), of('preset')),
   );
+  const types = mixed?.types.length ? mixed.types : named;
   const machines = types.map((type) => instanceType(type ?? ''));
   const provider =
     machines[0]?.provider ??
@@ -59,7 +62,11 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     ...(sharing ? [isIn('cloud.google.com/gke-max-shared-clients-per-gpu', sharing)] : []),
     ...(partition ? [isIn('cloud.google.com/gke-gpu-partition-size', partition)] : []),
     ...(topology ? [isIn('cloud.google.com/gke-tpu-topology', topology)] : []),
-    ...capacityOf(found),
+    ...(mixed === undefined
+      ? capacityOf(found)
+      : mixed.capacities.length > 0
+        ? [isIn('karpenter.sh/capacity-type', ...mixed.capacities)]
+        : []),
     ...diskInFields(fields, types),
   ];
   const terms = [term];
@@ -71,6 +78,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
     size: sizeOf(of, provider, region, fields),
+    ...mixed?.share,
     ...(places.length === 0 && provider !== null && { placedBy: provider }),
   };
 }
@@ -149,6 +157,8 @@ function nameLabels(provider: Provider | null): readonly string[] {
       return ['kubernetes.azure.com/agentpool', 'agentpool'];
     case 'oci':
       return ['oci.oraclecloud.com/node-pool'];
+    case 'coreweave':
+      return ['compute.coreweave.com/node-pool'];
     default:
       return [];
   }
@@ -173,9 +183,11 @@ function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement
     return [isIn('karpenter.sh/capacity-type', 'reserved')];
   if (is('spot') || is('preemptible') || found.has('spotmarketoptions') || found.has('spotvmoptions'))
     return [isIn('karpenter.sh/capacity-type', 'spot')];
-  const written = ['capacitytype', 'scalesetpriority', 'priority', 'provisioningmodel'].map((key) =>
-    textOf(found.get(key)),
-  );
+  const written = [
+    ...['capacitytype', 'scalesetpriority', 'priority', 'provisioningmodel'].map((key) => textOf(found.get(key))),
+    // A compute environment of AWS Batch.
+    ...(found.has('maxvcpus') ? [textOf(found.get('type'))] : []),
+  ];
   const meant = written.flatMap((text) => capacities[meaningOf(text ?? '')] ?? []);
   return meant.slice(0, 1).map((capacity) => isIn('karpenter.sh/capacity-type', capacity));
 }
@@ -205,7 +217,8 @@ function sizeOf(
   const zones = provider === 'gcp' ? listedIn(of('nodelocations')) : undefined;
   const each = zones?.every((zone) => zone) ? zones.length : isPerZone || zones !== undefined ? null : 1;
   const inAll = (count: number | null | undefined) => (count === undefined ? undefined : product(count, each));
-  const fixed = inAll(number('replicas', 'nodecount', 'desiredsize', 'desiredcapacity', 'initialnodecount')) ?? null;
+  const counts = ['replicas', 'nodecount', 'desiredsize', 'desiredcapacity', 'initialnodecount', 'targetnodes'];
+  const fixed = inAll(number(...counts, ...(provider === 'oci' ? ['size'] : []))) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {
     const total = number(whole);
     if (total !== undefined) return total;

@@ -3,9 +3,19 @@ import { either } from '../catalog/word-patterns.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
 import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
-import { readHcl } from './hcl.ts';
+import { type HclBlock, readHcl } from './hcl.ts';
+import { isMachineKey } from './machine-keys.ts';
+import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
-import { filledWith, noValues, type TerraformValues, templateMachine, valuesOfEach } from './terraform-values.ts';
+import {
+  filledWith,
+  isVariables,
+  noValues,
+  type TerraformValues,
+  templateMachine,
+  valuesOfEach,
+} from './terraform-values.ts';
+import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 /** A block of Terraform that may describe a pool, with the name by which messages call it: `aws_eks_node_group.gpu`. */
 export interface TerraformBlock {
@@ -24,19 +34,19 @@ const maxPools = 200;
 
 /**
  * The blocks of a file of Terraform that may describe pools: resources of pools, and maps of pools that a module gets.
- * @param isVariables the file sets variables, which may be such maps
+ * @param name the file's name: one that sets variables may have such maps
  */
-export function terraformBlocks(text: string, isVariables = false): readonly TerraformBlock[] {
+export function terraformBlocks(text: string, name = ''): readonly TerraformBlock[] {
   if (!namesMachines(text)) return [];
   const found: TerraformBlock[] = [];
-  const blocks = readHcl(isVariables ? `locals {\n${text}\n}` : text);
-  const groups = blocks.filter(({ labels: [kind = ''] }) => isPool.test(kind));
+  const blocks = blocksOf(text, name);
+  const groups = blocks.filter(({ labels: [kind = ''], body }) => isPool.test(kind) || body.has(mixedPolicy));
   const templates = new Set(groups.map(({ body }) => templateOf(body)));
   for (const { type, labels, body } of blocks) {
     const isElsewhere = body.has('provider') || body.has('providers');
     const block = (type === 'resource' ? labels : [type, ...labels]).join('.');
     const [kind = '', called = null] = labels;
-    const isWhole = type === 'resource' && isPool.test(kind);
+    const isWhole = type === 'resource' && (isPool.test(kind) || body.has(mixedPolicy));
     const add = (fields: Fields, name: string | null) =>
       found.push({
         ...{ block, name, isElsewhere },
@@ -52,6 +62,14 @@ export function terraformBlocks(text: string, isVariables = false): readonly Ter
     if (found.length >= maxPools) break;
   }
   return found;
+}
+
+/** The inputs of a unit of Terragrunt are a module's, unless the files of the module are here. */
+function blocksOf(text: string, name: string): readonly HclBlock[] {
+  if (!isTerragrunt(name)) return readHcl(isVariables(name) ? `locals {\n${text}\n}` : text);
+  const { source, module, inputs } = terragruntUnit(text);
+  if (source !== null) return [];
+  return [{ type: 'module', labels: ['terragrunt'], body: new Map([...inputs, ['source', module]]) }];
 }
 
 /**
@@ -114,10 +132,12 @@ function withTemplate(fields: Fields): Fields {
 
 /** The launch template of a node group. */
 function templateOf(group: Fields): string | undefined {
-  const [template] = [group.get('launch_template')].flat();
-  const id = isFields(template) ? (template.get('id') ?? template.get('name')) : null;
+  const [template] = [group.get('launch_template') ?? templateInPolicy(group)].flat();
+  const id = isFields(template) ? idKeys.map((key) => template.get(key)).find((one) => one !== undefined) : null;
   return isTemplateText(id) ? launchTemplate.exec(id.template)?.[1] : undefined;
 }
+
+const idKeys = ['id', 'name', 'launch_template_id', 'launch_template_name'];
 
 const launchTemplate = /^\$\{aws_launch_template\.([\w-]+)\.(?:id|name)\}$/;
 
@@ -166,7 +186,6 @@ const machineWords = either(
 
 const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;
 const isPoolArgument = /pool|node_?group/;
-const machineKey = /^(?:machine_type|instance_types?|vm_size|node_shape)$/;
 
 /** Maps with a machine: `eks_managed_node_groups = { gpu = { instance_types = [...] } }`. */
 function look(
@@ -178,7 +197,7 @@ function look(
   if (depth > 8) return;
   if (Array.isArray(field)) for (const item of field) look(item, null, onPool, depth + 1);
   if (!isFields(field)) return;
-  if ([...field.keys()].some((key) => machineKey.test(key))) onPool(field, name);
+  if ([...field.keys()].some(isMachineKey)) onPool(field, name);
   else
     for (const [key, value] of field)
       if (isTemplateText(value) && isPoolArgument.test(key)) onPool(eachIn(value), null);

@@ -2,6 +2,8 @@ import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
 import { readHcl } from './hcl.ts';
+import { isMachineKey } from './machine-keys.ts';
+import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
 
@@ -42,6 +44,7 @@ export function isVariables(name: string): boolean {
 
 /** The values in a file of Terraform. @param name the file's name */
 export function terraformStatements(text: string, name: string): TerraformStatements {
+  if (isTerragrunt(name)) return terragruntStatements(text);
   if (isVariables(name)) {
     const body = name.endsWith('.json') ? fieldsInJson(text) : readHcl(`variables {\n${text}\n}`)[0]?.body;
     const set = [...(body ?? [])].map(([variable, value]) => [`var.${variable}`, valueIn(value)] as const);
@@ -64,6 +67,17 @@ export function terraformStatements(text: string, name: string): TerraformStatem
       const passed = [...body].filter(([name, value]) => name !== 'count' || value !== '1');
       return [{ source, variables: passed.map(([name, value]) => [`var.${name}`, valueIn(value)] as const) }];
     }),
+  };
+}
+
+/** A unit of Terragrunt uses a module, as a `module` block does. */
+function terragruntStatements(text: string): TerraformStatements {
+  const { source, inputs, locals } = terragruntUnit(text);
+  const passed = [...inputs].map(([name, value]) => [`var.${name}`, valueIn(value)] as const);
+  return {
+    defaults: [...locals].map(([name, value]) => [`local.${name}`, valueIn(value)] as const),
+    set: [],
+    modules: source === null ? [] : [{ source, variables: passed }],
   };
 }
 
@@ -252,4 +266,31 @@ export function valuesOfEach(fields: Fields, values: TerraformValues): readonly 
 
 function isVariable(written: Field | undefined): boolean {
   return isTemplateText(written ?? null) && (written as Template).template.startsWith('${var.');
+}
+
+/**
+ * What each copy of a module gets, if `for_each` makes several and the values state them; otherwise none. Mappings with machines are pools already.
+ * @param variables with their prefix, as `TerraformModule` has them
+ * @param values of the folder that uses it
+ */
+export function copiesOfModule(
+  variables: TerraformModule['variables'],
+  values: TerraformValues,
+): readonly TerraformValues[] {
+  const passed = new Map<string, Field>(variables);
+  const written = passed.get('var.for_each');
+  const filled = written === undefined ? null : filledWith(written, values);
+  const each = Array.isArray(filled) ? setOf(filled) : filled;
+  if (!isFields(each) || each.size === 0) return [];
+  const isListed = [...each.values()].some((one) => isFields(one) && [...one.keys()].some(isMachineKey));
+  if (isListed && !isVariable(written)) return [];
+  passed.delete('var.for_each');
+  return [...each].map(([key, value]) => {
+    const own = new Map<string, Field>([...values, ['each.key', key], ['each.value', value]]);
+    return new Map([...passed].map(([name, one]) => [name, filledWith(one, own)]));
+  });
+}
+
+function setOf(list: readonly Field[]): Fields | null {
+  return list.every((one) => typeof one === 'string') ? new Map(list.map((one) => [one, one])) : null;
 }

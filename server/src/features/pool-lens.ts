@@ -12,6 +12,7 @@ import type { NodePool } from '../model/node-pool.ts';
 import { allowedValues, type NodeRequirement } from '../model/node-terms.ts';
 import { selectorsOfTerms } from '../model/nodes-of-others.ts';
 import { lowerPlacement } from '../model/placement.ts';
+import type { Manifest } from '../model/workload.ts';
 import { noNeeds } from '../model/workload.ts';
 import { poolsInFile } from '../workspace/landing.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -67,7 +68,7 @@ export interface PoolRow {
 export function poolRows(file: FileAnalysis): readonly PoolRow[] {
   return file.documents.flatMap(({ manifests, base }) =>
     manifests.flatMap((manifest) =>
-      locatedPools(manifest).flatMap(({ pool, at }) =>
+      locatedPools(manifest, () => manifestsOf(file)).flatMap(({ pool, at }) =>
         rowsOf(pool, costOf(pool, at, file.config), at.node.span.start + base),
       ),
     ),
@@ -157,10 +158,15 @@ export function poolHover(file: FileAnalysis, offset: number): HoverContent | un
 /** A pool that allows more machines shows the cheapest. */
 const maxRows = 8;
 
-function poolsOf({ documents, config }: FileAnalysis): readonly PricedPool[] {
+function manifestsOf({ documents }: FileAnalysis): readonly Manifest[] {
+  return documents.flatMap(({ manifests }) => manifests);
+}
+
+function poolsOf(file: FileAnalysis): readonly PricedPool[] {
+  const { documents, config } = file;
   return documents.flatMap(({ manifests, base }) =>
     manifests.flatMap((manifest) =>
-      locatedPools(manifest).map(({ pool, at }): PricedPool => {
+      locatedPools(manifest, () => manifestsOf(file)).map(({ pool, at }): PricedPool => {
         const cost = costOf(pool, at, config);
         const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;
         return { pool, cost, span: shiftSpan(at.node.span, base), target: shiftSpan(keySpanOf(entry), base) };

@@ -287,4 +287,5 @@ export const watchedFiles = [
   '**/*.tf',
   '**/*.tfvars',
   '**/*.tfvars.json',
+  '**/terragrunt.hcl',
 ] as const;

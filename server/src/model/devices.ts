@@ -23,6 +23,7 @@ import { podPeak } from './pod-needs.ts';
 import { byName } from './requested-resource.ts';
 import {
   amdPartitionShare,
+  cardsCutBy,
   memoryShare,
   nodeSharing,
   selectedSlice,
@@ -83,12 +84,20 @@ export function lowerPodAccelerators(
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const named = modelsInResource(resource);
     // A name that leaves the generation open, such as habana.ai/gaudi, only restricts the models.
-    const slices = named.length > 1 ? named.map(({ id }) => id) : migByResource(resource).map(({ gpu }) => gpu.id);
+    const cut = form === 'whole' && selected === undefined ? cardsCutBy(labels) : [];
+    const slices =
+      named.length > 1
+        ? named.map(({ id }) => id)
+        : cut.length === 1
+          ? cut
+          : migByResource(resource).map(({ gpu }) => gpu.id);
     const vendor = acceleratorResource(resource)?.vendor ?? null;
-    const resolved = resolveModel(vendor, slices, selected, options, {
+    const found = resolveModel(vendor, slices, selected, options, {
       ...otherNames,
       stated: () => [...(named.length === 1 ? [inName(named)] : []), ...otherNames.stated()],
     });
+    const isByLabel = cut.length === 1 && found.modelFrom === 'resource-name';
+    const resolved: Resolved = isByLabel ? { ...found, modelFrom: 'nodeSelector' } : found;
     const model = modelOf(resolved);
     const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {

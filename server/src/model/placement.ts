@@ -1,4 +1,5 @@
 import {
+  allowsReserved,
   capacityLeft,
   instanceType,
   instanceTypesOf,
@@ -88,7 +89,8 @@ export function lowerPlacement(
  */
 function withListPrice(terms: readonly NodeTerm[]): Pick<Placement, 'terms' | 'unlisted'> {
   const each = terms.map(unlistedCapacity);
-  const [first, ...others] = new Set(each.flatMap((one) => one ?? []));
+  const also = terms.some((term) => term.some(allowsReserved)) ? (['reserved'] as const) : [];
+  const [first, ...others] = new Set([...each.flatMap((one) => one ?? []), ...also]);
   if (first === undefined) return { terms };
   const isListed = each.includes(undefined);
   const kept = terms.filter((_, index) => each[index] === (isListed ? undefined : first));

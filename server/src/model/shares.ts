@@ -59,12 +59,23 @@ export function selectedSlice(selectors: readonly Selector[]): string | undefine
 /** The same, from the labels that nodes have. */
 export function sliceByLabels(value: LabelValueOf): string | undefined {
   return (
-    value('cloud.google.com/gke-gpu-partition-size') ??
+    value(partitionSize) ??
     /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
     /^all-(\d.*)$/.exec(value(migConfig) ?? '')?.[1]
   );
 }
 
+/** The cards that GKE cuts into slices of the selected size. https://cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi */
+export function cardsCutBy(selectors: readonly Selector[]): readonly string[] {
+  const size = valueIn(selectors)(partitionSize);
+  if (size === undefined) return [];
+  return migByResource(`nvidia.com/mig-${size}`).flatMap(({ gpu }) =>
+    gpu.labels[gkeCard] === undefined ? [] : gpu.id,
+  );
+}
+
+const partitionSize = 'cloud.google.com/gke-gpu-partition-size';
+const gkeCard = 'cloud.google.com/gke-accelerator';
 const migConfig = 'nvidia.com/mig.config';
 
 /** The value of a label, if it is known. */

@@ -3,7 +3,9 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { asString, asText, getIn, items } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { cardChoices } from './card-choices.ts';
+import { isLaunchedCluster } from './kinds/ray-launched-nodes.ts';
 import { machineAt } from './kinds/rented-machines.ts';
+import { isPulumiProject } from './pulumi.ts';
 import { chipsInName } from './tpu-slice-name.ts';
 
 // Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
@@ -22,6 +24,8 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
     const executors = getIn(root, 'deploymentSpec', 'executors');
     const schema = asText(getIn(root, 'schemaVersion'));
     if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
+    if (isLaunchedCluster(root)) return { apiVersion: 'ray-launcher/', kind: 'Cluster' };
+    if (isPulumiProject(root)) return { apiVersion: 'pulumi.com/', kind: 'Project' };
     if (isExperiment(root)) return { apiVersion: 'determined/', kind: 'Experiment' };
     const type = asText(getIn(root, 'type')) ?? '';
     if (isConfiguration(root, type)) return { apiVersion: 'dstack/', kind: type };
@@ -71,7 +75,11 @@ function isConfiguration(root: Cursor, type: string): boolean {
 /** The name of an object of another tool; null if it has none. */
 export function undeclaredName(root: Cursor): string | null {
   const isOther = undeclaredType(root) !== undefined && getIn(root, 'metadata') === undefined;
-  return (isOther ? asText(getIn(root, 'pipelineInfo', 'name') ?? getIn(root, 'name')) : undefined) ?? null;
+  return (
+    (isOther
+      ? asText(getIn(root, 'pipelineInfo', 'name') ?? getIn(root, 'name') ?? getIn(root, 'cluster_name'))
+      : undefined) ?? null
+  );
 }
 
 /** The only version of kinds that nothing else has. */

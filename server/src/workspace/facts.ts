@@ -174,6 +174,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'karpenter.sh/Provisioner':
     case 'eksctl.io/ClusterConfig':
     case 'cloud.google.com/ComputeClass':
+    case 'pulumi.com/Project':
       return { type: 'pools', facts: poolsOf(manifest) };
     case 'cluster.x-k8s.io/MachineDeployment':
       return { type: 'pools', facts: machinePools(manifest) };

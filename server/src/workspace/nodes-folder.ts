@@ -33,7 +33,7 @@ function wordsOf(folder: string): readonly string[] {
 
 const nodeWords = wordSet(
   'karpenter eksctl nodepool nodepools nodegroup nodegroups node nodes pool pools provisioner provisioners',
-  'terraform tf iac infra infrastructure cluster platform bootstrap',
+  'terraform tf iac infra infrastructure cluster clusters platform bootstrap',
 );
 
 /** Words that may be next to these. */

@@ -2,6 +2,7 @@ import type { Provider } from '../catalog/index.ts';
 import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
+  copiesOfModule,
   type FolderStatement,
   filledWith,
   isVariables,
@@ -25,6 +26,8 @@ export const terraformKinds = [terraformKind, terraformRegionKind, terraformValu
 /** What the files of each folder state. */
 export interface TerraformFolders {
   valuesOf(folder: string): TerraformValues;
+  /** The values of each copy of a module, if a single block uses it and the files state its copies. */
+  copiesOf(folder: string): readonly TerraformValues[];
   /** The zone or region of a cloud's clusters; null if it is unknown. */
   placeOf(folder: string, cloud: Provider): string | null;
 }
@@ -34,7 +37,7 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
   const block = factsAs(object, 'terraform');
   const folder = folderOf(key);
   const placeOf = (cloud: Provider) => folders.placeOf(folder, cloud);
-  return block ? terraformPoolsOf(block, folders.valuesOf(folder), placeOf) : [];
+  return block ? folders.copiesOf(folder).flatMap((values) => terraformPoolsOf(block, values, placeOf)) : [];
 }
 
 /** The cloud of all clusters. Their files state no GPU pools, and their regions may be those of other clusters. */
@@ -93,6 +96,14 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     known.set(folder, values);
     return values;
   };
+  const copiesOf = (folder: string): readonly TerraformValues[] => {
+    const [use, ...more] = uses.get(folder) ?? [];
+    const values = [valuesOf(folder)];
+    if (use === undefined || more.length > 0) return values;
+    const copies = copiesOfModule(use.variables, valuesOf(use.from));
+    if (copies.length === 0) return values;
+    return copies.map((copy) => valuesOfFolder(stated.get(folder) ?? [], [copy], loose));
+  };
   // A module without a provider has that of the folder that uses it.
   const placesKnown = new Map<string, string | null>();
   const placeOf = (folder: string, cloud: Provider, level = 0): string | null => {
@@ -113,7 +124,7 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const [place = null, ...others] = new Set(users.map(({ from }) => placeOf(from, cloud, level + 1)));
     return others.length > 0 ? null : place;
   };
-  return { valuesOf: (folder) => valuesOf(folder), placeOf: (folder, cloud) => placeOf(folder, cloud) };
+  return { valuesOf: (folder) => valuesOf(folder), copiesOf, placeOf: (folder, cloud) => placeOf(folder, cloud) };
 }
 
 function addTo<T>(found: Map<string, T[]>, folder: string, one: T): void {

@@ -1,5 +1,6 @@
 import { namesMachines, statesRegions, terraformBlocks, terraformRegions } from '../evidence/terraform-pools.ts';
 import { isVariables, statesValues, terraformStatements } from '../evidence/terraform-values.ts';
+import { isTerragrunt } from '../evidence/terragrunt.ts';
 import type { Facts } from './facts.ts';
 import { kindsIn, namesIn } from './kinds.ts';
 import { describesModel, isModelConfig, modelConfigKind, summarizeModelConfig } from './model-configs.ts';
@@ -22,7 +23,7 @@ export const terraformValuesKind = 'TerraformValues';
 
 /** Whether a file is in the language of Terraform, or sets its variables. Such files describe pools; they are never checked. */
 export function isTerraform(name: string): boolean {
-  return name.endsWith('.tf') || isVariables(name);
+  return name.endsWith('.tf') || isVariables(name) || isTerragrunt(name);
 }
 
 /** The relevant kinds in a file, found without parsing, and its names. */
@@ -36,7 +37,8 @@ export function kindsOfFile(
 }
 
 function terraformKinds(name: string, text: string): ReadonlySet<string> {
-  if (isVariables(name)) return new Set([terraformValuesKind, ...(namesMachines(text) ? [terraformKind] : [])]);
+  if (isVariables(name) || isTerragrunt(name))
+    return new Set([terraformValuesKind, ...(namesMachines(text) ? [terraformKind] : [])]);
   return new Set([
     ...(namesMachines(text) ? [terraformKind] : []),
     ...(statesRegions(text) ? [terraformRegionKind] : []),
@@ -58,8 +60,8 @@ function summarizeTerraform(file: string, text: string, options: Options): FileS
   });
   const kinds = terraformKinds(file, text);
   const regions = kinds.has(terraformRegionKind) ? terraformRegions(text) : [];
-  const blocks = kinds.has(terraformKind) ? terraformBlocks(text, isVariables(file)) : [];
-  const manifests = isVariables(file) ? [] : manifestTexts(text);
+  const blocks = kinds.has(terraformKind) ? terraformBlocks(text, file) : [];
+  const manifests = isVariables(file) || isTerragrunt(file) ? [] : manifestTexts(text);
   const values = kinds.has(terraformValuesKind) ? [terraformStatements(text, file)] : [];
   const objects = [
     ...blocks.map((facts) => object(terraformKind, facts.block, { type: 'terraform', facts })),

@@ -17,6 +17,7 @@ import { operatorKinds } from './operators.ts';
 import { pipelineSpecKinds } from './pipeline-spec.ts';
 import { polyaxonKinds } from './polyaxon.ts';
 import { rayKinds } from './ray.ts';
+import { rayLauncherKinds } from './ray-launcher.ts';
 import { servingKinds } from './serving.ts';
 import { skypilotKinds } from './skypilot.ts';
 import { tektonKinds } from './tekton.ts';
@@ -31,6 +32,7 @@ const kinds: readonly KindEntry[] = [
   ...kubeflowKinds,
   ...trainingKinds,
   ...rayKinds,
+  ...rayLauncherKinds,
   ...groupKinds,
   ...nvidiaKinds,
   ...servingKinds,

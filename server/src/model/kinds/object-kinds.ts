@@ -57,6 +57,8 @@ export const objectKinds: readonly ObjectKind[] = [
     byFields: true,
   },
   { group: 'containerservice.azure.com', kinds: ['ManagedClustersAgentPool'], use: 'pool', byFields: true },
+  { group: 'compute.coreweave.com', kinds: ['NodePool'], use: 'pool', cluster: true, byFields: true },
+  { group: 'pulumi.com', kinds: ['Project'], use: 'pool' },
   { group: 'karpenter.sh', kinds: ['NodeClaim'], use: 'nodes', cluster: true },
   { group: 'karpenter.k8s.aws', kinds: ['EC2NodeClass'], use: 'nodes', cluster: true },
   { group: 'karpenter.azure.com', kinds: ['AKSNodeClass'], use: 'nodes', cluster: true },
