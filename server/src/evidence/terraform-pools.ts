@@ -7,14 +7,8 @@ import { type HclBlock, readHcl } from './hcl.ts';
 import { isMachineKey } from './machine-keys.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
-import {
-  filledWith,
-  isVariables,
-  noValues,
-  type TerraformValues,
-  templateMachine,
-  valuesOfEach,
-} from './terraform-values.ts';
+import { valuesOfEach } from './terraform-copies.ts';
+import { filledWith, isVariables, noValues, type TerraformValues, templateMachine } from './terraform-values.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 /** A block of Terraform that may describe a pool, with the name by which messages call it: `aws_eks_node_group.gpu`. */

@@ -2,7 +2,6 @@ import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
 import { readHcl } from './hcl.ts';
-import { isMachineKey } from './machine-keys.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
@@ -12,7 +11,7 @@ type Value = Item | readonly Item[];
 type Item = string | Template | null | ReadonlyMap<string, Value>;
 
 /** Texts and lists of texts by their names: `var.region`, `local.zone`. null: unknown. */
-export type TerraformValues = ReadonlyMap<string, Field>;
+export type TerraformValues = Pick<ReadonlyMap<string, Field>, 'get' | 'has'>;
 
 export const noValues: TerraformValues = new Map();
 
@@ -33,9 +32,9 @@ export interface TerraformModule {
   readonly variables: readonly (readonly [name: string, value: Value])[];
 }
 
-/** Longer texts are no names of places or machines, and longer lists no choice of machines. */
+/** Longer texts name no places or machines, and longer lists no choice of machines. */
 const maxText = 100;
-const maxItems = 20;
+export const maxItems = 20;
 
 /** Whether a file sets variables: `prod.tfvars`. */
 export function isVariables(name: string): boolean {
@@ -133,7 +132,7 @@ export interface FolderStatement {
  */
 export function valuesOfFolder(
   statements: readonly FolderStatement[],
-  passed: readonly TerraformValues[] = [],
+  passed: readonly ReadonlyMap<string, Field>[] = [],
   elsewhere: TerraformValues = noValues,
 ): TerraformValues {
   const stated = new Map<string, Field>();
@@ -244,53 +243,4 @@ function valueNamed(name: string, values: TerraformValues): Field {
   if (isFields(whole)) return whole.get(part) ?? null;
   const place = part === '#' ? values.get('count.index') : part;
   return Array.isArray(whole) && typeof place === 'string' ? (whole[Number(place)] ?? null) : null;
-}
-
-/**
- * The values of each copy of a block that `count` makes, or `for_each` of a list or of a variable with a mapping, or those of the block itself.
- * Mappings among the local values are pools already.
- */
-export function valuesOfEach(fields: Fields, values: TerraformValues): readonly TerraformValues[] {
-  const count = Number(filledWith(fields.get('count') ?? null, values) ?? Number.NaN);
-  if (count >= 1 && count <= maxItems)
-    return Array.from({ length: count }, (_, place) => new Map([...values, ['count.index', String(place)]]));
-  const written = fields.get('for_each');
-  const each = written === undefined ? null : filledWith(written, values);
-  const copy = (key: Field, value: Field) => new Map([...values, ['each.key', key], ['each.value', value]]);
-  // A set has each text once.
-  if (Array.isArray(each))
-    return [...new Set(each)].map((item) => copy(isFields(item) ? (item.get('name') ?? null) : item, item));
-  if (!isFields(each) || !isTemplateText(written ?? null) || !isVariable(written)) return [values];
-  return [...each].map(([key, value]) => copy(key, value));
-}
-
-function isVariable(written: Field | undefined): boolean {
-  return isTemplateText(written ?? null) && (written as Template).template.startsWith('${var.');
-}
-
-/**
- * What each copy of a module gets, if `for_each` makes several and the values state them; otherwise none. Mappings with machines are pools already.
- * @param variables with their prefix, as `TerraformModule` has them
- * @param values of the folder that uses it
- */
-export function copiesOfModule(
-  variables: TerraformModule['variables'],
-  values: TerraformValues,
-): readonly TerraformValues[] {
-  const passed = new Map<string, Field>(variables);
-  const written = passed.get('var.for_each');
-  const filled = written === undefined ? null : filledWith(written, values);
-  const each = Array.isArray(filled) ? setOf(filled) : filled;
-  if (!isFields(each) || each.size === 0) return [];
-  const isListed = [...each.values()].some((one) => isFields(one) && [...one.keys()].some(isMachineKey));
-  if (isListed && !isVariable(written)) return [];
-  passed.delete('var.for_each');
-  return [...each].map(([key, value]) => {
-    const own = new Map<string, Field>([...values, ['each.key', key], ['each.value', value]]);
-    return new Map([...passed].map(([name, one]) => [name, filledWith(one, own)]));
-  });
-}
-
-function setOf(list: readonly Field[]): Fields | null {
-  return list.every((one) => typeof one === 'string') ? new Map(list.map((one) => [one, one])) : null;
 }

@@ -1,8 +1,8 @@
 import type { Provider } from '../catalog/index.ts';
+import { copiesOfModule } from '../evidence/terraform-copies.ts';
 import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
-  copiesOfModule,
   type FolderStatement,
   filledWith,
   isVariables,
@@ -96,7 +96,13 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     known.set(folder, values);
     return values;
   };
+  const copiesKnown = new Map<string, readonly TerraformValues[]>();
   const copiesOf = (folder: string): readonly TerraformValues[] => {
+    const copies = copiesKnown.get(folder) ?? copiesIn(folder);
+    copiesKnown.set(folder, copies);
+    return copies;
+  };
+  const copiesIn = (folder: string): readonly TerraformValues[] => {
     const [use, ...more] = uses.get(folder) ?? [];
     const values = [valuesOf(folder)];
     if (use === undefined || more.length > 0) return values;
