@@ -8,7 +8,7 @@ import { isMachineKey } from './machine-keys.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
 import { valuesOfEach } from './terraform-copies.ts';
-import { filledWith, isVariables, noValues, type TerraformValues, templateMachine } from './terraform-values.ts';
+import { filledWith, isVariables, noValues, type TerraformValues, templateField } from './terraform-values.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 /** A block of Terraform that may describe a pool, with the name by which messages call it: `aws_eks_node_group.gpu`. */
@@ -52,10 +52,43 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
     else if (kind === defaultPoolOwner) lookInCluster(body, add);
     // The node group has the size and the labels.
     else if (kind === 'aws_launch_template' && templates.has(called ?? undefined)) continue;
-    else if (type === 'resource' || type === 'module' || type === 'locals') look(body, null, add);
+    else if (type === 'locals' && !isVariables(name)) lookInValues(body, add);
+    else if (!isNoNode(type, kind, body)) look(type === 'module' ? withDefaults(body) : body, null, add);
     if (found.length >= maxPools) break;
   }
   return found;
+}
+
+/** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are no pools themselves. */
+function lookInValues(values: Fields, onPool: (fields: Fields, name: string | null) => void): void {
+  for (const [key, value] of values) if (!isChoice.test(key)) look(value, key, onPool);
+}
+
+const isChoice =
+  /(?:^|_)(?:defaults?|common|base|sizes?|flavou?rs?|tiers?|profiles?|presets?|skus?|shapes?|machines|types)$/;
+
+/** Blocks without pools: single machines, and services that run their own. */
+function isNoNode(type: string, kind: string, body: Fields): boolean {
+  if (type !== 'resource' && type !== 'module' && type !== 'locals') return true;
+  const source = body.get('source');
+  return otherMachines.test(type === 'module' ? (typeof source === 'string' ? source : '') : kind);
+}
+
+const otherMachines = either(
+  /sagemaker|\bemr|_emr_|dataproc|databricks|workbench|notebook|vertex|machine_learning/,
+  /^(?:aws|google_compute)(?:_spot)?_instance|ec2-instance|_virtual_machine$/,
+);
+
+/** A module's node groups, with what they have unless they state it: `eks_managed_node_group_defaults`. */
+function withDefaults(module: Fields): Fields {
+  return new Map(
+    [...module].flatMap(([key, value]): [string, Field][] => {
+      if (key.endsWith('_defaults')) return [];
+      const all = module.get(`${key.replace(/s$/, '')}_defaults`);
+      if (!isFields(all) || !isFields(value) || isTemplateText(value)) return [[key, value]];
+      return [[key, new Map([...value].map(([name, one]) => [name, isFields(one) ? new Map([...all, ...one]) : one]))]];
+    }),
+  );
 }
 
 /** The inputs of a unit of Terragrunt are a module's, unless the files of the module are here. */
@@ -117,11 +150,16 @@ function lookInCluster(cluster: Fields, onPool: (fields: Fields, name: string | 
   );
 }
 
-/** The fields of a node group, with the machine of its launch template where it names none. */
+/** The fields of a node group, with the machine of its launch template if it names none. */
 function withTemplate(fields: Fields): Fields {
   const name = templateOf(fields);
   if (name === undefined || fields.has('instance_types')) return fields;
-  return new Map([...fields, ['instance_types', { template: `\${${templateMachine(name)}}` }]]);
+  const ofTemplate = (field: string) => ({ template: `\${${templateField(name, field)}}` });
+  return new Map([
+    ...fields,
+    ['instance_types', ofTemplate('instance_type')],
+    ...(fields.has('capacity_type') ? [] : [['market_type', ofTemplate('market_type')] as const]),
+  ]);
 }
 
 /** The launch template of a node group. */
@@ -178,7 +216,7 @@ const machineWords = either(
   /(?:pool|group)s?\s{1,20}=\s{1,3}var\./,
 );
 
-const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;
+const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool|^aws_autoscaling_group$/;
 const isPoolArgument = /pool|node_?group/;
 
 /** Maps with a machine: `eks_managed_node_groups = { gpu = { instance_types = [...] } }`. */

@@ -52,8 +52,7 @@ export function terraformStatements(text: string, name: string): TerraformStatem
   const blocks = statesValues(text) ? readHcl(text) : [];
   const defaults = blocks.flatMap(({ type, labels: [name, called], body }): [string, Field][] => {
     const initial = body.get('default');
-    const machine = name === 'aws_launch_template' && body.get('instance_type');
-    if (machine && called !== undefined) return [[templateMachine(called), machine]];
+    if (name === 'aws_launch_template' && called !== undefined) return fieldsOfTemplate(called, body);
     if (type === 'variable' && name !== undefined) return initial === undefined ? [] : [[`var.${name}`, initial]];
     return type === 'locals' ? [...body].map(([local, value]) => [`local.${local}`, value]) : [];
   });
@@ -80,9 +79,19 @@ function terragruntStatements(text: string): TerraformStatements {
   };
 }
 
-/** The name under which the machine of a launch template is a value. */
-export function templateMachine(name: string): string {
-  return `aws_launch_template.${name}.instance_type`;
+/** The machine of a launch template, and whether it is on spot. */
+function fieldsOfTemplate(name: string, body: Fields): [string, Field][] {
+  const [market] = [body.get('instance_market_options')].flat();
+  const type = isFields(market) ? market.get('market_type') : undefined;
+  return [
+    [templateField(name, 'instance_type'), body.get('instance_type') ?? null],
+    [templateField(name, 'market_type'), type ?? null],
+  ];
+}
+
+/** The name under which a field of a launch template is a value. */
+export function templateField(name: string, field: string): string {
+  return `aws_launch_template.${name}.${field}`;
 }
 
 /** Whether a text can state values. Other files are not read. */
