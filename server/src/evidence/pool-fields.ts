@@ -94,6 +94,11 @@ function gkeCardIn(field: Field | undefined): string | undefined {
     : undefined;
 }
 
+/** The pool of an object, whose `count` is the number of its nodes: in Terraform, that is the number of pools. */
+export function withCount(fields: Fields): Fields {
+  return new Map([...fields].map(([key, value]) => [key === 'count' ? 'nodeCount' : key, value]));
+}
+
 /** Collects the first field of each meaning, outside before inside. */
 function collect(fields: Field, found: Map<string, Field>, depth: number): void {
   if (depth > 8) return;

@@ -53,13 +53,13 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
     // The node group has the size and the labels.
     else if (kind === 'aws_launch_template' && templates.has(called ?? undefined)) continue;
     else if (type === 'locals' && !isVariables(name)) lookInValues(body, add);
-    else if (!isNoNode(type, kind, body)) look(type === 'module' ? withDefaults(body) : body, null, add);
+    else if (!isElsewhereRun(type, kind, body)) look(type === 'module' ? withDefaults(body) : body, null, add);
     if (found.length >= maxPools) break;
   }
   return found;
 }
 
-/** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are no pools themselves. */
+/** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are not pools themselves. */
 function lookInValues(values: Fields, onPool: (fields: Fields, name: string | null) => void): void {
   for (const [key, value] of values) if (!isChoice.test(key)) look(value, key, onPool);
 }
@@ -68,7 +68,7 @@ const isChoice =
   /(?:^|_)(?:defaults?|common|base|sizes?|flavou?rs?|tiers?|profiles?|presets?|skus?|shapes?|machines|types)$/;
 
 /** Blocks without pools: single machines, and services that run their own. */
-function isNoNode(type: string, kind: string, body: Fields): boolean {
+function isElsewhereRun(type: string, kind: string, body: Fields): boolean {
   if (type !== 'resource' && type !== 'module' && type !== 'locals') return true;
   const source = body.get('source');
   return otherMachines.test(type === 'module' ? (typeof source === 'string' ? source : '') : kind);

@@ -143,7 +143,7 @@ export function valuesOfFolder(
   statements: readonly FolderStatement[],
   passed: readonly ReadonlyMap<string, Field>[] = [],
   elsewhere: TerraformValues = noValues,
-): TerraformValues {
+): ReadonlyMap<string, Field> {
   const stated = new Map<string, Field>();
   const add = (name: string, value: Value) => {
     const before = stated.get(name);

@@ -65,13 +65,21 @@ export interface PoolRow {
   readonly start: number;
 }
 
-export function poolRows(file: FileAnalysis): readonly PoolRow[] {
+/** The pools in a file. The templates of their machines may be in other files of the workspace. */
+export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly PoolRow[] {
+  const elsewhere = lazy(() =>
+    (workspace ? poolsInFile(workspace, file.uri) : []).filter(({ machines }) => machines !== undefined),
+  );
   return file.documents.flatMap(({ manifests, base }) =>
-    manifests.flatMap((manifest) =>
-      locatedPools(manifest, () => manifestsOf(file)).flatMap(({ pool, at }) =>
+    manifests.flatMap((manifest) => {
+      const located = locatedPools(manifest, () => manifestsOf(file));
+      const { kind, name, root } = manifest;
+      const others = kind === 'MachineDeployment' && located.length === 0 ? elsewhere() : [];
+      const ofOthers = others.flatMap((pool) => (pool.name === name ? { pool, at: root } : []));
+      return [...located, ...ofOthers].flatMap(({ pool, at }) =>
         rowsOf(pool, costOf(pool, at, file.config), at.node.span.start + base),
-      ),
-    ),
+      );
+    }),
   );
 }
 
