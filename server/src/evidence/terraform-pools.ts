@@ -2,11 +2,11 @@ import type { Provider } from '../catalog/index.ts';
 import { either } from '../catalog/word-patterns.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
-import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
+import { type Fields, isFields, isTemplateText, type Template } from './fields.ts';
 import { type HclBlock, readHcl } from './hcl.ts';
-import { isMachineKey } from './machine-keys.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
+import { lookInBlock } from './pools-in-blocks.ts';
 import { valuesOfEach } from './terraform-copies.ts';
 import { filledWith, isVariables, noValues, type TerraformValues, templateField } from './terraform-values.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
@@ -49,46 +49,12 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
           : { fields: inParent(fields, name, body), parent: type === 'locals' ? new Map() : body }),
       });
     if (isWhole) add(withTemplate(body), called);
-    else if (kind === defaultPoolOwner) lookInCluster(body, add);
     // The node group has the size and the labels.
     else if (kind === 'aws_launch_template' && templates.has(called ?? undefined)) continue;
-    else if (type === 'locals' && !isVariables(name)) lookInValues(body, add);
-    else if (!isElsewhereRun(type, kind, body)) look(type === 'module' ? withDefaults(body) : body, null, add);
+    else lookInBlock(isVariables(name) ? 'variables' : type, kind, body, add);
     if (found.length >= maxPools) break;
   }
   return found;
-}
-
-/** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are not pools themselves. */
-function lookInValues(values: Fields, onPool: (fields: Fields, name: string | null) => void): void {
-  for (const [key, value] of values) if (!isChoice.test(key)) look(value, key, onPool);
-}
-
-const isChoice =
-  /(?:^|_)(?:defaults?|common|base|sizes?|flavou?rs?|tiers?|profiles?|presets?|skus?|shapes?|machines|types)$/;
-
-/** Blocks without pools: single machines, and services that run their own. */
-function isElsewhereRun(type: string, kind: string, body: Fields): boolean {
-  if (type !== 'resource' && type !== 'module' && type !== 'locals') return true;
-  const source = body.get('source');
-  return otherMachines.test(type === 'module' ? (typeof source === 'string' ? source : '') : kind);
-}
-
-const otherMachines = either(
-  /sagemaker|\bemr|_emr_|dataproc|databricks|workbench|notebook|vertex|machine_learning/,
-  /^(?:aws|google_compute)(?:_spot)?_instance|ec2-instance|_virtual_machine$/,
-);
-
-/** A module's node groups, with what they have unless they state it: `eks_managed_node_group_defaults`. */
-function withDefaults(module: Fields): Fields {
-  return new Map(
-    [...module].flatMap(([key, value]): [string, Field][] => {
-      if (key.endsWith('_defaults')) return [];
-      const all = module.get(`${key.replace(/s$/, '')}_defaults`);
-      if (!isFields(all) || !isFields(value) || isTemplateText(value)) return [[key, value]];
-      return [[key, new Map([...value].map(([name, one]) => [name, isFields(one) ? new Map([...all, ...one]) : one]))]];
-    }),
-  );
 }
 
 /** The inputs of a unit of Terragrunt are a module's, unless the files of the module are here. */
@@ -128,27 +94,6 @@ function ofGoogle(parent: Fields): boolean {
 }
 
 const placeKeys = ['region', 'location', 'zones'];
-
-const defaultPoolOwner = 'google_container_cluster';
-
-/**
- * The pools within a cluster of GKE, and its default pool, unless it is removed.
- * https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster
- */
-function lookInCluster(cluster: Fields, onPool: (fields: Fields, name: string | null) => void): void {
-  const within = cluster.get('node_pool');
-  if (Array.isArray(within)) for (const pool of within) if (isFields(pool)) onPool(pool, null);
-  const nodes = cluster.get('node_config');
-  if (nodes === undefined || (cluster.get('remove_default_node_pool') ?? 'false') !== 'false') return;
-  const size = cluster.get('initial_node_count') ?? null;
-  onPool(
-    new Map([
-      ['node_config', nodes],
-      ['node_count', size],
-    ]),
-    'default-pool',
-  );
-}
 
 /** The fields of a node group, with the machine of its launch template if it names none. */
 function withTemplate(fields: Fields): Fields {
@@ -217,36 +162,6 @@ const machineWords = either(
 );
 
 const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool|^aws_autoscaling_group$/;
-const isPoolArgument = /pool|node_?group/;
-
-/** Maps with a machine: `eks_managed_node_groups = { gpu = { instance_types = [...] } }`. */
-function look(
-  field: Field,
-  name: string | null,
-  onPool: (fields: Fields, name: string | null) => void,
-  depth = 0,
-): void {
-  if (depth > 8) return;
-  if (Array.isArray(field)) for (const item of field) look(item, null, onPool, depth + 1);
-  if (!isFields(field)) return;
-  if ([...field.keys()].some(isMachineKey)) onPool(field, name);
-  else
-    for (const [key, value] of field)
-      if (isTemplateText(value) && isPoolArgument.test(key)) onPool(eachIn(value), null);
-      else look(value, key, onPool, depth + 1);
-}
-
-/** The pools of a variable that a module gets: `eks_managed_node_groups = var.groups`. */
-function eachIn(pools: Template): Fields {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of Terraform
-  const [name, pool] = ['${each.key}', '${each.value}'].map((template) => ({ template }));
-  return new Map<string, Field>([
-    ['for_each', pools],
-    ['name', name ?? null],
-    ['pool', pool ?? null],
-  ]);
-}
-
 /** What a file states about the region of a cloud's pools. */
 export interface TerraformRegion {
   readonly cloud: Provider;
