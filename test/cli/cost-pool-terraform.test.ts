@@ -179,3 +179,38 @@ spec:
   expect(await listed({ 'a.yaml': pool('aws.amazon.com/neuroncore: 70') })).toContain('at most $43.00/h for 2 nodes');
   expect(await listed({ 'a.yaml': pool('aws.amazon.com/neuron: 16') })).toContain('at most $21.50/h for 1 node');
 });
+
+test('copies of mappings that are written in place, of local values, and of choices', async () => {
+  const group = (each: string, field: string) =>
+    `resource "aws_eks_node_group" "g" {\n  for_each = ${each}\n  node_group_name = each.key\n  instance_types = [each.value.${field}]\n  scaling_config {\n    max_size = each.value.most\n  }\n}\n`;
+  const crews = (field: string) =>
+    `{\n  film = { ${field} = "g6.4xlarge", most = 3 }\n  pen = { ${field} = "g5.12xlarge", most = 2 }\n}`;
+  const locals = (name: string, field: string) => `locals {\n  ${name} = ${crews(field)}\n}\n`;
+  const folders = [
+    group(crews('kind'), 'kind'),
+    group(crews('instance_type'), 'instance_type'),
+    locals('crews', 'kind') + group('local.crews', 'kind'),
+    locals('machines', 'instance_type') + group('local.machines', 'instance_type'),
+  ];
+  for (const text of folders) {
+    const stdout = await listed({ 'a.tf': region + text });
+    // 3 × 1.3232, 2 × 5.672.
+    expect(stdout).toContain('film · g6.4xlarge · $1.32/h on demand per node · at most $3.97/h for 3 nodes');
+    expect(stdout).toContain('pen · g5.12xlarge · $5.67/h on demand per node · at most $11.34/h for 2 nodes');
+    expect(stdout).toContain('2 node pools\n');
+  }
+  // The local value is a map of pools.
+  const both = await listed({
+    'a.tf': region + locals('crews', 'instance_type') + group('local.crews', 'instance_type'),
+  });
+  expect(both).toContain('2 node pools\n');
+});
+
+test('a file of variables with a machine and a map of pools', async () => {
+  const text =
+    'instance_type = "g6.4xlarge"\nzone = "us-west-2a"\npools = [{ name = "pen", machine_type = "a2-highgpu-1g", max_count = 3, zones = ["us-central1-a"] }]\n';
+  const stdout = await listed({ 'prod.tfvars': text });
+  // 3 × 3.6734.
+  expect(stdout).toContain('Pool · g6.4xlarge · $1.32/h on demand per node · limit unknown');
+  expect(stdout).toContain('pen · a2-highgpu-1g · $3.67/h on demand per node · at most $11.02/h for 3 nodes');
+});

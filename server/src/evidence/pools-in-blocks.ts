@@ -11,20 +11,33 @@ type OnPool = (fields: Fields, name: string | null) => void;
 export function lookInBlock(type: string, kind: string, body: Fields, onPool: OnPool): void {
   if (kind === defaultPoolOwner) lookInCluster(body, onPool);
   else if (type === 'locals') lookInValues(body, onPool);
+  else if (type === 'variables') lookInVariables(body, onPool);
   else if (!isElsewhereRun(type, kind, body)) look(type === 'module' ? withDefaults(body) : body, null, onPool);
 }
 
 /** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are not pools themselves. */
 function lookInValues(values: Fields, onPool: OnPool): void {
-  for (const [key, value] of values) if (!isChoice.test(key)) look(value, key, onPool);
+  for (const [key, value] of values) if (!isChoice(key)) look(value, key, onPool);
 }
 
-const isChoice =
+/** What a file sets for a pool, and maps of pools. */
+function lookInVariables(values: Fields, onPool: OnPool): void {
+  const maps = [...values].filter(([, value]) => [value].flat().some(isFields));
+  const own = new Map([...values].filter(([key]) => !maps.some(([other]) => other === key)));
+  for (const [key, value] of [['', own] as const, ...maps]) look(value, key === '' ? null : key, onPool);
+}
+
+/** Whether a local value is one from which pools choose, by its name. */
+export function isChoice(name: string): boolean {
+  return choices.test(name);
+}
+
+const choices =
   /(?:^|_)(?:defaults?|common|base|sizes?|flavou?rs?|tiers?|profiles?|presets?|skus?|shapes?|machines|types)$/;
 
 /** Blocks without pools: single machines, and services that run their own. */
 function isElsewhereRun(type: string, kind: string, body: Fields): boolean {
-  if (!['resource', 'module', 'variables'].includes(type)) return true;
+  if (type !== 'resource' && type !== 'module') return true;
   const source = body.get('source');
   return otherMachines.test(type === 'module' ? (typeof source === 'string' ? source : '') : kind);
 }

@@ -1,12 +1,13 @@
 import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
 import { isMachineKey } from './machine-keys.ts';
+import { isChoice } from './pools-in-blocks.ts';
 import { filledWith, maxItems, type TerraformModule, type TerraformValues } from './terraform-values.ts';
 
 // Blocks of Terraform with `count` or `for_each`, each copy with its own values.
 
 /**
- * The values of each copy of a block that `count` makes, or `for_each` of a list or of a variable with a mapping, or those of the block itself.
- * Mappings among the local values are pools already.
+ * The values of each copy of a block that `count` makes, or `for_each` of a list or of a mapping, or those of the block itself. Mappings with machines
+ * among the local values are pools already.
  */
 export function valuesOfEach(fields: Fields, values: TerraformValues): readonly TerraformValues[] {
   const count = Number(filledWith(fields.get('count') ?? null, values) ?? Number.NaN);
@@ -18,8 +19,15 @@ export function valuesOfEach(fields: Fields, values: TerraformValues): readonly 
   // A set has each text once.
   if (Array.isArray(each))
     return [...new Set(each)].map((item) => copy(isFields(item) ? (item.get('name') ?? null) : item, item));
-  if (!isFields(each) || !isTemplateText(written ?? null) || !isVariable(written)) return [values];
+  if (!isFields(each) || isTemplateText(each) || (isTemplateText(written) && isListed(each, written))) return [values];
   return [...each].map(([key, value]) => copy(key, value));
+}
+
+/** Whether a mapping that is written there is one of pools, which are listed where it is. */
+function isListed(each: Fields, written: Field | undefined): boolean {
+  const [, local] = isTemplateText(written) ? (/^\$\{local\.([\w-]+)/.exec(written.template) ?? []) : [];
+  if (isVariable(written) || (local !== undefined && isChoice(local))) return false;
+  return [...each.values()].some((one) => isFields(one) && [...one.keys()].some(isMachineKey));
 }
 
 function isVariable(written: Field | undefined): boolean {
@@ -40,8 +48,7 @@ export function copiesOfModule(
   const filled = written === undefined ? null : filledWith(written, values);
   const each = Array.isArray(filled) ? setOf(filled) : filled;
   if (!isFields(each) || each.size === 0) return [];
-  const isListed = [...each.values()].some((one) => isFields(one) && [...one.keys()].some(isMachineKey));
-  if (isListed && !isVariable(written)) return [];
+  if (isListed(each, written)) return [];
   passed.delete('var.for_each');
   return [...each].map(([key, value]) => {
     const own = ofCopy(values, ['each.key', key], ['each.value', value]);
