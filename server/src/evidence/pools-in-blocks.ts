@@ -47,13 +47,16 @@ const otherMachines = either(
   /^(?:aws|google_compute)(?:_spot)?_instance|ec2-instance|_virtual_machine$/,
 );
 
+/** More fields of all groups together are generated. */
+const maxFields = 20_000;
+
 /** A module's node groups, with what they have unless they state it: `eks_managed_node_group_defaults`. */
 function withDefaults(module: Fields): Fields {
   return new Map(
     [...module].flatMap(([key, value]): [string, Field][] => {
       if (key.endsWith('_defaults')) return [];
       const all = module.get(`${key.replace(/s$/, '')}_defaults`);
-      if (!isFields(all) || !isFields(value) || isTemplateText(value)) return [[key, value]];
+      if (!isFields(all) || !isFields(value) || all.size * value.size > maxFields) return [[key, value]];
       return [[key, new Map([...value].map(([name, one]) => [name, isFields(one) ? new Map([...all, ...one]) : one]))]];
     }),
   );
