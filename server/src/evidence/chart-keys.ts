@@ -45,9 +45,10 @@ export function unreadKeys(
   // An umbrella chart has the values of others below their names.
   return entries(values).flatMap((child) => {
     const inner = child.node.kind === 'map' ? chartOf(child, keyOf(child)) : undefined;
-    return inner === undefined || !inner.names.includes(keyOf(child)) || countMarks(child, inner) < inner.least
-      ? []
-      : keysOf(child, inner, document);
+    if (inner === undefined || !inner.names.includes(keyOf(child))) return [];
+    // `ollama.ollama` is no part of a project's own chart.
+    const isNested = inner.marks.some((path) => path[0] === keyOf(child) && hasPath(child, path));
+    return isNested || countMarks(child, inner) >= inner.least ? keysOf(child, inner, document) : [];
   });
 }
 
