@@ -98,7 +98,9 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       };
     case 'moved': {
       const path = meant.path.slice(0, -1).join('.');
-      const target = path || ownName(meant.owner);
+      const { owner } = meant;
+      const isItem = owner.entry === undefined && owner.parent !== undefined;
+      const target = path || (isItem ? `its item of ${keyOf(owner.parent)}` : ownName(owner));
       const right = target === '' ? 'at the top of the values' : `in ${shorten(target, 40)}`;
       return {
         ...place,
