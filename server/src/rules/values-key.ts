@@ -100,7 +100,9 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       const path = meant.path.slice(0, -1).join('.');
       const { owner } = meant;
       const isItem = owner.entry === undefined && owner.parent !== undefined;
-      const target = path || (isItem ? `its item of ${keyOf(owner.parent)}` : ownName(owner));
+      const name = path || (isItem ? `its item of ${keyOf(owner.parent)}` : ownName(owner));
+      // Open WebUI has Ollama's chart under a key of the same name.
+      const target = name === holderWords(holder) ? `${name}.${name}` : name;
       const right = target === '' ? 'at the top of the values' : `in ${shorten(target, 40)}`;
       return {
         ...place,
