@@ -50,6 +50,7 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
     }
     // A script that serves never comes to the wait.
     mayServe ||= runsUnknownScript(statement);
+    if (mayServe && listens(statement)) return undefined;
     const effect = runsUnknownScript(statement) || isBackgroundWork(statement) ? 'works' : effectOf(statement);
     if (effect === 'unknown') return undefined;
     if (effect === 'waits') return pending;
@@ -59,6 +60,12 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   }
   return undefined;
 });
+
+/** Whether a command names an address, as one that serves does. */
+function listens(statement: Statement): boolean {
+  const words = statement.kind === 'command' ? statement.words : [];
+  return words.some(({ text }) => /^--?(?:listen|host|port|bind|share|server[-_]?name)\b|^0\.0\.0\.0/.test(text));
+}
 
 /** Training in the background ends, whatever the script does next. */
 function isBackgroundWork(statement: Statement): boolean {
