@@ -146,13 +146,13 @@ function messageOf({ command, reason, word }: FailingCommand): string {
   const name = `${baseName(program?.text ?? '')} ${word.text}`;
   if (reason === 'asks') {
     // apt-get goes on if it installs nothing but what is named.
-    const when = /^apt(?:-get)? install/.test(name) ? 'if packages need others' : 'before it continues';
+    const when = /^apt(?:-get)? install/.test(name) ? 'before it adds dependencies' : 'before it continues';
     return `${name} without -y asks ${when}, and no terminal answers: it stops`;
   }
   if (reason === 'login')
     return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
   if (reason === 'hook')
-    return `${name} needs a function that this shell does not load: it fails; run conda run, or source conda.sh first`;
+    return `${name} needs a function that this shell does not load: it fails; use conda run, or source conda.sh first`;
   if (word.text === 'pipefail')
     return 'sh is dash in this image and does not know pipefail: the script stops; run it with bash';
   const remedy = word.text === 'source' ? 'write . or run it with bash' : 'run the script with bash';
