@@ -8,20 +8,38 @@
 // (0.9), bjw-s-labs/helm-charts (common 2.x to 5.x; its schemas reject other keys below a controller). KubeSpawner: jupyterhub/kubespawner (7.x).
 
 /**
- * The chart's names, the type of its values, and paths of which its values have at least so many (one is enough if the name is written). What
- * changed with a major version, the last column, is compared only if the version is known.
+ * The chart's names, the type of its values, and paths of which its values have at least so many (one is enough if the name is written). A path
+ * that no other chart has is there twice. What changed with a major version, the last column, is compared only if the version is known.
  */
 export const charts = [
-  ['ollama', 'OllamaValues', 1, 'ollama.gpu ollama.models', 1],
+  [
+    'ollama',
+    'OllamaValues',
+    2,
+    'ollama.gpu.enabled ollama.gpu.type ollama.gpu.number ollama.models.pull ollama.models.pull ollama.models.run persistentVolume.enabled',
+    1,
+  ],
   ['open-webui', 'OpenWebUIValues', 2, 'ollama ollamaUrls pipelines websocket extraEnvVars sso openaiBaseApiUrl', 0],
   ['jupyterhub', 'JupyterHubValues', 2, 'singleuser hub proxy scheduling', 0],
-  ['ray-cluster', 'RayClusterValues', 1, 'head.rayStartParams head.initArgs worker.rayStartParams', 0],
+  [
+    'ray-cluster',
+    'RayClusterValues',
+    2,
+    'head.rayStartParams head.initArgs worker.rayStartParams worker.groupName additionalWorkerGroups common.containerEnv',
+    0,
+  ],
   ['vllm-stack production-stack', 'VLLMStackValues', 1, 'servingEngineSpec.modelSpec', 0],
   ['nim-llm', 'NIMValues', 2, 'model.ngcAPISecret model.nimCache model.openaiPort model.name persistence', 0],
   ['gpu-operator', 'GPUOperatorValues', 2, 'driver toolkit dcgmExporter migManager nodeStatusExporter daemonsets', 0],
   ['nvidia-device-plugin', 'DevicePluginValues', 2, 'gfd config.map config.name migStrategy failOnInitError', 0],
   ['jellyfin', 'JellyfinValues', 2, 'jellyfin.enableDLNA jellyfin.command jellyfin.args deploymentStrategy', 0],
-  ['frigate', 'FrigateValues', 1, 'gpu.nvidia.enabled', 0],
+  [
+    'frigate',
+    'FrigateValues',
+    2,
+    'gpu.nvidia.enabled gpu.nvidia.runtimeClassName coral.enabled shmSize persistence.media envFromSecrets strategyType',
+    0,
+  ],
   ['immich', 'ImmichValues', 2, 'immich machine-learning', 0],
   ['app-template', 'AppValues', 1, 'controllers.*.containers', 3],
 ] as const;
@@ -90,7 +108,7 @@ export const chartTypes: Readonly<Record<string, string>> = {
   SingleUserStorage: '~ type extraLabels extraVolumes extraVolumeMounts capacity homeMountPath dynamic static',
   SpawnerProfile: '~ display_name description slug default kubespawner_override:SpawnerOverride profile_options',
   SpawnerOverride:
-    '~ image image_pull_policy image_pull_secrets cmd args start_timeout http_timeout node_selector tolerations node_affinity_required node_affinity_preferred pod_affinity_required pod_affinity_preferred pod_anti_affinity_required pod_anti_affinity_preferred extra_resource_limits extra_resource_guarantees cpu_limit cpu_guarantee mem_limit mem_guarantee environment volumes volume_mounts storage_class storage_capacity storage_access_modes storage_pvc_ensure pvc_name_template pvc_name pod_name_template working_dir uid gid fs_gid supplemental_gids privileged allow_privilege_escalation container_security_context pod_security_context extra_container_config extra_pod_config extra_containers extra_annotations extra_labels init_containers lifecycle_hooks service_account automount_service_account_token default_url notebook_dir scheduler_name priority_class_name',
+    '~ image image_pull_policy image_pull_secrets cmd args start_timeout http_timeout node_selector tolerations node_affinity_required node_affinity_preferred pod_affinity_required pod_affinity_preferred pod_anti_affinity_required pod_anti_affinity_preferred extra_resource_limits extra_resource_guarantees cpu_limit cpu_guarantee mem_limit mem_guarantee environment volumes volume_mounts storage_class storage_capacity storage_access_modes storage_pvc_ensure pvc_name_template pvc_name pod_name_template working_dir uid gid fs_gid supplemental_gids privileged allow_privilege_escalation container_security_context pod_security_context extra_container_config extra_pod_config extra_containers extra_annotations extra_labels init_containers lifecycle_hooks service_account automount_service_account_token default_url notebook_dir scheduler_name priority_class_name debug ip port namespace poll_interval disable_user_config storage_selector storage_extra_labels storage_extra_annotations delete_pvc',
   RayClusterValues:
     '~ image nameOverride fullnameOverride imagePullSecrets gcsFaultTolerance common head:RayHeadValues worker:RayWorkerValues additionalWorkerGroups:{RayWorkerValues service headServiceSuffix global enabled',
   RayHeadValues: `~ ${rayPod} replicas enableInTreeAutoscaling autoscalerOptions headService`,

@@ -7,7 +7,7 @@ import { wordSet } from './word-patterns.ts';
 const systems = /(?:^|[-_.:/\d])(?:ubuntu|debian|bookworm|bullseye|trixie|buster|focal|jammy|noble)(?=$|[-_.:\d])/;
 
 const otherSystems =
-  /alpine|ubi\d|rocky|centos|fedora|rhel|wolfi|distroless|busybox|opensuse|(?:2[6-9]|3\d)\.\d\d|forky|:sid|testing/;
+  /alpine|ubi\d|rocky|centos|fedora|rhel|wolfi|distroless|busybox|opensuse|(?:2[6-9]|3\d)\.\d\d|forky|:sid|testing|(?:^|\/)ubuntu(?:$|@|:(?:latest|rolling|devel))/;
 
 /** Images that are built on one of them, whatever their tag. All read 2026-11-28. */
 const built = wordSet(

@@ -14,12 +14,12 @@ export interface FailingCommand {
 /** Commands that ask before they change something, by their program, unless a flag answers. */
 const asking: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...['apt', 'apt-get', 'aptitude', 'yum', 'dnf'].map((name) => [name, wordSet('install upgrade remove')] as const),
-  ...['conda', 'mamba', 'micromamba'].map((name) => [name, wordSet('install create update remove')] as const),
+  ['conda', wordSet('install create update remove')],
 ]);
 
 /** `-y` alone or with other letters, and what implies it. `-qq` is one of apt-get's. */
 const answers =
-  /^-[a-zA-Z]*y[a-zA-Z]*$|^-[a-zA-Z]*qq|^--(?:yes|assume-yes|assumeyes|assumeno|force-yes|quiet=2|dry-run|download-only|simulate|json|help)$|^-[dhs]$/;
+  /^-[a-zA-Z]*y[a-zA-Z]*$|^-[a-zA-Z]*q(?:q|=2)|^--(?:yes|assume-yes|assumeyes|assumeno|force-yes|quiet=2|dry-run|download-only|simulate|json|help)$|^-[dhs]$/;
 
 /** The answer in a setting of the package manager. */
 const settings = /Assume-Yes|ALWAYS_YES|always_yes|assumeyes|BASH_ENV/i;
@@ -57,14 +57,17 @@ function replacesShell(text: string): boolean {
 
 function askingCommands(commands: readonly SimpleCommand[]): FailingCommand[] {
   return commands.flatMap((command, index) => {
-    const tasks = asking.get(baseName(programWords(command)[0] ?? ''));
+    const [program = '', first] = programWords(command);
+    const tasks = asking.get(baseName(program));
     const word = tasks && command.words.find(({ text }) => tasks.has(text));
+    // `conda run pip install` and `conda env create` do not ask.
+    const isOther = program.endsWith('conda') && word?.text !== first;
     // `yes | apt-get install` answers, and a variable may.
     const isAnswered =
       command.after === '|' ||
       command.heredoc !== undefined ||
       command.words.some(({ text, dynamic }) => dynamic || answers.test(text) || text.includes('<'));
-    return word === undefined || isAnswered || isTried(commands[index + 1])
+    return word === undefined || isOther || isAnswered || isTried(commands[index + 1])
       ? []
       : [{ command, reason: 'asks' as const, word }];
   });
@@ -88,13 +91,14 @@ function isTried(next: Statement | undefined): boolean {
 
 /** `conda activate`, before anything that may load the function. */
 function unhooked(statements: readonly Statement[]): FailingCommand[] {
-  const commands = allCommands(statements);
-  for (const [index, command] of commands.entries()) {
+  // An inner shell may read a profile.
+  const own = new Set(ownCommands(statements));
+  for (const command of allCommands(statements)) {
     const [program = '', task] = command.words.map(({ text }) => text);
     if (loads.has(program)) return [];
     const [, word] = command.words;
     if (program !== 'conda' || task !== 'activate' || word === undefined) continue;
-    return isTried(commands[index + 1]) ? [] : [{ command, reason: 'hook', word }];
+    return own.has(command) ? [{ command, reason: 'hook', word }] : [];
   }
   return [];
 }
@@ -116,7 +120,8 @@ function unknownToDash(statements: readonly Statement[]): FailingCommand[] {
     const word = bashOnly.has(first.text)
       ? first
       : first.text === 'set'
-        ? command.words.find(({ text }) => text === 'pipefail')
+        ? // After `&&`, a test may precede it.
+          command.words.find(({ text }) => text === 'pipefail' && command.after !== '&&')
         : undefined;
     if (word !== undefined) return [{ command, reason: 'shell', word }];
   }

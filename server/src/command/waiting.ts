@@ -22,6 +22,8 @@ export interface Waiting extends Wait {
   readonly kind: 'only-waits' | 'looks-first' | 'works-first' | 'after-failure';
   /** The last word of the command after which the wait starts with `&&`, or with `||` after a failure. */
   readonly before: Word | undefined;
+  /** Whether the work is a script that may be a server. */
+  readonly mayServe?: boolean;
 }
 
 /**
@@ -34,18 +36,21 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   let kind: Waiting['kind'] = 'only-waits';
   let pending: Waiting | undefined;
   let before: Word | undefined;
+  let mayServe = false;
   for (const statement of line.statements) {
     const waiting = waitOf(statement) ?? (kind === 'works-first' ? followsFile(statement) : undefined);
     if (waiting !== undefined) {
       // A wait after a failure or in a pipe may never run.
       if (statement.after === '||' || statement.after === '|') return undefined;
-      const found: Waiting = { ...waiting, kind, before: statement.after === '&&' ? before : undefined };
+      const found: Waiting = { ...waiting, kind, before: statement.after === '&&' ? before : undefined, mayServe };
       // `sleep infinity & wait`: the wait starts at `wait`.
       if (statement.background) pending = found;
       else return found;
       continue;
     }
     // A script that serves never comes to the wait.
+    mayServe ||= runsUnknownScript(statement);
+    if (mayServe && listens(statement)) return undefined;
     const effect = runsUnknownScript(statement) || isBackgroundWork(statement) ? 'works' : effectOf(statement);
     if (effect === 'unknown') return undefined;
     if (effect === 'waits') return pending;
@@ -55,6 +60,12 @@ export const findWaiting = once(({ command, args, env }: ProcessInput): Waiting 
   }
   return undefined;
 });
+
+/** Whether a command names an address, as one that serves does. */
+function listens(statement: Statement): boolean {
+  const words = statement.kind === 'command' ? statement.words : [];
+  return words.some(({ text }) => /^--?(?:listen|host|port|bind|share|server[-_]?name)\b|^0\.0\.0\.0/.test(text));
+}
 
 /** Training in the background ends, whatever the script does next. */
 function isBackgroundWork(statement: Statement): boolean {
@@ -67,7 +78,7 @@ function isBackgroundWork(statement: Statement): boolean {
 
 /** `tail -f train.log`, which goes on when nothing writes to the file any more. */
 function followsFile(statement: Statement): Wait | undefined {
-  if (statement.kind !== 'command' || statement.after === '|') return undefined;
+  if (statement.kind !== 'command' || statement.after === '|' || statement.background) return undefined;
   const [program = '', ...rest] = programWords(statement);
   const [first, last] = [statement.words[0], statement.words.at(-1)];
   const follows = rest.some((flag) => /^(?:-[a-zA-Z0-9]*[fF]|--follow\b.*)$/.test(flag));

@@ -1,7 +1,7 @@
 import { type ChartKeys, chartKeys, hasSchema, keyAlias } from '../catalog/chart-keys.ts';
 import type { ApiType } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { holderAbove, pathBelow, similarField } from './api-names.ts';
 import { type ApiHolder, type ApiProblem, problemsBelow } from './api-problems.ts';
@@ -45,9 +45,10 @@ export function unreadKeys(
   // An umbrella chart has the values of others below their names.
   return entries(values).flatMap((child) => {
     const inner = child.node.kind === 'map' ? chartOf(child, keyOf(child)) : undefined;
-    return inner === undefined || !inner.names.includes(keyOf(child)) || countMarks(child, inner) < inner.least
-      ? []
-      : keysOf(child, inner, document);
+    if (inner === undefined || !inner.names.includes(keyOf(child))) return [];
+    // `ollama.ollama` is no part of a project's own chart.
+    const isNested = inner.marks.some((path) => path[0] === keyOf(child) && hasPath(child, path));
+    return isNested || countMarks(child, inner) >= inner.least ? keysOf(child, inner, document) : [];
   });
 }
 
@@ -88,6 +89,9 @@ function keysOf(
     const meant = meaningOf(problem, isCurrent);
     // What an anchor repeats is one mistake.
     if (meant === undefined || isIncomplete(problem.holder.at) || seen.has(problem.at.node)) return [];
+    // What has an anchor is there for other places.
+    if (problem.at.entry !== undefined && text.slice(keySpanOf(problem.at).end, spanOf(problem.at).start).includes('&'))
+      return [];
     seen.add(problem.at.node);
     const { at, holder, field: key } = problem;
     const rejected = hasSchema(holder.type) && (isCurrent || null);

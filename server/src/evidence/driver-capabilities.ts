@@ -22,7 +22,7 @@ const needs = [
   {
     capability: 'graphics',
     purpose: 'render',
-    programs: wordSet('isaac omniverse unreal unity carla gazebo webots blender'),
+    programs: wordSet('omniverse unreal carla gazebo webots isaacsim isaaclab isaac-sim isaac-lab'),
   },
 ];
 
@@ -37,7 +37,7 @@ export function lackingCapability(value: string, container: Container): LackingC
   const name = repository.slice(repository.lastIndexOf('/') + 1);
   const words = wordsOf(name);
   const found =
-    needs.find(({ programs }) => words.some((word) => programs.has(word))) ??
+    needs.find(({ programs }) => programs.has(name) || words.some((word) => programs.has(word))) ??
     ([...container.command, ...container.args].some((one) => codecs.test(one.value)) ? needs[0] : undefined);
   if (found === undefined || parts.includes(found.capability) || words.includes('exporter')) return undefined;
   return { capability: found.capability, program: name, purpose: found.purpose };

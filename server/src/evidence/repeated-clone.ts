@@ -1,5 +1,5 @@
 import { programWords } from '../command/programs.ts';
-import { baseName, type Statement, type Word } from '../command/shell.ts';
+import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { asText, getIn, isUnseen } from '../yaml/cursor.ts';
 import { mayMountMore, outlivesNode, volumeNamed } from './volume-lifetime.ts';
@@ -17,7 +17,7 @@ export function repeatedClone(
   container: Container,
   podSet: PodSet,
 ): RepeatedClone | undefined {
-  if (mayMountMore(container)) return undefined;
+  if (mayMountMore(container) || allCommands(statements).some(removesFiles)) return undefined;
   let folder = asText(getIn(container.at, 'workingDir')) ?? '';
   let stops = stopsOnErrors;
   for (const [index, statement] of statements.entries()) {
@@ -25,7 +25,7 @@ export function repeatedClone(
     if (statement.kind !== 'command' || statement.after === '||') return undefined;
     const [program = '', task = '', ...rest] = programWords(statement);
     const name = baseName(program);
-    if (name === 'rm' || name === 'test' || name === '[' || name === '[[' || name === 'mktemp') return undefined;
+    if (name === 'test' || name === '[' || name === '[[') return undefined;
     if (name === 'cd') folder = resolve(folder, task);
     stops ||= name === 'set' && /^-[a-z]*e/.test(task);
     if (name !== 'git' || task !== 'clone') continue;
@@ -42,12 +42,18 @@ export function repeatedClone(
   return undefined;
 }
 
+/** Whether a command may remove the folder, before the clone or at the end of the script. */
+function removesFiles(command: SimpleCommand): boolean {
+  return /^(?:rm|mv|find|rsync|trap|mktemp)$/.test(baseName(programWords(command)[0] ?? ''));
+}
+
 /** Options of `git clone` whose value is the next word. */
 const takesValue =
   /^(?:-b|-o|-j|-c|--branch|--depth|--origin|--config|--filter|--jobs|--reference|--template|--separate-git-dir)$/;
 
 /** A folder as seen from another one; empty if unknown. */
 function resolve(from: string, to: string): string {
+  if (/[$`*]/.test(to)) return '';
   if (to.startsWith('/')) return to.replace(/\/+$/, '');
   if (from === '' || to === '' || /^[.~$-]/.test(to)) return '';
   return `${from.replace(/\/+$/, '')}/${to}`;

@@ -90,6 +90,8 @@ interface MisfitBatch {
   readonly problem: string;
 }
 
+const sharesModel = /parallel|autotp|elasticity|pipeline/i;
+
 /** DeepSpeed's batch over all processes, which must be what they and their steps add up to. https://www.deepspeed.ai/docs/config-json/ */
 export function misfitDeepSpeed(container: Container, podSet: PodSet, workload: Workload): MisfitBatch | undefined {
   const named =
@@ -104,6 +106,9 @@ export function misfitDeepSpeed(container: Container, podSet: PodSet, workload: 
       'gradient_accumulation_steps',
     ].map((key) => settings.find((one) => one.written === key));
     if (total === undefined || part === undefined || mayRunMore(container)) continue;
+    // Processes that share a model count once.
+    if (named.some((one) => isSplit(one) && sizeOf(one) !== 1) || settings.some((one) => sharesModel.test(one.written)))
+      continue;
     const processes = mayUseOtherGpus(container) ? undefined : processesOf(container, podSet, workload);
     if (processes?.exact !== true || !processes.launched) continue;
     const [all, micro, each] = [total, part, steps ?? { value: '1' }].map((one) => countIn(one.value) || Number.NaN);

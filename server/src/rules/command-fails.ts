@@ -61,7 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For containers with `stdin`, commands with an alternative after `||` or an answer on their input, shells that read a profile, scripts in files, images whose
- * shell is unknown, clones under a condition, and pods without accelerators.
+ * shell is unknown, shells in other shells, clones under a condition, and pods without accelerators.
  *
  * ## Sources
  *
@@ -144,11 +144,15 @@ function runsAgain({ workload }: PodSetContext): boolean {
 function messageOf({ command, reason, word }: FailingCommand): string {
   const [program] = command.words;
   const name = `${baseName(program?.text ?? '')} ${word.text}`;
-  if (reason === 'asks') return `${name} without -y asks before it continues, and no terminal answers: it stops`;
+  if (reason === 'asks') {
+    // apt-get goes on if it installs nothing but what is named.
+    const when = /^apt(?:-get)? install/.test(name) ? 'before it adds dependencies' : 'before it continues';
+    return `${name} without -y asks ${when}, and no terminal answers: it stops`;
+  }
   if (reason === 'login')
     return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
   if (reason === 'hook')
-    return `${name} needs a function that this shell does not load: it fails; run conda run, or source conda.sh first`;
+    return `${name} needs a function that this shell does not load: it fails; use conda run, or source conda.sh first`;
   if (word.text === 'pipefail')
     return 'sh is dash in this image and does not know pipefail: the script stops; run it with bash';
   const remedy = word.text === 'source' ? 'write . or run it with bash' : 'run the script with bash';

@@ -18,6 +18,7 @@ import { servedModel } from '../model/served-model.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -98,12 +99,7 @@ export default defineRule({
     const isOpen = isValues(workload) && !isListedContainer(at);
     if (container.type !== 'app' || !(isOpen || isListedContainer(at)) || mayHoldModel(container)) return;
     if (!requestsAccelerators(container) && gpuProgram(container) === undefined) return;
-    if (
-      isOpen
-        ? mayBring.test(withoutComments(document.text))
-        : mayBeCompleted(workload) || !/^(?:serving|batch)$/.test(workload.role)
-    )
-      return;
+    if (isOpen ? bringsModel(document) : mayBeCompleted(workload) || !/^(?:serving|batch)$/.test(workload.role)) return;
     const program = soleServer(container)?.program ?? (isOpen ? undefined : firstServer(container));
     if (program === undefined || isIncomplete(podSet.pod)) return;
     if (hasInitContainer(podSet) || mountsSecret(container, podSet)) return;
@@ -269,6 +265,8 @@ function mayHaveToken(container: Container, unread?: string): boolean {
   if (env.some(({ name, value }) => value === undefined && /HOME|CACHE/.test(name))) return true;
   return [...command, ...args].some(({ at: word, value }) => isTemplated(word) || logsIn.test(value));
 }
+
+const bringsModel = once(({ text }: YamlDocument) => mayBring.test(withoutComments(text)));
 
 /** What may bring a token or the model to the pods of a chart. */
 const mayBring = either(

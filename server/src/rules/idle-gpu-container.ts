@@ -68,7 +68,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For init containers, lifecycle hooks, short sleeps, waits that keep a background server
- * alive, the workers of MPI (their launcher starts processes in them) and infrastructure. For waits after a failure (`serve || sleep infinity`), if
+ * alive or follow a script in a container with ports or probes, which may be a server, the workers of MPI (their launcher starts processes in them) and infrastructure. For waits after a failure (`serve || sleep infinity`), if
  * a condition may also lead to them or a liveness or startup probe restarts the container. For shares of a GPU, for long sleeps that end (unless they
  * take a week, or follow other commands and take a day), for pods with a deadline, for shells that wait for a terminal, and for plain images (`ubuntu`,
  * `pause`), which are examples and tests, the finding is information only; in a file with several such examples, the first one is reported.
@@ -96,6 +96,7 @@ export default defineRule({
       return;
     const waiting = findWaiting(processInput(container)) ?? failureWait(container, context) ?? pauses(container);
     if (waiting === undefined || !isEndless(waiting, context.workload, context.option('hours') * 3600)) return;
+    if ('mayServe' in waiting && waiting.mayServe === true && isReached(container, context)) return;
     const span = 'words' in waiting ? spanOfWords(context.document, lines, waiting.words) : spanOf(waiting.at);
     if (span === undefined) return;
     const isStandIn = isDemo(container);
@@ -114,6 +115,12 @@ export default defineRule({
     });
   },
 });
+
+/** Whether others reach the container, as they do a server. */
+function isReached(container: Container, { workload }: PodSetContext): boolean {
+  const probes = Object.values(probesOf(container, workload));
+  return getIn(container.at, 'ports') !== undefined || probes.some((probe) => probe !== undefined);
+}
 
 /** The wait after a failure, without a probe by which the kubelet restarts the container. */
 function failureWait(container: Container, { workload }: PodSetContext): FailureWait | undefined {

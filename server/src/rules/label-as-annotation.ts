@@ -82,7 +82,7 @@ export default defineRule({
       const found = unnamedScheduler(podSet, workload);
       if (found === undefined) continue;
       report({
-        message: `${keyOf(found.at)} has no effect without schedulerName ${found.scheduler}: the default scheduler ignores it`,
+        message: `${keyOf(found.at)} needs schedulerName ${found.scheduler}: unless a webhook sets it, the default scheduler starts the pod`,
         span: keySpanOf(found.at),
         fixes: () => [
           fix(

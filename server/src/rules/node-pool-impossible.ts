@@ -131,6 +131,8 @@ function said({ operator, values }: NodeRequirement): string {
 }
 
 function isMet(term: NodeRequirement, machine: Machine): boolean {
+  // A part of a GPU is one device.
+  if ((machine.gpuCount ?? 0) % 1 > 0 && term.key.endsWith('gpu-count')) return true;
   if (term.key !== 'kubernetes.io/arch') return isAllowed([[term]], machine);
   if (term.operator !== 'In') return true;
   return (

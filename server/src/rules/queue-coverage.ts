@@ -178,11 +178,12 @@ function checkCohort(root: Cursor, { report, document }: RuleContext): void {
   }
 }
 
-/** Without a selector, Kueue takes no workload from any namespace. */
+/** Without a selector, Kueue takes no workload from any namespace. In a cohort, such a queue may only lend its quota. */
 function checkNamespaces(root: Cursor, { manifest, report, document }: RuleContext): void {
   const spec = getIn(root, 'spec');
   if (spec === undefined || manifest.isPatch || isIncomplete(root) || isUnseen(spec)) return;
   if (isSet(getIn(spec, 'namespaceSelector')) || getIn(spec, 'resourceGroups') === undefined) return;
+  if (['cohort', 'cohortName'].some((key) => getIn(spec, key) !== undefined)) return;
   report({
     message: 'Without a namespaceSelector, the queue admits no workload of any namespace; {} selects all of them',
     span: keySpanOf(spec),

@@ -189,6 +189,8 @@ function reportCommandInArgs({ command, args, image }: Container, { document, re
 /** Reports lengths in the variables of Text Generation Inference that contradict each other. */
 function reportOrder(container: Container, { workload, report }: PodSetContext): void {
   if (soleServer(container)?.program !== 'text-generation-launcher' || mayGetMore(container, workload)) return;
+  // Flags take precedence.
+  if ([...container.command, ...container.args].some(({ value }) => /max-(?:input|total)-/.test(value))) return;
   const [low, high] = ['MAX_INPUT_(?:TOKENS|LENGTH)', 'MAX_TOTAL_TOKENS'].map((name) =>
     container.env.find((one) => new RegExp(`^${name}$`).test(one.name)),
   );

@@ -22,6 +22,8 @@ import { type Fix, fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asBoolean, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { once } from '../yaml/once.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -131,12 +133,14 @@ function isJudged(workload: Workload): boolean {
 /** Whether values have a command line with its model, to which a template hardly adds a size that no value is for. */
 function namesModelAlone(container: Container, { workload, document }: PodSetContext): boolean {
   if (!isValues(workload) || hasAllContainers(workload)) return false;
-  if (mayHaveSize.test(withoutComments(document.text))) return false;
+  if (hasSize(document)) return false;
   const model = servedFlags(container)?.model?.value;
   const { command, args } = container;
   // Settings under the names of flags are not in a list.
   return [...command, ...args].some(({ value, at }) => value === model && typeof at.step === 'number');
 }
+
+const hasSize = once(({ text }: YamlDocument) => mayHaveSize.test(withoutComments(text)));
 
 const mayHaveSize = either(partOf('parallel tensor shard', 'values-?from values-?files?'), /\btp\b|_size\b/);
 
