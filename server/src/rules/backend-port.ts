@@ -192,7 +192,9 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
   const own = found.filter(({ file }) => file === null);
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));
-  if (found.length === 0) checkMonitorLabels(selector, namespace, wanted, context);
+  // Kustomize adds labels to Services.
+  if (found.length === 0 && !context.crossReferences.mayBePatch())
+    checkMonitorLabels(selector, namespace, wanted, context);
   if (
     own.length === 0 ||
     found.some(({ facts }) => facts.ports === null) ||
