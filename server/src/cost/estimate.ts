@@ -301,8 +301,7 @@ function assumptionsOf(
   { placement }: PodSet,
   noSpot: boolean,
 ): readonly Assumption[] {
-  const { capacity, nodePool, provider, providerFrom, billing, edgeZone, region, needs, storage, unlisted } =
-    placement;
+  const { capacity, nodePool, provider, providerFrom, billing, edgeZone, region, needs, storage, unlisted } = placement;
   const found: Assumption[] = [];
   const [model = ''] = models;
   if (modelFrom === 'config') found.push({ kind: 'gpu', model, nodePool, from: 'config' });
