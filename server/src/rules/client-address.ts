@@ -257,8 +257,8 @@ function checkLoopback(
 ): void {
   const { pod, containers } = podSet;
   if (port === undefined || role === 'definition' || requestsAccelerators(podSet) || containers.length > 1) return;
-  // Others may have the address of the client itself.
-  if (!ofModels.test(where)) return;
+  // Others may have the address of the client itself, and a hook may forward the port.
+  if (!ofModels.test(where) || getIn(container.at, 'lifecycle') !== undefined) return;
   if (isIncomplete(pod) || isIncomplete(container.at) || asBoolean(getIn(pod, 'hostNetwork')) === true) return;
   const parts = ['command', 'args', 'ports', 'image'].map((key) => getIn(container.at, key));
   if (
@@ -296,4 +296,4 @@ function checkLoopback(
 const ofModels =
   /^The command line$|openai|ollama|llm|gpt|tgi|sglang|triton|model|infer|embed|rerank|completion|api_base/i;
 
-const mayServe = /\bserve|ollama|forward|tunnel|ssh|socat|proxy|supervisor|&/;
+const mayServe = /\bserve|\.sh\b|\.\/|ollama|forward|tunnel|ssh|socat|proxy|supervisor|&/;
