@@ -166,7 +166,7 @@ function checkName(
   const servers = crossReferences.keptRunning(home, like.facts.selects);
   if (!servers.some(({ file, facts }) => file === null && (facts.devices ?? 0) > 0)) return;
   report({
-    message: `Service ${shorten(name, 40)} is not in this file, where the Service is named ${shorten(like.name, 40)}: every request to this backend fails`,
+    message: `Service ${shorten(name, 33)} is not in this file, where the Service is named ${shorten(like.name, 33)}: every request to this backend fails`,
     span: spanOf(nameAt),
   });
 }

@@ -142,7 +142,7 @@ function checkName(url: ServiceUrl, home: string | null, { crossReferences: othe
     const there = elsewhere.namespace;
     if (there === null || namespace === null || !servesGpus(others, there, elsewhere.facts)) return;
     report({
-      message: `${where} looks for Service ${shorten(service, 30)} in namespace ${shorten(namespace, 24)}, but it is in ${shorten(there, 24)}: the name does not resolve`,
+      message: `${where} looks for Service ${shorten(service, 22)} in namespace ${shorten(namespace, 16)}, but it is in ${shorten(there, 16)}: the name does not resolve`,
       span,
     });
     return;
@@ -153,7 +153,7 @@ function checkName(url: ServiceUrl, home: string | null, { crossReferences: othe
   if (like === undefined || more.length > 0 || !like.facts.ports?.some(({ port }) => port === (url.port ?? '80')))
     return;
   report({
-    message: `${where} calls Service ${shorten(service, 30)}, which is not in this file; its Service is named ${shorten(like.name, 30)}: the name does not resolve`,
+    message: `${where} calls Service ${shorten(service, 19)}, which is not in this file; its Service is named ${shorten(like.name, 19)}: the name does not resolve`,
     span,
   });
 }
@@ -168,7 +168,7 @@ function checkNodeDns(url: ServiceUrl, home: string | null, { crossReferences: o
   const found = calledService(url, home, others);
   if (found?.file !== null) return;
   report({
-    message: `${url.where} names Service ${shorten(url.service, 30)}, but with hostNetwork the pod asks the DNS of its node: it needs dnsPolicy ClusterFirstWithHostNet`,
+    message: `${url.where} names Service ${shorten(url.service, 16)}, but with hostNetwork the pod asks the DNS of its node: it needs dnsPolicy ClusterFirstWithHostNet`,
     span: url.span,
   });
 }
@@ -184,7 +184,7 @@ function checkRequest(url: ServiceUrl, found: Referenced<ServiceFacts>, namespac
   if (port === undefined && isOther && servesGpus(others, namespace, selects)) {
     if (ports.some((one) => hasPort(url, one.port, context))) return;
     report({
-      message: `${where} names no port, which means ${usual}, but Service ${shorten(service, 30)} has only ${shorten(ports.map((one) => one.port).join(', '), 30)}: no request reaches it`,
+      message: `${where} names no port, which means ${usual}, but Service ${shorten(service, 26)} has only ${shorten(ports.map((one) => one.port).join(', '), 26)}: no request reaches it`,
       span,
       fixes: () => (ports.length > 1 ? [] : [insertAt(url, `:${ports[0]?.port}`, host(url), context)]),
     });
