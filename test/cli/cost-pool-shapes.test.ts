@@ -1,19 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli, temporaryFolder } from './run-cli.ts';
+import { listed } from './listed-pools.ts';
 
 // Pools of the tools that describe nodes, with amounts computed by hand from the price list.
-
-async function listed(files: Record<string, string>): Promise<string> {
-  const folder = temporaryFolder();
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), text);
-  }
-  const { stdout } = await runCli(['cost', '--no-color'], { cwd: folder });
-  return stdout;
-}
 
 const region = 'provider "aws" {\n  region = "us-west-2"\n}\n';
 

@@ -172,6 +172,8 @@ function asParts(analysis: DocumentAnalysis, name: string, count: number): reado
     const { resources, resource, requested, path, container } = first;
     if (resource !== 'nvidia.com/gpu' || !isOpenForSelectors(site) || container.type === 'init') return [];
     if (podSet.containers.length > 1 || workload.role === 'interactive' || splitsModel(first)) return [];
+    // Its image has no Python.
+    if (/ollama\/ollama/.test(container.image?.value ?? '')) return [];
     // A queue without a quota for the part would be told, too.
     if (/kueue\.x-k8s\.io\/queue-name/.test(analysis.text)) return [];
     // What gives each process its slice is right.

@@ -2,7 +2,19 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpus, gpusByLabel, migByResource, migTables, providerOfLabel } from '../../server/src/catalog/index.ts';
 import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites, splitsModel } from './sites.ts';
-import { add, drop, type Mistake, type Path, type Planters, put, putUnder, rename, type Step, set } from './steps.ts';
+import {
+  add,
+  append,
+  drop,
+  type Mistake,
+  type Path,
+  type Planters,
+  put,
+  putUnder,
+  rename,
+  type Step,
+  set,
+} from './steps.ts';
 
 export const planters: Planters = {
   'requests-exceed-node': exceedsMachine,
@@ -208,12 +220,14 @@ function poolImpossible(analysis: DocumentAnalysis): readonly Mistake[] {
   if (analysis.document.template) return [];
   return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
     const spec = [...path, 'spec'];
-    const types = items(getIn(root, ...spec, 'template', 'spec', 'requirements')).flatMap((one) =>
-      asText(getIn(one, 'key')) === instanceType ? items(getIn(one, 'values')) : [],
-    );
-    if (types.length === 0 || !types.every((type) => /^p[45]\w*\.\d+xlarge$/.test(asText(type) ?? ''))) return [];
+    const requirements = [...spec, 'template', 'spec', 'requirements'];
+    // Machines of a family could contradict another one.
+    if (!items(getIn(root, ...requirements)).some((one) => /instance-category$/.test(asText(getIn(one, 'key')) ?? '')))
+      return [];
+    const type = { key: instanceType, operator: 'In', values: ['p5.48xlarge'] };
     const place = { path: [...spec, 'limits', 'memory'], part: 'value' as const };
-    return [{ name: 'a limit of 8Gi', steps: put(spec, 'limits', { memory: '8Gi' }), place }];
+    const steps = [append(requirements, type), ...put(spec, 'limits', { memory: '8Gi' })];
+    return [{ name: 'a limit of 8Gi', steps, place }];
   });
 }
 

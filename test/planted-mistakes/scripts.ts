@@ -4,6 +4,7 @@ import { type ContainerSite, containerSites, isWhole } from './sites.ts';
 import { add, append, drop, type Mistake, type Planters, put } from './steps.ts';
 
 export const planters: Planters = {
+  'command-fails': asksForConsent,
   'line-continuation': brokenLine,
   'token-in-plain-text': writtenToken,
   'work-in-background': background,
@@ -41,6 +42,14 @@ function background(analysis: DocumentAnalysis): readonly Mistake[] {
   return sites(analysis).flatMap((site) =>
     ['./novels --words 9 &', 'nohup ./novels --words 9 > /tmp/out 2>&1 &\necho started'].map((script) =>
       withScript(site, script, script, script.startsWith('nohup') ? 'nohup' : './novels'),
+    ),
+  );
+}
+
+function asksForConsent(analysis: DocumentAnalysis): readonly Mistake[] {
+  return sites(analysis).flatMap((site) =>
+    ['apt-get install git', 'conda install novels'].map((install) =>
+      withScript(site, install, `${install} && ./novels --words 9`, install),
     ),
   );
 }

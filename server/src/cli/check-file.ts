@@ -109,7 +109,7 @@ async function checkText(
     file: report,
     source,
     workloads: describeWorkloads(file),
-    ...placedRows(file),
+    ...placedRows(file, analysis.workspace),
     costs,
     ...(age === null ? {} : { oldPrices: age }),
     outcome: saved === 'written' ? 'checked' : 'unwritten',

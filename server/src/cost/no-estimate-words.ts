@@ -85,6 +85,8 @@ function countWords(noun: string, set: UnknownCount | undefined): string {
       return `Number of ${noun} unknown: a DaemonSet runs one on each matching node`;
     case 'rest':
       return `Number of ${noun} unknown: the file contains only part of the object`;
+    case 'run':
+      return `Number of ${noun} unknown: conditions and the order of the steps decide how many run at once`;
     case 'creator':
       return `Number of ${noun} unknown: another object creates this one`;
     default:

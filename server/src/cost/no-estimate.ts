@@ -44,10 +44,13 @@ export type NoEstimate =
       readonly sellers?: readonly string[];
     };
 
-/** What sets a number that is not in the file: a template with the text, each matching node, the rest of a partial object, or what creates the object. */
+/**
+ * What sets a number that is not in the file: a template with the text, each matching node, the rest of a partial object, the run of its steps, or what
+ * creates the object.
+ */
 export type UnknownCount =
   | { readonly by: 'template'; readonly text: string }
-  | { readonly by: 'nodes' | 'rest' | 'creator' | null };
+  | { readonly by: 'nodes' | 'rest' | 'run' | 'creator' | null };
 
 /** The fact that would make an estimate possible; null if none would, as for a slice that no GPU has. */
 export function missingFor(reason: NoEstimate | null): 'gpu' | 'price' | 'count' | null {

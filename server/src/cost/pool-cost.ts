@@ -2,6 +2,7 @@ import { allInstanceTypes, instanceType, isInstanceTypeLabel } from '../catalog/
 import { isAllowed, modelsOfMachines } from '../model/machine-terms.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { allowedValues } from '../model/node-terms.ts';
+import { neuronCoreShare } from '../model/shares.ts';
 import type { Placement } from '../model/workload.ts';
 import { pricesOfMachines } from './allowed-offers.ts';
 import type { OwnPrices } from './custom-prices.ts';
@@ -128,7 +129,7 @@ function divide(
 }
 
 /** How many nodes of one machine the pool may have; null: unknown. */
-function nodesAt({ size, limits }: NodePool, { gpuCount, instanceType: name }: PricedOffer): number | null {
+function nodesAt({ size, limits }: NodePool, { gpuCount, gpu, instanceType: name }: PricedOffer): number | null {
   const { vcpu = null, memoryGiB = null } = instanceType(name) ?? {};
   if (size !== undefined) return size.max;
   if (!limits) return null;
@@ -136,7 +137,8 @@ function nodesAt({ size, limits }: NodePool, { gpuCount, instanceType: name }: P
     if (resource === 'cpu') return vcpu ? [limit / vcpu] : [];
     if (resource === 'memory') return memoryGiB ? [limit / 2 ** 30 / memoryGiB] : [];
     if (resource === 'nodes') return [limit];
-    return /^(?:nvidia|amd)\.com\/gpu$/.test(resource) ? [limit / gpuCount] : [];
+    if (resource === 'aws.amazon.com/neuroncore') return [(limit * (neuronCoreShare([gpu]) ?? Number.NaN)) / gpuCount];
+    return /^(?:(?:nvidia|amd)\.com\/gpu|aws\.amazon\.com\/neuron)$/.test(resource) ? [limit / gpuCount] : [];
   });
-  return bounds.length === 0 ? null : Math.floor(Math.min(...bounds));
+  return bounds.length === 0 || bounds.some(Number.isNaN) ? null : Math.floor(Math.min(...bounds));
 }

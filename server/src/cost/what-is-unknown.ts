@@ -58,8 +58,12 @@ export function whoSetsPods({ kind, manifest, partial }: Workload, { replicas }:
   if (kind === 'DaemonSet' || runsPerNode(manifest.root)) return { by: 'nodes' };
   const text = replicas === undefined ? undefined : asText(replicas);
   if (text !== undefined && Number.isNaN(Number(text))) return { by: 'template', text };
-  return { by: manifest.created === 'later' ? 'creator' : partial ? 'rest' : null };
+  if (manifest.created === 'later') return { by: 'creator' };
+  return { by: partial ? (ofSteps.test(manifest.apiVersion) ? 'run' : 'rest') : null };
 }
+
+/** Kinds whose steps wait for each other: which of them run at once is known only then. */
+const ofSteps = /^(?:tekton\.dev|argoproj\.io)\//;
 
 /** The template that decides the count of a resource. */
 function templateIn({ containers }: PodSet, name: string | undefined): UnknownCount {

@@ -17,7 +17,7 @@ import {
 import { table } from '../yaml/table.ts';
 import { type Field, fieldOf, isFields } from './fields.ts';
 import { machinePoolsAmong } from './machine-templates.ts';
-import { poolInFields } from './pool-fields.ts';
+import { poolInFields, withCount } from './pool-fields.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 import { pulumiPools } from './pulumi-pools.ts';
 
@@ -69,7 +69,9 @@ function poolByFields({ root, apiVersion, kind, name }: Manifest): NodePool | un
   const [outer, inner] = fields;
   if (!isFields(outer) || !isFields(inner)) return undefined;
   return poolInFields(
-    nodes === undefined ? outer : new Map([...outer].filter(([key]) => key === 'replicas').concat([...inner])),
+    nodes === undefined
+      ? withCount(outer)
+      : new Map([...outer].filter(([key]) => key === 'replicas').concat([...inner])),
     name,
   );
 }

@@ -39,7 +39,7 @@ interface Reader {
 }
 
 const token =
-  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)(?<closed>")?|<<-?(?<end>\w+)\n|(?<mark>[^\n])/gy;
+  /(?<space>[ \t\r]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))|(?<line>\n)|(?<word>[A-Za-z_][\w-]*|-?\d[\w.]*)|"(?<text>(?:[^"\\\n]|\\.)*)(?<closed>")?|<<-?(?<end>\w+)\r?\n|(?<mark>[^\n])/gy;
 
 function tokensOf(text: string): readonly Token[] {
   const found: Token[] = [];
@@ -54,7 +54,7 @@ function tokensOf(text: string): readonly Token[] {
     else if (mark !== undefined) found.push({ kind: 'mark', text: mark, known: true });
     else if (end !== undefined) {
       // A here-document ends at a line with its word.
-      const last = new RegExp(`^[ \\t]*${end}[ \\t]*$`, 'gm');
+      const last = new RegExp(`^[ \\t]*${end}[ \\t\\r]*$`, 'gm');
       last.lastIndex = token.lastIndex;
       const start = token.lastIndex;
       const close = last.exec(text);

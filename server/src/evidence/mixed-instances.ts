@@ -13,6 +13,8 @@ export interface MixedInstances {
   readonly types: readonly (string | null)[];
   readonly capacities: readonly string[];
   readonly share: Pick<NodePool, 'onDemandShare'>;
+  /** The size of the group counts units, of which some machines have several. */
+  readonly isWeighted: boolean;
 }
 
 /** The policy of a group; undefined for a group without one, and where a module does not use it. */
@@ -30,6 +32,7 @@ export function mixedInstancesOf(fields: Fields): MixedInstances | undefined {
   const isAllSpot = percent === 0 && base === 0;
   return {
     types: owners.flatMap(overridesIn),
+    isWeighted: owners.some((one) => [one.get('override') ?? []].flat().some(isHeavy)),
     capacities: percent !== null && percent >= 100 ? [] : isAllSpot ? ['spot'] : ['spot', 'on-demand'],
     share: base === null || percent === null || percent > 100 ? {} : { onDemandShare: { base, percent } },
   };
@@ -49,6 +52,10 @@ function overridesIn(owner: Fields): readonly (string | null)[] {
     return Array.isArray(each) ? each.map((one) => (isFields(one) ? typeIn(one) : textIn(one))) : [null];
   });
   return [...written, ...listed];
+}
+
+function isHeavy(override: Field): boolean {
+  return isFields(override) && (override.get('weighted_capacity') ?? '1') !== '1';
 }
 
 /** Of an override by requirements, the machine is unknown. */

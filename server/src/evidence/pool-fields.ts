@@ -39,7 +39,9 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   const count = textOf(
     card.get('acceleratorcount') ?? (cards === undefined ? found.get('gpucount') : card.get('count')),
   );
-  const own = textOf([...fields].find(([key]) => /^(?:node_?(?:group|pool)_?)?name$/i.test(key))?.[1]);
+  const own = textOf(
+    [...fields].find(([key]) => /^(?:(?:node_?(?:group|pool)|compute_environment)_?)?name$/i.test(key))?.[1],
+  );
   const called = own === undefined ? name : own;
   const labels = tableOf([
     ...labelsIn(of('nodelabels', 'kuberneteslabels', 'k8slabels', 'initialnodelabels', 'labels')),
@@ -77,7 +79,7 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     taints: null,
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
-    size: sizeOf(of, provider, region, fields),
+    size: mixed?.isWeighted ? { min: null, max: null } : sizeOf(of, provider, region, fields),
     ...mixed?.share,
     ...(places.length === 0 && provider !== null && { placedBy: provider }),
   };
@@ -90,6 +92,11 @@ function gkeCardIn(field: Field | undefined): string | undefined {
   return typeof field === 'string' && field.startsWith('nvidia-') && gpusByLabel(accelerator, field).length > 0
     ? field
     : undefined;
+}
+
+/** The pool of an object, whose `count` is the number of its nodes: in Terraform, that is the number of pools. */
+export function withCount(fields: Fields): Fields {
+  return new Map([...fields].map(([key, value]) => [key === 'count' ? 'nodeCount' : key, value]));
 }
 
 /** Collects the first field of each meaning, outside before inside. */
@@ -181,15 +188,26 @@ function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement
   if (is('flexstart') || is('queuedprovisioning')) return [isIn('cloud.google.com/gke-flex-start', 'true')];
   if (found.get('consumereservationtype') === 'SPECIFIC_RESERVATION')
     return [isIn('karpenter.sh/capacity-type', 'reserved')];
-  if (is('spot') || is('preemptible') || found.has('spotmarketoptions') || found.has('spotvmoptions'))
+  if (is('spot') || is('preemptible') || hasBlock(found, 'preemptible') || [...found.keys()].some(isSpotBlock))
     return [isIn('karpenter.sh/capacity-type', 'spot')];
   const written = [
-    ...['capacitytype', 'scalesetpriority', 'priority', 'provisioningmodel'].map((key) => textOf(found.get(key))),
+    ...['capacitytype', 'markettype', 'scalesetpriority', 'priority', 'provisioningmodel'].map((key) =>
+      textOf(found.get(key)),
+    ),
     // A compute environment of AWS Batch.
     ...(found.has('maxvcpus') ? [textOf(found.get('type'))] : []),
   ];
   const meant = written.flatMap((text) => capacities[meaningOf(text ?? '')] ?? []);
   return meant.slice(0, 1).map((capacity) => isIn('karpenter.sh/capacity-type', capacity));
+}
+
+/** Blocks that only machines on spot have, of Cluster API and Oracle. */
+const isSpotBlock = (key: string) => ['spotmarketoptions', 'spotvmoptions', 'preemptiblenodeconfig'].includes(key);
+
+/** Nebius: `preemptible = {}`. */
+function hasBlock(found: ReadonlyMap<string, Field>, key: string): boolean {
+  const field = found.get(key);
+  return Array.isArray(field) || isFields(field);
 }
 
 /** The region of a location or of zones: `us-central1-a`, `us-east-1b`. */
@@ -217,7 +235,15 @@ function sizeOf(
   const zones = provider === 'gcp' ? listedIn(of('nodelocations')) : undefined;
   const each = zones?.every((zone) => zone) ? zones.length : isPerZone || zones !== undefined ? null : 1;
   const inAll = (count: number | null | undefined) => (count === undefined ? undefined : product(count, each));
-  const counts = ['replicas', 'nodecount', 'desiredsize', 'desiredcapacity', 'initialnodecount', 'targetnodes'];
+  const counts = [
+    'replicas',
+    'nodecount',
+    'desiredsize',
+    'desiredcapacity',
+    'initialnodecount',
+    'targetnodes',
+    'fixednodecount',
+  ];
   const fixed = inAll(number(...counts, ...(provider === 'oci' ? ['size'] : []))) ?? null;
   const bound = (whole: string, ...keys: readonly string[]) => {
     const total = number(whole);

@@ -3,7 +3,7 @@ import { isPulumiPool } from '../model/pulumi.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { type Field, type Fields, fieldOf, isFields } from './fields.ts';
-import { poolInFields } from './pool-fields.ts';
+import { poolInFields, withCount } from './pool-fields.ts';
 
 /** The pools of a project in Pulumi's YAML, with the resources that describe them. https://www.pulumi.com/docs/iac/languages-sdks/yaml/ */
 export function pulumiPools({ root }: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
@@ -15,7 +15,7 @@ export function pulumiPools({ root }: Manifest): readonly { readonly pool: NodeP
     const place = placeOf(root, type.split(':', 1)[0] ?? '');
     const isPlaced = [...written.keys()].some((key) => /^(?:location|region|zones?)$/.test(key));
     const fields: Fields = isPlaced || place === null ? written : new Map([...written, ['region', place]]);
-    const pool = poolInFields(fields, keyOf(at));
+    const pool = poolInFields(withCount(fields), keyOf(at));
     return pool === undefined ? [] : [{ pool, at }];
   });
 }

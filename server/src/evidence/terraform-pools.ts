@@ -2,19 +2,13 @@ import type { Provider } from '../catalog/index.ts';
 import { either } from '../catalog/word-patterns.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
-import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
+import { type Fields, isFields, isTemplateText, type Template } from './fields.ts';
 import { type HclBlock, readHcl } from './hcl.ts';
-import { isMachineKey } from './machine-keys.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
-import {
-  filledWith,
-  isVariables,
-  noValues,
-  type TerraformValues,
-  templateMachine,
-  valuesOfEach,
-} from './terraform-values.ts';
+import { lookInBlock } from './pools-in-blocks.ts';
+import { valuesOfEach } from './terraform-copies.ts';
+import { filledWith, isVariables, noValues, type TerraformValues, templateField } from './terraform-values.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 /** A block of Terraform that may describe a pool, with the name by which messages call it: `aws_eks_node_group.gpu`. */
@@ -55,10 +49,9 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
           : { fields: inParent(fields, name, body), parent: type === 'locals' ? new Map() : body }),
       });
     if (isWhole) add(withTemplate(body), called);
-    else if (kind === defaultPoolOwner) lookInCluster(body, add);
     // The node group has the size and the labels.
     else if (kind === 'aws_launch_template' && templates.has(called ?? undefined)) continue;
-    else if (type === 'resource' || type === 'module' || type === 'locals') look(body, null, add);
+    else lookInBlock(isVariables(name) ? 'variables' : type, kind, body, add);
     if (found.length >= maxPools) break;
   }
   return found;
@@ -102,32 +95,16 @@ function ofGoogle(parent: Fields): boolean {
 
 const placeKeys = ['region', 'location', 'zones'];
 
-const defaultPoolOwner = 'google_container_cluster';
-
-/**
- * The pools within a cluster of GKE, and its default pool, unless it is removed.
- * https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster
- */
-function lookInCluster(cluster: Fields, onPool: (fields: Fields, name: string | null) => void): void {
-  const within = cluster.get('node_pool');
-  if (Array.isArray(within)) for (const pool of within) if (isFields(pool)) onPool(pool, null);
-  const nodes = cluster.get('node_config');
-  if (nodes === undefined || (cluster.get('remove_default_node_pool') ?? 'false') !== 'false') return;
-  const size = cluster.get('initial_node_count') ?? null;
-  onPool(
-    new Map([
-      ['node_config', nodes],
-      ['node_count', size],
-    ]),
-    'default-pool',
-  );
-}
-
-/** The fields of a node group, with the machine of its launch template where it names none. */
+/** The fields of a node group, with the machine of its launch template if it names none. */
 function withTemplate(fields: Fields): Fields {
   const name = templateOf(fields);
   if (name === undefined || fields.has('instance_types')) return fields;
-  return new Map([...fields, ['instance_types', { template: `\${${templateMachine(name)}}` }]]);
+  const ofTemplate = (field: string) => ({ template: `\${${templateField(name, field)}}` });
+  return new Map([
+    ...fields,
+    ['instance_types', ofTemplate('instance_type')],
+    ...(fields.has('capacity_type') ? [] : [['market_type', ofTemplate('market_type')] as const]),
+  ]);
 }
 
 /** The launch template of a node group. */
@@ -184,37 +161,7 @@ const machineWords = either(
   /(?:pool|group)s?\s{1,20}=\s{1,3}var\./,
 );
 
-const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool/;
-const isPoolArgument = /pool|node_?group/;
-
-/** Maps with a machine: `eks_managed_node_groups = { gpu = { instance_types = [...] } }`. */
-function look(
-  field: Field,
-  name: string | null,
-  onPool: (fields: Fields, name: string | null) => void,
-  depth = 0,
-): void {
-  if (depth > 8) return;
-  if (Array.isArray(field)) for (const item of field) look(item, null, onPool, depth + 1);
-  if (!isFields(field)) return;
-  if ([...field.keys()].some(isMachineKey)) onPool(field, name);
-  else
-    for (const [key, value] of field)
-      if (isTemplateText(value) && isPoolArgument.test(key)) onPool(eachIn(value), null);
-      else look(value, key, onPool, depth + 1);
-}
-
-/** The pools of a variable that a module gets: `eks_managed_node_groups = var.groups`. */
-function eachIn(pools: Template): Fields {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of Terraform
-  const [name, pool] = ['${each.key}', '${each.value}'].map((template) => ({ template }));
-  return new Map<string, Field>([
-    ['for_each', pools],
-    ['name', name ?? null],
-    ['pool', pool ?? null],
-  ]);
-}
-
+const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool|^aws_autoscaling_group$/;
 /** What a file states about the region of a cloud's pools. */
 export interface TerraformRegion {
   readonly cloud: Provider;

@@ -2,7 +2,6 @@ import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
 import { readHcl } from './hcl.ts';
-import { isMachineKey } from './machine-keys.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
@@ -12,7 +11,7 @@ type Value = Item | readonly Item[];
 type Item = string | Template | null | ReadonlyMap<string, Value>;
 
 /** Texts and lists of texts by their names: `var.region`, `local.zone`. null: unknown. */
-export type TerraformValues = ReadonlyMap<string, Field>;
+export type TerraformValues = Pick<ReadonlyMap<string, Field>, 'get' | 'has'>;
 
 export const noValues: TerraformValues = new Map();
 
@@ -33,9 +32,9 @@ export interface TerraformModule {
   readonly variables: readonly (readonly [name: string, value: Value])[];
 }
 
-/** Longer texts are no names of places or machines, and longer lists no choice of machines. */
+/** Longer texts name no places or machines, and longer lists no choice of machines. */
 const maxText = 100;
-const maxItems = 20;
+export const maxItems = 20;
 
 /** Whether a file sets variables: `prod.tfvars`. */
 export function isVariables(name: string): boolean {
@@ -53,8 +52,7 @@ export function terraformStatements(text: string, name: string): TerraformStatem
   const blocks = statesValues(text) ? readHcl(text) : [];
   const defaults = blocks.flatMap(({ type, labels: [name, called], body }): [string, Field][] => {
     const initial = body.get('default');
-    const machine = name === 'aws_launch_template' && body.get('instance_type');
-    if (machine && called !== undefined) return [[templateMachine(called), machine]];
+    if (name === 'aws_launch_template' && called !== undefined) return fieldsOfTemplate(called, body);
     if (type === 'variable' && name !== undefined) return initial === undefined ? [] : [[`var.${name}`, initial]];
     return type === 'locals' ? [...body].map(([local, value]) => [`local.${local}`, value]) : [];
   });
@@ -81,9 +79,19 @@ function terragruntStatements(text: string): TerraformStatements {
   };
 }
 
-/** The name under which the machine of a launch template is a value. */
-export function templateMachine(name: string): string {
-  return `aws_launch_template.${name}.instance_type`;
+/** The machine of a launch template, and whether it is on spot. */
+function fieldsOfTemplate(name: string, body: Fields): [string, Field][] {
+  const [market] = [body.get('instance_market_options')].flat();
+  const type = isFields(market) ? market.get('market_type') : undefined;
+  return [
+    [templateField(name, 'instance_type'), body.get('instance_type') ?? null],
+    [templateField(name, 'market_type'), type ?? null],
+  ];
+}
+
+/** The name under which a field of a launch template is a value. */
+export function templateField(name: string, field: string): string {
+  return `aws_launch_template.${name}.${field}`;
 }
 
 /** Whether a text can state values. Other files are not read. */
@@ -133,9 +141,9 @@ export interface FolderStatement {
  */
 export function valuesOfFolder(
   statements: readonly FolderStatement[],
-  passed: readonly TerraformValues[] = [],
+  passed: readonly ReadonlyMap<string, Field>[] = [],
   elsewhere: TerraformValues = noValues,
-): TerraformValues {
+): ReadonlyMap<string, Field> {
   const stated = new Map<string, Field>();
   const add = (name: string, value: Value) => {
     const before = stated.get(name);
@@ -244,53 +252,4 @@ function valueNamed(name: string, values: TerraformValues): Field {
   if (isFields(whole)) return whole.get(part) ?? null;
   const place = part === '#' ? values.get('count.index') : part;
   return Array.isArray(whole) && typeof place === 'string' ? (whole[Number(place)] ?? null) : null;
-}
-
-/**
- * The values of each copy of a block that `count` makes, or `for_each` of a list or of a variable with a mapping, or those of the block itself.
- * Mappings among the local values are pools already.
- */
-export function valuesOfEach(fields: Fields, values: TerraformValues): readonly TerraformValues[] {
-  const count = Number(filledWith(fields.get('count') ?? null, values) ?? Number.NaN);
-  if (count >= 1 && count <= maxItems)
-    return Array.from({ length: count }, (_, place) => new Map([...values, ['count.index', String(place)]]));
-  const written = fields.get('for_each');
-  const each = written === undefined ? null : filledWith(written, values);
-  const copy = (key: Field, value: Field) => new Map([...values, ['each.key', key], ['each.value', value]]);
-  // A set has each text once.
-  if (Array.isArray(each))
-    return [...new Set(each)].map((item) => copy(isFields(item) ? (item.get('name') ?? null) : item, item));
-  if (!isFields(each) || !isTemplateText(written ?? null) || !isVariable(written)) return [values];
-  return [...each].map(([key, value]) => copy(key, value));
-}
-
-function isVariable(written: Field | undefined): boolean {
-  return isTemplateText(written ?? null) && (written as Template).template.startsWith('${var.');
-}
-
-/**
- * What each copy of a module gets, if `for_each` makes several and the values state them; otherwise none. Mappings with machines are pools already.
- * @param variables with their prefix, as `TerraformModule` has them
- * @param values of the folder that uses it
- */
-export function copiesOfModule(
-  variables: TerraformModule['variables'],
-  values: TerraformValues,
-): readonly TerraformValues[] {
-  const passed = new Map<string, Field>(variables);
-  const written = passed.get('var.for_each');
-  const filled = written === undefined ? null : filledWith(written, values);
-  const each = Array.isArray(filled) ? setOf(filled) : filled;
-  if (!isFields(each) || each.size === 0) return [];
-  const isListed = [...each.values()].some((one) => isFields(one) && [...one.keys()].some(isMachineKey));
-  if (isListed && !isVariable(written)) return [];
-  passed.delete('var.for_each');
-  return [...each].map(([key, value]) => {
-    const own = new Map<string, Field>([...values, ['each.key', key], ['each.value', value]]);
-    return new Map([...passed].map(([name, one]) => [name, filledWith(one, own)]));
-  });
-}
-
-function setOf(list: readonly Field[]): Fields | null {
-  return list.every((one) => typeof one === 'string') ? new Map(list.map((one) => [one, one])) : null;
 }

@@ -65,13 +65,22 @@ export interface PoolRow {
   readonly start: number;
 }
 
-export function poolRows(file: FileAnalysis): readonly PoolRow[] {
+/** The pools in a file. The templates of their machines may be in other files of the workspace. */
+export function poolRows(file: FileAnalysis, workspace?: Workspace): readonly PoolRow[] {
+  const elsewhere = lazy(() =>
+    (workspace ? poolsInFile(workspace, file.uri) : []).filter(({ machines }) => machines !== undefined),
+  );
+  const all = lazy(() => manifestsOf(file));
   return file.documents.flatMap(({ manifests, base }) =>
-    manifests.flatMap((manifest) =>
-      locatedPools(manifest, () => manifestsOf(file)).flatMap(({ pool, at }) =>
+    manifests.flatMap((manifest) => {
+      const located = locatedPools(manifest, all);
+      const { kind, name, root } = manifest;
+      const others = kind === 'MachineDeployment' && located.length === 0 ? elsewhere() : [];
+      const ofOthers = others.flatMap((pool) => (pool.name === name ? { pool, at: root } : []));
+      return [...located, ...ofOthers].flatMap(({ pool, at }) =>
         rowsOf(pool, costOf(pool, at, file.config), at.node.span.start + base),
-      ),
-    ),
+      );
+    }),
   );
 }
 
@@ -164,9 +173,10 @@ function manifestsOf({ documents }: FileAnalysis): readonly Manifest[] {
 
 function poolsOf(file: FileAnalysis): readonly PricedPool[] {
   const { documents, config } = file;
+  const all = lazy(() => manifestsOf(file));
   return documents.flatMap(({ manifests, base }) =>
     manifests.flatMap((manifest) =>
-      locatedPools(manifest, () => manifestsOf(file)).map(({ pool, at }): PricedPool => {
+      locatedPools(manifest, all).map(({ pool, at }): PricedPool => {
         const cost = costOf(pool, at, config);
         const entry = getIn(at, 'kind') ?? getIn(at, 'name') ?? at;
         return { pool, cost, span: shiftSpan(at.node.span, base), target: shiftSpan(keySpanOf(entry), base) };

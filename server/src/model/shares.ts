@@ -98,7 +98,7 @@ const neuronCores = table<number>({ inferentia1: 4, inferentia2: 2, trainium1: 2
  * The part of a device that one `aws.amazon.com/neuroncore` is; null if the models differ in it or have no fixed number.
  * @param candidates ids of models
  */
-function neuronCoreShare(candidates: readonly string[]): number | null {
+export function neuronCoreShare(candidates: readonly string[]): number | null {
   return same(candidates.map((model) => 1 / (neuronCores[model] ?? Number.NaN)));
 }
 

@@ -94,7 +94,7 @@ export default defineRule({
  */
 function firstRelease(image: string, toolkit: number): string | undefined {
   const [, name = '', major, minor] = release.exec(image) ?? [];
-  const first = firstReleases.get(name.includes('vllm') ? 'vllm' : 'ngc')?.[String(toolkit)];
+  const first = firstReleases[name.includes('vllm') ? 'vllm' : 'ngc'][String(toolkit)];
   if (major === undefined || minor === undefined || first === undefined) return undefined;
   const [firstMajor = 0, firstMinor = 0] = first.split('.').map(Number);
   const isEarlier = Number(major) < firstMajor || (Number(major) === firstMajor && Number(minor) < firstMinor);
@@ -104,10 +104,10 @@ function firstRelease(image: string, toolkit: number): string | undefined {
 const release =
   /^(?:docker\.io\/)?(nvcr\.io\/nvidia\/(?:pytorch|tensorflow|jax|tritonserver)|vllm\/vllm-openai):v?(\d{1,2})\.(\d{1,2})(?!\d)/;
 
-const firstReleases: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map([
-  ['ngc', { '11.8': '22.09', '12.8': '25.01' }],
-  ['vllm', { '12.8': '0.9' }],
-]);
+const firstReleases = {
+  ngc: table<string>({ '11.8': '22.09', '12.8': '25.01' }),
+  vllm: table<string>({ '12.8': '0.9' }),
+};
 
 /** The version in the name: `cuda:11.3.1-base`, `-cuda11.3`, `cu113`. */
 function cudaVersion(image: string): number | undefined {

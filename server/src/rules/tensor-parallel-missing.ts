@@ -172,6 +172,8 @@ function addFlag(
     mayMountMore(container) ||
     container.volumeMounts.some(({ mountPath }) => /^\/dev(?:\/shm)?\/?$/.test(mountPath)) ||
     asBoolean(getIn(podSet.pod, 'hostIPC')) === true;
+  // Charts have volumes in other places than pods.
+  if (!hasMemory && isValues(workload)) return undefined;
   return fix(
     `Add ${flag}=${gpus}${hasMemory ? '' : ' and a volume at /dev/shm'}`,
     'unsafe',

@@ -98,7 +98,9 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       };
     case 'moved': {
       const path = meant.path.slice(0, -1).join('.');
-      const target = path || ownName(meant.owner);
+      const name = path || ownName(meant.owner);
+      // Open WebUI has Ollama's chart under a key of the same name.
+      const target = name === holderWords(holder) ? `${name}.${name}` : name;
       const right = target === '' ? 'at the top of the values' : `in ${shorten(target, 40)}`;
       return {
         ...place,

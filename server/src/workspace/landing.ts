@@ -114,15 +114,24 @@ const machinesNear = new WeakMap<readonly Pool[], NonNullable<ReturnType<PoolGro
 
 const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: Pools }>();
 
+/** More pools of Terraform are generated: each block of a module with copies may have copies itself. */
+const maxCopies = 5_000;
+
 /** The pools of all files, grouped once for all scopes. */
 function poolsIn(workspace: Workspace): Pools {
   const stamp = workspace.stampOf(poolKinds);
   const before = known.get(workspace);
   if (before?.stamp === stamp) return before.pools;
   const folders = terraformFolders(workspace);
+  let copies = 0;
+  const inTerraform = (one: Found) => {
+    const made = copies < maxCopies ? terraformPools(one, folders) : [];
+    copies += made.length;
+    return made;
+  };
   const found = poolKinds.flatMap((kind) =>
     workspace.objects(kind, anyObject, '').all.flatMap((one) =>
-      (factsAs(one.object, 'pools') ?? terraformPools(one, folders)).flatMap((described): Pool | readonly Pool[] => {
+      (factsAs(one.object, 'pools') ?? inTerraform(one)).flatMap((described): Pool | readonly Pool[] => {
         const pool = withMachines(described, one.object.namespace, { ...one, workspace });
         return pool === undefined ? [] : { ...one, pool: withDisk(pool, { ...one, workspace }) };
       }),

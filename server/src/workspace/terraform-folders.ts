@@ -1,8 +1,9 @@
 import type { Provider } from '../catalog/index.ts';
+import { isTemplateText } from '../evidence/fields.ts';
+import { copiesOfModule } from '../evidence/terraform-copies.ts';
 import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
-  copiesOfModule,
   type FolderStatement,
   filledWith,
   isVariables,
@@ -28,6 +29,8 @@ export interface TerraformFolders {
   valuesOf(folder: string): TerraformValues;
   /** The values of each copy of a module, if a single block uses it and the files state its copies. */
   copiesOf(folder: string): readonly TerraformValues[];
+  /** Whether a node group of another file has the machine that a block names: they are one pool. */
+  isTemplate(folder: string, block: string): boolean;
   /** The zone or region of a cloud's clusters; null if it is unknown. */
   placeOf(folder: string, cloud: Provider): string | null;
 }
@@ -36,6 +39,7 @@ export interface TerraformFolders {
 export function terraformPools({ key, object }: Found, folders: TerraformFolders): readonly NodePool[] {
   const block = factsAs(object, 'terraform');
   const folder = folderOf(key);
+  if (block && folders.isTemplate(folder, block.block)) return [];
   const placeOf = (cloud: Provider) => folders.placeOf(folder, cloud);
   return block ? folders.copiesOf(folder).flatMap((values) => terraformPoolsOf(block, values, placeOf)) : [];
 }
@@ -62,6 +66,11 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
   for (const { key, object } of workspace.objects(terraformRegionKind, anyObject, '').all)
     for (const one of factsAs(object, 'regions') ?? []) addTo(regions, folderOf(key), one);
   const files = terraformKinds.flatMap((kind) => workspace.objects(kind, anyObject, '').all);
+  const groups = files.map(({ key, object }) => {
+    const machine = factsAs(object, 'terraform')?.fields.get('instance_types') ?? null;
+    return isTemplateText(machine) ? `${folderOf(key)} ${machine.template}` : '';
+  });
+  const used = new Set(groups);
   const folders = new Set(files.filter(({ fileName }) => !isVariables(fileName)).map(({ key }) => folderOf(key)));
   const elsewhere: TerraformStatements[] = [];
   const stated = new Map<string, FolderStatement[]>();
@@ -96,7 +105,13 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     known.set(folder, values);
     return values;
   };
+  const copiesKnown = new Map<string, readonly TerraformValues[]>();
   const copiesOf = (folder: string): readonly TerraformValues[] => {
+    const copies = copiesKnown.get(folder) ?? copiesIn(folder);
+    copiesKnown.set(folder, copies);
+    return copies;
+  };
+  const copiesIn = (folder: string): readonly TerraformValues[] => {
     const [use, ...more] = uses.get(folder) ?? [];
     const values = [valuesOf(folder)];
     if (use === undefined || more.length > 0) return values;
@@ -124,7 +139,12 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const [place = null, ...others] = new Set(users.map(({ from }) => placeOf(from, cloud, level + 1)));
     return others.length > 0 ? null : place;
   };
-  return { valuesOf: (folder) => valuesOf(folder), copiesOf, placeOf: (folder, cloud) => placeOf(folder, cloud) };
+  return {
+    valuesOf: (folder) => valuesOf(folder),
+    copiesOf,
+    isTemplate: (folder, block) => used.has(`${folder} \${${block}.instance_type}`),
+    placeOf: (folder, cloud) => placeOf(folder, cloud),
+  };
 }
 
 function addTo<T>(found: Map<string, T[]>, folder: string, one: T): void {

@@ -23,10 +23,11 @@ export const rayLauncherKinds: readonly KindEntry[] = [
 
 function lowerCluster(root: Cursor): KindLowering {
   const types = entries(getIn(root, 'available_node_types'));
-  return { podSets: types.flatMap((type) => nodesOf(type, root)), retries: null, scaling: null, partial: true };
+  const fewest = types.reduce((sum, type) => sum + (lowerCount(getIn(type, 'min_workers'), 0) ?? 0), 0);
+  return { podSets: types.flatMap((type) => nodesOf(type, root, fewest)), retries: null, scaling: null, partial: true };
 }
 
-function nodesOf(type: Cursor, root: Cursor): readonly PodSetSource[] {
+function nodesOf(type: Cursor, root: Cursor, fewest: number): readonly PodSetSource[] {
   const cards = cardsOf(type);
   if (cards === undefined) return [];
   const { at, machine, models, devices } = cards;
@@ -34,7 +35,7 @@ function nodesOf(type: Cursor, root: Cursor): readonly PodSetSource[] {
   return [
     {
       ...{ name: keyOf(type), pod: type, metadata: undefined, replicas: undefined, containers: [] },
-      pods: nodeCount(type, root),
+      pods: nodeCount(type, root, fewest),
       implicitDevices: [
         {
           requested: { kind: 'field', system: 'field', name: keyOf(at) },
@@ -48,14 +49,19 @@ function nodesOf(type: Cursor, root: Cursor): readonly PodSetSource[] {
   ];
 }
 
-/** The workers of a type, and the head, which is not one of them: unless stated, no others have its type. */
-function nodeCount(type: Cursor, root: Cursor): PodCount {
+/**
+ * The workers of a type, and the head, which is not one of them: unless stated, no others have its type.
+ * @param fewest the workers of all types that are always there
+ */
+function nodeCount(type: Cursor, root: Cursor, fewest: number): PodCount {
   const most = lowerCount(getIn(root, 'max_workers'), 2);
   const head = (asText(getIn(root, 'head_node_type')) ?? 'ray.head.default') === keyOf(type) ? 1 : 0;
   const own = getIn(type, 'max_workers');
   const max = own === undefined ? (head === 1 ? 0 : most) : lowerCount(own, 0);
   const min = lowerCount(getIn(type, 'min_workers'), 0);
-  const upTo = max === null || most === null ? null : Math.min(max, most) + head;
+  // The fewest workers of the other types are there first.
+  const left = most === null || min === null ? most : Math.max(most - (fewest - min), min);
+  const upTo = max === null || left === null ? null : Math.min(max, left) + head;
   return between(min === null ? null : min + head, upTo);
 }
 
