@@ -84,6 +84,7 @@ function bareBucket(analysis: DocumentAnalysis): readonly Mistake[] {
   const bucket = { driver: 'gcsfuse.csi.storage.gke.io', volumeAttributes: { bucketName: 'images' } };
   return sites(analysis)
     .filter(({ podSet, workload }) => isWholePod(podSet, workload) && analysis.document.template === false)
+    .filter(({ workload }) => workload.kind !== 'Notebook')
     .filter(({ podSet: { pod } }) => getIn(pod.parent, 'metadata', 'annotations', 'gke-gcsfuse/volumes') === undefined)
     .map((site) => oneMore(site, site.pod, 'volumes', { name: 'bucket-x', csi: bucket }, ['csi', 'driver']));
 }

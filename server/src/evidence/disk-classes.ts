@@ -16,7 +16,7 @@ import type { Span } from '../yaml/span.ts';
 const names = wordSet(
   'managed-csi managed-csi-premium managed-premium local-path oci-bv hcloud-volumes openebs-hostpath',
   'do-block-storage linode-block-storage linode-block-storage-retain vultr-block-storage vultr-block-storage-hdd',
-  'ceph-block rook-ceph-block csi-cinder-high-speed csi-cinder-classic',
+  'ceph-block rook-ceph-block',
 );
 /** Types of disks in the names of classes. Ceph's RBD shares only raw blocks between nodes. */
 const types = wordSet('gp2 gp3 io1 io2 st1 sc1 ebs rwo rbd');

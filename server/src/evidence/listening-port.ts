@@ -130,7 +130,7 @@ function ofImage(program: string, port: number, container: Container): Listening
 }
 
 const huggingFaceImage =
-  /^ghcr\.io\/huggingface\/text-(?:generation|embeddings)-inference(?::(?![^@]*(?:sagemaker|grpc))[^@]*)?(?:@.*)?$/;
+  /^ghcr\.io\/huggingface\/text-(?:generation|embeddings)-inference(?::(?![^@]*(?:sagemaker|grpc|llamacpp|trtllm))[^@]*)?(?:@.*)?$/;
 
 /** The known server of a workload whose pods run nothing else, and the port on which it listens. */
 export function listenerOf(workload: Workload): { readonly program: string; readonly port: number } | null {

@@ -52,7 +52,8 @@ function trainerIn(words: readonly Word[], flags: readonly Flag[]): MissingResum
     // Ultralytics starts a new folder for each run.
     if (
       program === 'yolo' &&
-      words.slice(index + 1, index + 3).some(({ text }) => text === 'train' || text === 'mode=train')
+      words.slice(index + 1, index + 3).some(({ text }) => text === 'train' || text === 'mode=train') &&
+      !words.some(({ text }) => text.startsWith('resume'))
     )
       return { word, program: 'yolo train', flag: 'resume=True' };
     if (word.text === '-m' && modules.has(next)) return { word, program: next, flag: '--resume' };
@@ -66,7 +67,7 @@ function trainerIn(words: readonly Word[], flags: readonly Flag[]): MissingResum
 function ofScript(name: string, has: (flag: string) => boolean): string | undefined {
   if (scriptNamed(name)?.suite === 'megatron') return has('save') ? '--load' : undefined;
   // https://github.com/facebookresearch/detectron2/blob/main/tools/train_net.py
-  if (name === 'train_net' && has('config-file')) return '--resume';
+  if (name === 'train_net' && has('config-file') && has('num-gpus')) return '--resume';
   // https://github.com/open-mmlab/mmdetection/blob/main/tools/train.py
   if (name === 'train' && has('work-dir') && has('launcher')) return '--resume';
   return has('checkpointing-steps') && isOfDiffusers(name) ? '--resume_from_checkpoint' : undefined;
@@ -79,7 +80,7 @@ const commandFlags: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** OpenCLIP. https://github.com/mlfoundations/open_clip */
-const modules: ReadonlySet<string> = new Set(['open_clip_train.main', 'training.main']);
+const modules: ReadonlySet<string> = new Set(['open_clip_train.main']);
 
 /**
  * Whether a script is one of the examples of Diffusers or Accelerate, which are copied under their names.

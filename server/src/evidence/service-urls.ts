@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import type { CrossReferences, Referenced, ServiceFacts } from '../model/cross-references.ts';
 import type { Container, Manifest } from '../model/workload.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
@@ -84,7 +85,9 @@ function urlsIn(scalar: Located<string>, where: string, document: YamlDocument):
     const isLoopback = host === 'localhost' || host === '127.0.0.1';
     const isHere =
       isLoopback || rest.length === 0 || rest.join('.') === 'svc' || rest.join('.') === 'svc.cluster.local';
-    if (!isHere) continue;
+    if (!isHere || (rest.length === 0 && isPublic(namespace, scheme, port))) continue;
+    // A name that nginx gives to a group of servers.
+    if (value.includes(`upstream ${service} `)) continue;
     const isValue = start === 0 && from === value.length;
     const provider = before.endsWith(' ') && /\bapi_base: $/.test(before) ? providerIn(value, start) : undefined;
     const name = /([\w.-]{1,60})["']?\s{0,4}[:=]\s{0,4}["']?$/.exec(before)?.[1];
@@ -107,6 +110,15 @@ function providerIn(value: string, at: number): string | undefined {
   const params = value.slice(start, Math.min(next < 0 ? value.length : next, at + 1000));
   return /\bmodel: ["']?([a-z_]{1,30})\//.exec(params)?.[1];
 }
+
+/** Whether a name with one dot may be one of the internet or of a local network: `https://ollama.com`. */
+function isPublic(domain: string | undefined, scheme: string, port: string | undefined): boolean {
+  if (domain === undefined) return false;
+  return domains.has(domain) || (port === undefined && (scheme === 'https' || domainsOrNamespaces.has(domain)));
+}
+
+const domains = wordSet('com org net local lan internal home localdomain');
+const domainsOrNamespaces = wordSet('ai app cloud co dev edu gov info io me sh so tech test xyz cn de eu fr jp uk us');
 
 /** What follows the scheme, up to the end of the address. A variable makes it unknown. */
 const url =

@@ -166,7 +166,7 @@ function checkName(
   const servers = crossReferences.keptRunning(home, like.facts.selects);
   if (!servers.some(({ file, facts }) => file === null && (facts.devices ?? 0) > 0)) return;
   report({
-    message: `Service ${shorten(name, 40)} is not in this file, where the Service is named ${shorten(like.name, 40)}: every request to this backend fails`,
+    message: `Service ${shorten(name, 33)} is not in this file, where the Service is named ${shorten(like.name, 33)}: every request to this backend fails`,
     span: spanOf(nameAt),
   });
 }
@@ -192,7 +192,9 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
   const own = found.filter(({ file }) => file === null);
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));
-  if (found.length === 0) checkMonitorLabels(selector, namespace, wanted, context);
+  // Kustomize adds labels to Services.
+  if (found.length === 0 && !context.crossReferences.mayBePatch())
+    checkMonitorLabels(selector, namespace, wanted, context);
   if (
     own.length === 0 ||
     found.some(({ facts }) => facts.ports === null) ||

@@ -154,8 +154,8 @@ function checkReadOnly(container: Container, { podSet, document, report }: PodSe
   return false;
 }
 
-/** Flags for results only: `--resume` and `--ckpt-path` may name what is read. */
-const writes = /^--?[\w.-]*(?:output|save|work|exp)[\w.-]*(?:dir|directory|folder|root)\b/i;
+/** Flags for results only: `--resume`, `--ckpt-path` and `--teacher-output-dir` may name what is read. */
+const writes = /^--?(?:[\w-]+\.)*(?:output|save|work|exp)[_-]?(?:dir|directory|folder|root)\b/i;
 
 function isFixed({ at, name }: Container['volumeMounts'][number], podSet: PodSet): boolean {
   const volume = volumeNamed(podSet, name);
@@ -204,6 +204,7 @@ const outputs = wordSet('save output train training');
 
 /** Whether no volume outlives the pod, and no account of another service is at hand, which a file of settings could name. */
 function keepsNothing(container: Container, podSet: PodSet): boolean {
+  if (getIn(podSet.pod, 'serviceAccountName') !== undefined) return false;
   return !hasDurableMount(container, podSet) && !container.env.some(({ name }) => connects.test(name));
 }
 

@@ -5,7 +5,7 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import type { CrossReferences, Referenced, ServiceFacts } from '../model/cross-references.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, getIn, isIncomplete, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isIncomplete, isTemplated, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { tableOf } from '../yaml/table.ts';
@@ -92,7 +92,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## When it is silent
  *
  * For servers in other files, for Services without GPU pods, in projects with kustomizations or installers (for names and namespaces), for
- * `localhost` in pods with several containers or on the network of the node, and for addresses that browsers use.
+ * `localhost` in pods with several containers or on the network of the node or in variables not named after models, for addresses that browsers
+ * use, and for an address without a port if the client has the port elsewhere.
  *
  * ## Sources
  *
@@ -141,7 +142,7 @@ function checkName(url: ServiceUrl, home: string | null, { crossReferences: othe
     const there = elsewhere.namespace;
     if (there === null || namespace === null || !servesGpus(others, there, elsewhere.facts)) return;
     report({
-      message: `${where} looks for Service ${shorten(service, 30)} in namespace ${shorten(namespace, 24)}, but it is in ${shorten(there, 24)}: the name does not resolve`,
+      message: `${where} looks for Service ${shorten(service, 22)} in namespace ${shorten(namespace, 16)}, but it is in ${shorten(there, 16)}: the name does not resolve`,
       span,
     });
     return;
@@ -152,7 +153,7 @@ function checkName(url: ServiceUrl, home: string | null, { crossReferences: othe
   if (like === undefined || more.length > 0 || !like.facts.ports?.some(({ port }) => port === (url.port ?? '80')))
     return;
   report({
-    message: `${where} calls Service ${shorten(service, 30)}, which is not in this file; its Service is named ${shorten(like.name, 30)}: the name does not resolve`,
+    message: `${where} calls Service ${shorten(service, 19)}, which is not in this file; its Service is named ${shorten(like.name, 19)}: the name does not resolve`,
     span,
   });
 }
@@ -167,7 +168,7 @@ function checkNodeDns(url: ServiceUrl, home: string | null, { crossReferences: o
   const found = calledService(url, home, others);
   if (found?.file !== null) return;
   report({
-    message: `${url.where} names Service ${shorten(url.service, 30)}, but with hostNetwork the pod asks the DNS of its node: it needs dnsPolicy ClusterFirstWithHostNet`,
+    message: `${url.where} names Service ${shorten(url.service, 16)}, but with hostNetwork the pod asks the DNS of its node: it needs dnsPolicy ClusterFirstWithHostNet`,
     span: url.span,
   });
 }
@@ -181,8 +182,9 @@ function checkRequest(url: ServiceUrl, found: Referenced<ServiceFacts>, namespac
   const usual = scheme === 'http' ? '80' : '443';
   const isOther = !ports.some((one) => one.port === usual);
   if (port === undefined && isOther && servesGpus(others, namespace, selects)) {
+    if (ports.some((one) => hasPort(url, one.port, context))) return;
     report({
-      message: `${where} names no port, which means ${usual}, but Service ${shorten(service, 30)} has only ${shorten(ports.map((one) => one.port).join(', '), 30)}: no request reaches it`,
+      message: `${where} names no port, which means ${usual}, but Service ${shorten(service, 26)} has only ${shorten(ports.map((one) => one.port).join(', '), 26)}: no request reaches it`,
       span,
       fixes: () => (ports.length > 1 ? [] : [insertAt(url, `:${ports[0]?.port}`, host(url), context)]),
     });
@@ -198,13 +200,22 @@ function checkRequest(url: ServiceUrl, found: Referenced<ServiceFacts>, namespac
   });
 }
 
+/** Whether the client or the ConfigMap has the port elsewhere: the client may add it to the address. */
+function hasPort({ at }: ServiceUrl, port: string, { document }: Context): boolean {
+  const owner = [at.parent?.parent?.parent, at.parent?.parent, at.parent, at].find((one) => one !== undefined) ?? at;
+  const { start, end } = spanOf(owner);
+  const text = document.text.slice(start, end);
+  return /_PORT\b/.test(text) || new RegExp(`(?<!\\d|[\\w.]:)${port}(?!\\d)`).test(text);
+}
+
 /** Servers that have the OpenAI API only below /v1. */
 const answersAtV1: ReadonlySet<string> = new Set(['vllm', 'sglang', 'trtllm-serve', 'ollama']);
 
-/** Variables and settings whose value is the base address of clients of the OpenAI API: `OPENAI_API_BASE_URL`. */
+/** Settings with the base address of clients of the OpenAI API: `OPENAI_API_BASE_URL`. Spring AI and GuideLLM add the path. */
 function isOpenAi({ where, provider }: ServiceUrl): boolean {
   if (provider !== undefined) return provider === 'openai';
   const words = where.toLowerCase().split(/[^a-z]+/);
+  if (words[0] === 'spring' || words[0] === 'guidellm') return false;
   return words.includes('openai') && words.some((word) => /^(?:base|baseurl|basepath)$/.test(word));
 }
 
@@ -246,6 +257,8 @@ function checkLoopback(
 ): void {
   const { pod, containers } = podSet;
   if (port === undefined || role === 'definition' || requestsAccelerators(podSet) || containers.length > 1) return;
+  // Others may have the address of the client itself, and a hook may forward the port.
+  if (!ofModels.test(where) || getIn(container.at, 'lifecycle') !== undefined) return;
   if (isIncomplete(pod) || isIncomplete(container.at) || asBoolean(getIn(pod, 'hostNetwork')) === true) return;
   const parts = ['command', 'args', 'ports', 'image'].map((key) => getIn(container.at, key));
   if (
@@ -259,6 +272,13 @@ function checkLoopback(
   const started = words.join(' ').replace('bench serve', '');
   if ([container.image?.value ?? '', started].some((text) => text.includes(port) || mayServe.test(text))) return;
   if (declaredPorts(container).includes(Number(port))) return;
+  // The client may listen there itself.
+  const labels = tableOf(podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]));
+  if (
+    podSet.labels.length > 0 &&
+    others.servicesOf(namespace, labels).some(({ facts }) => facts.targets?.includes(port) !== false)
+  )
+    return;
   const service = others
     .servicesLabeled(namespace, tableOf<string>([]))
     .filter(({ file, facts }) => file === null && facts.targets?.includes(port) === true)
@@ -272,4 +292,8 @@ function checkLoopback(
   });
 }
 
-const mayServe = /\bserve|ollama|forward|tunnel|ssh|socat|proxy|supervisor|&/;
+/** Names for the address of a model server, and that of commands. */
+const ofModels =
+  /^The command line$|openai|ollama|llm|gpt|tgi|sglang|triton|model|infer|embed|rerank|completion|api_base/i;
+
+const mayServe = /\bserve|\.sh\b|\.\/|ollama|forward|tunnel|ssh|socat|proxy|supervisor|&/;

@@ -129,7 +129,7 @@ export default defineRule({
     if (unread !== undefined) {
       report({
         ...(keeps && { severity: 'info' }),
-        message: `${shorten(model.name, 40)} is gated, but the server reads its token from HF_TOKEN, not from ${shorten(unread.name, 30)}: ${effect}`,
+        message: `${shorten(model.name, keeps ? 24 : 40)} is gated, but the server reads its token from HF_TOKEN, not from ${shorten(unread.name, keeps ? 22 : 27)}: ${effect}`,
         span: spanOf(getIn(unread.at, 'name') ?? unread.at),
       });
       return;

@@ -135,8 +135,8 @@ function checkSubPath(
   { crossReferences, manifest, podSet, report }: PodSetContext,
 ): void {
   const at = getIn(mount.at, 'subPath');
-  const name = writtenText(at);
-  if (at === undefined || name === undefined || name === '' || name.startsWith('..')) return;
+  const name = writtenText(at)?.replace(/^(?:\.\/+)+|\/+$/g, '');
+  if (at === undefined || name === undefined || /^(?:\.?$|\.\.|\/)/.test(name)) return;
   const keysOf = (kind: 'Secret' | 'ConfigMap', of: string) =>
     crossReferences.keysOf(kind, manifest.namespace, of)?.keys;
   const [owner, files] = filesOfVolume(volumeNamed(podSet, mount.name), keysOf);

@@ -99,7 +99,7 @@ export default defineRule({
     if (!complete) return;
     if (!script) {
       // A list needs no continuation: the program gets the backslash.
-      const alone = lines.find(({ value }, index) => index > 0 && value === '\\');
+      const alone = lines.find(({ value }, index) => value === '\\' && isBetweenFlags(lines, index));
       if (alone !== undefined)
         report({
           message: 'This backslash is an argument of its own: in a list, lines need none, and the program rejects it',
@@ -129,6 +129,12 @@ export default defineRule({
     }
   },
 });
+
+/** Whether an argument follows a complete one and precedes a flag or nothing. It may be the value of `--delimiter`. */
+function isBetweenFlags(lines: readonly Located<string>[], index: number): boolean {
+  const [before, after] = [lines[index - 1]?.value, lines[index + 1]?.value ?? '-'];
+  return before !== undefined && !/^-[^=]*$/.test(before) && after.startsWith('-');
+}
 
 const whatBackslashesDo = 'the backslash makes a space part of the next word, which the program rejects';
 

@@ -81,7 +81,6 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Ollama: FAQ](https://docs.ollama.com/faq)
  * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
  * - [ComfyUI: arguments](https://github.com/comfyanonymous/ComfyUI/blob/master/comfy/cli_args.py)
- * - [llama-cpp-python: server settings](https://llama-cpp-python.readthedocs.io/en/latest/server/)
  * - [Xinference: start a local server](https://inference.readthedocs.io/en/latest/getting_started/using_xinference.html)
  */
 export default defineRule({
@@ -99,6 +98,7 @@ export default defineRule({
     if (found === undefined || span === undefined || !isServed(container, found.port, workload)) return;
     const { program, host } = found;
     report({
+      ...(setInImages.has(program) && { severity: 'info' }),
       message:
         host === undefined
           ? `${titleOf(program)} without ${webUiOf(container) === undefined ? '--host' : '--listen'} listens only on 127.0.0.1: Services and probes cannot reach it`
@@ -217,6 +217,9 @@ function ofWebUi(container: Container): ByFlag | undefined {
   return { program: found.title, host: undefined, words: found.words, port: found.port?.toString() };
 }
 
+/** Web interfaces that also read flags from a variable or a file, which their image may have. */
+const setInImages: ReadonlySet<string> = new Set(['Stable Diffusion WebUI', 'text-generation-webui']);
+
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /** Servers that listen on the loopback address by default. */
@@ -226,7 +229,6 @@ const loopbackByDefault: ReadonlySet<string> = new Set([
   'uvicorn',
   'flask',
   'xinference-local',
-  'llama_cpp',
 ]);
 
 /** Appends the flag to a list of words. A script is left alone. */

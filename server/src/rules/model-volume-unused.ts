@@ -122,6 +122,7 @@ function checkHome(container: Container, podSet: PodSet, report: RuleContext['re
       volumeNamed(podSet, name)?.source !== 'emptyDir',
   );
   const at = getIn(mount?.at, 'mountPath');
+  if ([...container.command, ...container.args].some(({ value }) => value.includes('/root'))) return;
   if (user === undefined || mount === undefined || at === undefined || isTemplated(at)) return;
   report({
     message: `User ${user} has another home than /root: the server does not look for its models in volume ${shorten(mount.name, 30)}`,

@@ -139,7 +139,7 @@ function check(
   const written = [...new Set(ports.map((one) => asText(one)))].join(', ');
   context.report({
     message: isPolicy
-      ? `The policy admits only port ${shorten(written, 30)}, but ${titleOf(server.program)} listens on ${server.port} in its pods: it blocks every request`
+      ? `The policy admits only port ${shorten(written, 30)}, but ${titleOf(server.program)} listens on ${server.port} in its pods: it admits no request`
       : `The pool sends requests to port ${shorten(written, 30)}, but ${titleOf(server.program)} listens on ${server.port} in its pods: no request arrives`,
     span: spanOf(first),
     fixes: () =>

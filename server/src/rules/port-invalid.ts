@@ -158,7 +158,7 @@ function checkServers({ containers, pod }: PodSet, { report, document }: PodSetC
     if (owner !== undefined && !isDeclared && at !== undefined)
       report({
         severity: 'warning',
-        message: `Containers ${shorten(owner, 30)} and ${shorten(container.name, 30)} both listen on port ${server.port}: they share one network, so the second server cannot start`,
+        message: `Containers ${shorten(owner, 24)} and ${shorten(container.name, 24)} both listen on port ${server.port}: they share one network, so one fails, or takes requests of the other`,
         span: spanOf(at),
       });
     owners.set(server.port, container.name);

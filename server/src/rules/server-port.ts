@@ -123,13 +123,15 @@ function checkKnative(server: ListeningPort, container: Container, { workload, r
     workload.kind === 'InferenceService' && getIn(container.at.parent?.parent, 'containers') !== undefined;
   const isService = workload.kind === 'Service' && workload.apiVersion.startsWith('serving.knative.dev/');
   if ((!isPredictor && !isService) || server.declared || server.port === 8080) return;
+  // Only the first of several nodes gets requests.
+  if (container.at.parent?.parent?.step === 'workerSpec') return;
   if (getIn(container.at, 'ports') !== undefined || container.name === 'queue-proxy') return;
   if (server.words === undefined && readsPort.has(server.program)) return;
   const name = getIn(container.at, 'name') ?? container.image?.at;
   if (name === undefined || isUnseen(container.at)) return;
   report({
     severity: 'error',
-    message: `Without ports, ${isService ? 'Knative' : 'KServe'} sends requests to port 8080, but ${titleOf(server.program)} listens on ${server.port}: the pod never becomes ready`,
+    message: `Without ports, ${isService ? 'Knative' : 'KServe'} sends requests to port 8080, but ${titleOf(server.program)} listens on ${server.port}: no request arrives`,
     span: spanOf(name),
   });
 }
@@ -143,7 +145,7 @@ function checkProbes(server: ListeningPort, container: Container, { workload, do
       const request = getIn(probe, action);
       const place = getIn(request, 'port');
       const port = portNumber(place, container);
-      if (action === 'grpc' && port === server.port) checkGrpc(type, server, place, report);
+      if (action === 'grpc' && port === server.port && !mentionsGrpc(container)) checkGrpc(type, server, place, report);
       if (place === undefined || port === undefined || port === server.port) continue;
       if (isIncomplete(request) || getIn(request, 'host') !== undefined || mayListen(port, server, container)) continue;
       const effect =
@@ -171,6 +173,11 @@ function checkGrpc(type: string, server: ListeningPort, place: Cursor | undefine
     message: `The ${type} probe speaks gRPC to ${titleOf(server.program)}, which speaks HTTP on port ${server.port}: it never succeeds`,
     span: spanOf(place),
   });
+}
+
+/** Whether a word of the command may turn gRPC on: `--grpc`, `--grpc-mode`, `vllm.entrypoints.grpc_server`. */
+function mentionsGrpc({ command, args }: Container): boolean {
+  return [...command, ...args].some(({ value }) => value.includes('grpc'));
 }
 
 /** Servers without code of the user and without another port, for metrics for example. Their probes can never succeed elsewhere. */

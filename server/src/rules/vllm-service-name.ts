@@ -93,7 +93,9 @@ export default defineRule({
     const hasPort = [...server.command, ...server.args].some(
       ({ value, at }) => isTemplated(at) || /port\b|\$/.test(value),
     );
-    if (program === 'jupyter' && (hasPort || workload.kind === 'Notebook')) return;
+    // JupyterHub gives its servers their ports.
+    const isOfHub = workload.kind === 'Notebook' || server.image.value.includes('jupyterhub/');
+    if (program === 'jupyter' && (hasPort || isOfHub)) return;
     if (processInput(server).env.some(({ name }) => name === variable) || isIncomplete(server.at)) return;
     const service = crossReferences.service(workload.namespace, program);
     if (service === undefined || service.siblingFolder || !service.facts.hasAddress) return;

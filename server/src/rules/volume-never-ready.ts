@@ -102,6 +102,8 @@ function checkBucket(podSet: PodSet, { workload, document, crossReferences, repo
   const driver = getIn(bucket?.at, 'csi', 'driver');
   if (driver === undefined || isTemplated(driver) || !requestsAccelerators(podSet)) return;
   if (document.template || !isWholePod(podSet, workload) || crossReferences.mayBePatch()) return;
+  // Its controller copies the annotations of the Notebook.
+  if (workload.kind === 'Notebook') return;
   const metadata = getIn(pod.parent, 'metadata');
   const annotations = getIn(metadata, 'annotations');
   const listed = getIn(pod, 'containers');
