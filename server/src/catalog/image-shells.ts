@@ -1,13 +1,17 @@
 import { imageParts } from './images.ts';
-import { wordSet } from './word-patterns.ts';
+import { either, partOf, wordSet } from './word-patterns.ts';
 
 // In Debian and Ubuntu, sh is dash. Source: https://wiki.debian.org/Shell, read 2026-11-28.
 
 /** Words in a tag or a name that say so. */
 const systems = /(?:^|[-_.:/\d])(?:ubuntu|debian|bookworm|bullseye|trixie|buster|focal|jammy|noble)(?=$|[-_.:\d])/;
 
-const otherSystems =
-  /alpine|ubi\d|rocky|centos|fedora|rhel|wolfi|distroless|busybox|opensuse|(?:2[6-9]|3\d)\.\d\d|forky|:sid|testing|(?:^|\/)ubuntu(?:$|@|:(?:latest|rolling|devel))/;
+/** Systems with another shell, and releases of Debian and Ubuntu whose dash may know more. */
+const otherSystems = either(
+  partOf('alpine ubi\\d rocky centos fedora rhel wolfi distroless busybox opensuse', 'forky :sid testing'),
+  /(?:2[6-9]|3\d)\.\d\d/,
+  /(?:^|\/)ubuntu(?:$|@|:(?:latest|rolling|devel))/,
+);
 
 /** Images that are built on one of them, whatever their tag. All read 2026-11-28. */
 const built = wordSet(

@@ -1,4 +1,4 @@
-import { wordSet } from '../catalog/word-patterns.ts';
+import { either, oneOf, wordSet } from '../catalog/word-patterns.ts';
 import { programWords } from './programs.ts';
 import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from './shell.ts';
 
@@ -18,8 +18,12 @@ const asking: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ]);
 
 /** `-y` alone or with other letters, and what implies it. `-qq` is one of apt-get's. */
-const answers =
-  /^-[a-zA-Z]*y[a-zA-Z]*$|^-[a-zA-Z]*q(?:q|=2)|^--(?:yes|assume-yes|assumeyes|assumeno|force-yes|quiet=2|dry-run|download-only|simulate|json|help)$|^-[dhs]$/;
+const answers = either(
+  /^-[a-zA-Z]*y[a-zA-Z]*$|^-[a-zA-Z]*q(?:q|=2)|^-[dhs]$/,
+  new RegExp(
+    `^--(?:${oneOf('yes assume-yes assumeyes assumeno force-yes quiet=2 dry-run download-only simulate json help')})$`,
+  ),
+);
 
 /** The answer in a setting of the package manager. */
 const settings = /Assume-Yes|ALWAYS_YES|always_yes|assumeyes|BASH_ENV/i;
