@@ -1,6 +1,9 @@
+import { titleOf } from '../catalog/program-records.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { useOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
+import { table } from '../yaml/table.ts';
+import { listeningPort } from './listening-port.ts';
 
 /** What the HTTP server of a container answers. */
 export interface ServerPaths {
@@ -9,13 +12,16 @@ export interface ServerPaths {
   readonly health: string;
   /** The port of its API; undefined if unknown. */
   readonly port: string | undefined;
+  /** What it answers to paths that it does not have. */
+  readonly status: 400 | 404;
 }
 
-/** The paths of a container that certainly runs the server of vLLM or Ollama, without anything that adds others. */
+/** The paths of a container that certainly runs a known server, without anything that adds others. */
 export function serverPaths(container: Container): ServerPaths | undefined {
   const { type, image, command, args, env } = container;
   const { program } = useOf(container);
-  if (type === 'init' || (program !== 'vllm' && program !== 'ollama')) return undefined;
+  if (type === 'init') return undefined;
+  if (program !== 'vllm' && program !== 'ollama') return pathsOfOthers(container);
   const words = [...command, ...args].map(({ value }) => value).join(' ');
   const name = image?.value ?? container.repository ?? '';
   if (program === 'ollama') {
@@ -23,21 +29,46 @@ export function serverPaths(container: Container): ServerPaths | undefined {
     if (command.length > 0 || !/(?:^|\/)ollama\/ollama(?:[:@]|$)/.test(name)) return undefined;
     const host = env.find((one) => one.name === 'OLLAMA_HOST');
     const isPlain = host === undefined || (host.value !== undefined && !/:|\$/.test(host.value.value));
-    return { name: 'Ollama', health: '/', port: isPlain ? '11434' : undefined };
+    return { name: 'Ollama', health: '/', port: isPlain ? '11434' : undefined, status: 404 };
   }
   // Middleware and the servers of other kinds of models can answer anything.
   if (/--(?:middleware|omni)/.test(words)) return undefined;
   if (!/(?:^|\/)vllm-openai[^/]*$/.test(name) && !/\bvllm serve\b|\bvllm\.entrypoints\.openai\b/.test(words))
     return undefined;
   const own = /--port[= ]+["']?(\d+)/.exec(words)?.[1];
-  return { name: 'vLLM', health: '/health', port: own ?? (/--port/.test(words) ? undefined : '8000') };
+  return { name: 'vLLM', health: '/health', port: own ?? (/--port/.test(words) ? undefined : '8000'), status: 404 };
 }
 
-/** Whether a path is an address of health checks that neither of them has. */
-export function isForeignHealthPath(path: string, { health }: ServerPaths): boolean {
-  return (
-    path !== health && (path === '/' || foreign.has(path.replace(/\/$/, '')) || (health === '/' && ownOfVllm.has(path)))
-  );
+/**
+ * The paths of servers that are alone in their container.
+ * https://github.com/huggingface/text-generation-inference/blob/main/router/src/server.rs,
+ * https://github.com/huggingface/text-embeddings-inference/blob/main/router/src/http/server.rs,
+ * https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/http_server.py,
+ * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/customization_guide/inference_protocols.html
+ */
+function pathsOfOthers(container: Container): ServerPaths | undefined {
+  const found = listeningPort(container);
+  const health = found && healthOf[found.program];
+  if (found === undefined || health === undefined) return undefined;
+  const status = found.program === 'tritonserver' ? 400 : 404;
+  return { name: titleOf(found.program), health, port: String(found.port), status };
+}
+
+const healthOf = table<string>({
+  'text-generation-launcher': '/health',
+  'text-embeddings-router': '/health',
+  sglang: '/health',
+  tritonserver: '/v2/health/ready',
+});
+
+/** Whether a path is an address of health checks that the server does not have. */
+export function isForeignHealthPath(path: string, { name, health }: ServerPaths): boolean {
+  const own = path.replace(/(?<=.)\/$/, '');
+  if (name === 'vLLM' || name === 'Ollama')
+    return own !== health && (own === '/' || foreign.has(own) || (health === '/' && ownOfVllm.has(own)));
+  // Open Inference Protocol has two paths, which some builds of other servers have, too.
+  if (own.startsWith('/v2/health')) return own !== '/v2/health/live' && own !== '/v2/health/ready';
+  return foreign.has(own);
 }
 
 /** What `helm create`, Kubernetes, Triton, NIM and others use. */

@@ -267,11 +267,12 @@ function checkPaths(server: ServerPaths, container: Container, context: PodSetCo
         !isValues(workload) && soleServer(container) !== undefined && isAlone(container, podSet, workload)
           ? 'error'
           : 'warning',
-      message: `The ${type} probe requests ${text} from ${server.name}, which answers 404: ${effect}`,
+      message: `The ${type} probe requests ${text} from ${server.name}, which answers ${server.status}: ${effect}`,
       span: spanOf(path ?? request),
-      fixes: () => [
-        fix(`Set the path to ${server.health}`, 'unsafe', setKey(document, request, 'path', server.health)),
-      ],
+      fixes: () => {
+        const right = type === 'liveness' ? server.health.replace(/ready$/, 'live') : server.health;
+        return [fix(`Set the path to ${right}`, 'unsafe', setKey(document, request, 'path', right))];
+      },
     });
   }
 }
