@@ -40,7 +40,7 @@ function needsServer(statement: SimpleCommand): boolean {
   if (statement.after === '||' || waitOf(statement) !== undefined) return false;
   if (name === 'ollama') return /^(?:pull|run|create|serve)$/.test(rest[0] ?? '');
   if (name === 'curl' || name === 'wget')
-    // A sidecar may be told that the server has ended.
+    // Such a request can tell a sidecar to stop.
     return (
       rest.every((word) => !/quit|exit|shutdown|stop|terminate|drain/i.test(word)) &&
       rest.some((word) => /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::|\/|$)/.test(word))

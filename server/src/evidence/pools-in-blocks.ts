@@ -1,4 +1,4 @@
-import { either } from '../catalog/word-patterns.ts';
+import { either, oneOf } from '../catalog/word-patterns.ts';
 import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
 import { isMachineKey } from './machine-keys.ts';
 
@@ -32,8 +32,11 @@ export function isChoice(name: string): boolean {
   return choices.test(name);
 }
 
-const choices =
-  /(?:^|_)(?:defaults?|common|base|sizes?|flavou?rs?|tiers?|profiles?|presets?|skus?|shapes?|machines|types)$/;
+const choiceWords = oneOf(
+  'defaults? common base',
+  'sizes? flavou?rs? tiers? profiles? presets? skus? shapes? machines types',
+);
+const choices = new RegExp(`(?:^|_)(?:${choiceWords})$`);
 
 /** Blocks without pools: single machines, and services that run their own. */
 function isElsewhereRun(type: string, kind: string, body: Fields): boolean {

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { programWords } from '../command/programs.ts';
 import { allCommands, baseName, type SimpleCommand, type Statement, type Word } from '../command/shell.ts';
 import type { Container, PodSet } from '../model/workload.ts';
@@ -33,7 +34,7 @@ export function repeatedClone(
     if (statement.words.some(({ dynamic }) => dynamic) || next === undefined || next.after === '||') return undefined;
     const word = statement.words.find(({ text }) => text === 'clone');
     const [url = '', target, ...others] = rest.filter(
-      (one, at) => !one.startsWith('-') && !takesValue.test(rest[at - 1] ?? ''),
+      (one, at) => !one.startsWith('-') && !takesValue.has(rest[at - 1] ?? ''),
     );
     if (word === undefined || others.length > 0 || !(next.after === '&&' || stops)) continue;
     const into = resolve(folder, target ?? /([\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1] ?? '');
@@ -48,8 +49,9 @@ function removesFiles(command: SimpleCommand): boolean {
 }
 
 /** Options of `git clone` whose value is the next word. */
-const takesValue =
-  /^(?:-b|-o|-j|-c|--branch|--depth|--origin|--config|--filter|--jobs|--reference|--template|--separate-git-dir)$/;
+const takesValue = wordSet(
+  '-b -o -j -c --branch --depth --origin --config --filter --jobs --reference --template --separate-git-dir',
+);
 
 /** A folder as seen from another one; empty if unknown. */
 function resolve(from: string, to: string): string {
