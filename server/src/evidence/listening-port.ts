@@ -120,7 +120,7 @@ export function listeningPort(container: Container): ListeningPort | undefined {
  */
 function ofImage(program: string, port: number, container: Container): ListeningPort | undefined {
   const { image, env } = container;
-  if (mayHaveVariables(container) || !huggingFaceImage.test(image?.value ?? '')) return undefined;
+  if (mayHaveVariables(container) || !isHuggingFaceImage(image?.value ?? '')) return undefined;
   if (processInput(container).env.length !== env.length || env.some(({ at }) => isTemplated(getIn(at, 'name'))))
     return undefined;
   const set = env.find(({ name }) => name === 'PORT');
@@ -129,8 +129,15 @@ function ofImage(program: string, port: number, container: Container): Listening
   return /^\d{1,5}$/.test(value) ? { program, port: Number(value), words: undefined } : undefined;
 }
 
-const huggingFaceImage =
-  /^ghcr\.io\/huggingface\/text-(?:generation|embeddings)-inference(?::(?![^@]*(?:sagemaker|grpc|llamacpp|trtllm))[^@]*)?(?:@.*)?$/;
+/** Whether it is an image of Hugging Face with the server itself: other builds start something else. */
+function isHuggingFaceImage(image: string): boolean {
+  const [name = ''] = image.split('@');
+  return (
+    /^ghcr\.io\/huggingface\/text-(?:generation|embeddings)-inference(?::|$)/.test(name) && !otherBuilds.test(name)
+  );
+}
+
+const otherBuilds = partOf('sagemaker grpc llamacpp trtllm');
 
 /** The known server of a workload whose pods run nothing else, and the port on which it listens. */
 export function listenerOf(workload: Workload): { readonly program: string; readonly port: number } | null {
