@@ -100,6 +100,19 @@ describe('a bad config', () => {
     ['taints: [{key: a}]', "{key: a}: 'taints.0' needs the key 'effect'"],
     ['taints: [{kee: a, key: a, effect: NoExecute}]', "kee: unknown key 'kee' in 'taints.0'; did you mean 'key'?"],
     ['taints: [{key: "", effect: NoExecute}]', '"": \'taints.0.key\' must not be empty'],
+    [
+      'taints: [{key: "=", effect: NoExecute}]',
+      '"=": \'taints.0.key\' contains "="; use only letters, digits and "-_."',
+    ],
+    [
+      'taints: [{key: a, value: x y, effect: NoExecute}]',
+      'x y: \'taints.0.value\' contains whitespace; use only letters, digits and "-_."',
+    ],
+    [
+      'nodePools: [{name: a, labels: {key: -b}}]',
+      "-b: 'nodePools.0.labels.key' must start and end with a letter or a digit",
+    ],
+    ['nodePools: [{name: a, labels: {"/b": c}}]', '"/b": \'/b\' in \'nodePools.0.labels\' has no domain before "/"'],
     ['taints: [{key: a, value: true, effect: NoExecute}]', "true: 'taints.0.value' must be a string, not true"],
     ['region: 7', "7: 'region' must be a string, not 7"],
     ['ignore: generated', "generated: 'ignore' must be a list, not 'generated'"],

@@ -59,6 +59,12 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
     const form = path[0] === 'modelParams' ? 'a number of parameters such as 13B' : 'a version such as 1.34';
     return wrong(`${name} must be ${form}, not ${describe(actual)}`);
   }
+  // `matches` in project-fields.ts says what is wrong.
+  if (issue.code === 'custom') return wrong(`${name} ${issue.message}`);
+  if (issue.code === 'invalid_key') {
+    const message = `${describe(path.at(-1))} in '${path.slice(0, -1).join('.')}' ${issue.issues[0]?.message}`;
+    return [{ message, path, atKey: true, level: 'warning' }];
+  }
   if (issue.code === 'invalid_union') return wrong(`${name} must be a string, not ${describe(actual)}`);
   const expected = issue.code === 'invalid_type' ? (typeWords[issue.expected] ?? issue.expected) : 'something else';
   return wrong(`${name} must be ${expected}, not ${describe(actual)}`);

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { gpus, platforms, providers, type Vendor } from '../catalog/index.ts';
 import { commitments } from '../cost/custom-prices.ts';
+import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { taintEffects } from '../model/node-pool.ts';
 import { rules } from '../rules/index.ts';
 import type { RuleOption, Severity } from '../rules/rule.ts';
@@ -65,10 +66,20 @@ const ownMachine = z.strictObject({
 
 const named = z.string().check(z.minLength(1));
 
+/** Keys and values of labels and taints. Fixes write them into manifests, where the API server would reject any other form. */
+const qualifiedName = matches(keyProblem);
+const labelValue = matches(labelValueProblem);
+
+/** @param problem what is wrong with a text, as the end of a sentence that starts with it */
+function matches(problem: (text: string) => string | undefined) {
+  const error = ({ input }: { readonly input?: unknown }) => problem(String(input));
+  return z.string().check(z.refine((text) => problem(text) === undefined, { error }));
+}
+
 const taints = z.array(
   z.strictObject({
-    key: must(named, 'Key of the taint, for example team/gpu.'),
-    value: unset(z.string(), 'Value of the taint. Without one, tolerations of any value match.'),
+    key: must(qualifiedName, 'Key of the taint, for example team/gpu.'),
+    value: unset(labelValue, 'Value of the taint. Without one, tolerations of any value match.'),
     effect: must(z.enum(taintEffects), 'Effect of the taint on pods that do not tolerate it.'),
   }),
 );
@@ -217,7 +228,7 @@ export const projectFields = {
       z.strictObject({
         name: must(named, 'Name of the pool.'),
         labels: must(
-          z.record(z.string(), z.string()),
+          z.record(qualifiedName, labelValue),
           'Labels of the nodes. A pod runs here if its selectors match at least one of these labels and contradict none.',
         ),
         gpu: unset(anyGpu, 'GPU model of the nodes (catalog id or your own name).'),
