@@ -61,6 +61,18 @@ test('several fixes for each of many objects that others can depend on share the
   expect(copies()).toBeLessThan(10);
 });
 
+test('many fixes that all fail in their own documents cost few copies', () => {
+  const pods = Array.from({ length: 30 }, (_, index) => pod(`p${index}`));
+  const file = new Analysis().setFile('file:///fixture.yaml', pods.join('---\n'));
+  // No change takes effect, so none clears its finding.
+  const documents = file.documents.map((one) => Object.create(one, { withText: { value: () => one } }));
+  const { counted, copies } = countCopies(
+    Object.create(file, { documents: { value: documents }, withText: { value: () => file } }),
+  );
+  expect(reportedFixes(counted).size).toBe(0);
+  expect(copies()).toBeLessThan(5);
+});
+
 /** The file, and how often it was copied. */
 function countCopies(file: FileAnalysis) {
   let copies = 0;

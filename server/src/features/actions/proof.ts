@@ -54,12 +54,9 @@ export function prove(
   budget: ProofBudget,
 ): DocumentAnalysis | undefined {
   budget.characters -= document.text.length;
-  const edits = changes.flatMap((change) => change.edits);
-  if (!isEditable(document) || !areApplicable(edits, document.text)) return undefined;
-  const text = applyEdits(document.text, edits);
-  if (!splitsAlike(document, text)) return undefined;
-  const after = document.withText(text);
-  if (!keepsPromises(document, after, changes)) return undefined;
+  const after = proveAlone(document, changes);
+  if (after === undefined) return undefined;
+  const { text } = after;
   if (file.documents.length === 1 || sharedFacts(document) === sharedFacts(after)) return after;
   const isAffordable = budget.fileCharacters > 0;
   // Charged even to an empty budget, so that callers do not store this as a verdict.
@@ -70,6 +67,16 @@ export function prove(
   return keepsFile(file, copy) && copy.documents.some((one) => one.base === start && clears(document, one, changes))
     ? after
     : undefined;
+}
+
+/** The document after the changes, if they keep the promises of every fix as far as the document itself can tell. */
+export function proveAlone(document: DocumentAnalysis, changes: readonly Change[]): DocumentAnalysis | undefined {
+  const edits = changes.flatMap((change) => change.edits);
+  if (!isEditable(document) || !areApplicable(edits, document.text)) return undefined;
+  const text = applyEdits(document.text, edits);
+  if (!splitsAlike(document, text)) return undefined;
+  const after = document.withText(text);
+  return keepsPromises(document, after, changes) ? after : undefined;
 }
 
 /**

@@ -3,7 +3,15 @@ import type { Fix } from '../../rewrite/fix.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../yaml/span.ts';
 import { disjoint } from './disjoint.ts';
-import { largestGood, type Place, type ProofBudget, proveInFile, provenFixes, provenTogether } from './proof.ts';
+import {
+  largestGood,
+  type Place,
+  type ProofBudget,
+  proveAlone,
+  proveInFile,
+  provenFixes,
+  provenTogether,
+} from './proof.ts';
 import { isEditable } from './text-proof.ts';
 
 /** A fix with offsets of the file. */
@@ -83,8 +91,8 @@ export function reportedFixes(file: FileAnalysis): ReadonlySet<Fix> {
 }
 
 /**
- * The documents, of many with changes, whose changes are proven together: one copy of the file usually proves them all. A bad one is found by
- * halves, so that it does not cost the others a copy each.
+ * The documents, of many with changes, whose changes are proven together: one copy of the file usually proves them all. If not, each is
+ * proven alone, which costs one copy for all of them; one that is bad only in the file is found by halves.
  */
 function provenDocuments(
   file: FileAnalysis,
@@ -97,13 +105,18 @@ function provenDocuments(
   if (changed.length <= fewDocuments) return new Set();
   const length = file.documents.reduce((sum, { text }) => sum + text.length, 0);
   let copies = Math.max(1, Math.min(maxCopies, Math.floor(copiedCharacters / length)));
-  const good = largestGood(changed, (some) => {
+  const isGood = (some: readonly number[]): boolean => {
     const part = new Set(some);
     const changes = chosen.map((own, index) => (part.has(index) ? own : []));
     copies -= 1;
     return copies >= 0 && proveInFile(file, changes, budget);
+  };
+  if (isGood(changed)) return new Set(changed);
+  const alone = changed.filter((index) => {
+    const document = file.documents[index];
+    return document !== undefined && proveAlone(document, chosen[index] ?? []) !== undefined;
   });
-  return new Set(good);
+  return new Set(largestGood(alone, isGood));
 }
 
 /** Enough to find a few bad documents among hundreds. */
