@@ -4,8 +4,8 @@ import { isMachineKey } from './machine-keys.ts';
 
 // Where the blocks of Terraform have their pools: in maps, in clusters of GKE, and in the node groups of modules.
 
-/** Takes the fields of a pool, and its name if they have none. */
-type OnPool = (fields: Fields, name: string | null) => void;
+/** Takes the fields of a pool, its name if they have none, and the local value that has it. */
+type OnPool = (fields: Fields, name: string | null, local?: string) => void;
 
 /** Looks for the pools in a block that is not one itself. `type`: `variables` for a file that sets them. */
 export function lookInBlock(type: string, kind: string, body: Fields, onPool: OnPool): void {
@@ -17,7 +17,8 @@ export function lookInBlock(type: string, kind: string, body: Fields, onPool: On
 
 /** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are not pools themselves. */
 function lookInValues(values: Fields, onPool: OnPool): void {
-  for (const [key, value] of values) if (!isChoice(key)) look(value, key, onPool);
+  for (const [key, value] of values)
+    if (!isChoice(key)) look(value, key, (fields, name) => onPool(fields, name, key));
 }
 
 /** What a file sets for a pool, and maps of pools. */

@@ -21,6 +21,8 @@ export interface TerraformBlock {
   readonly isElsewhere: boolean;
   /** The block around the fields, which may have a number of copies itself; null for a resource of a pool. */
   readonly parent: Fields | null;
+  /** The local value that has the pool. */
+  readonly local?: string;
 }
 
 /** More pools in one file are generated. */
@@ -41,9 +43,10 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
     const block = (type === 'resource' ? labels : [type, ...labels]).join('.');
     const [kind = '', called = null] = labels;
     const isWhole = type === 'resource' && (isPool.test(kind) || body.has(mixedPolicy));
-    const add = (fields: Fields, name: string | null) =>
+    const add = (fields: Fields, name: string | null, local?: string) =>
       found.push({
         ...{ block, name, isElsewhere },
+        ...(local !== undefined && { local }),
         ...(isWhole
           ? { fields, parent: null }
           : { fields: inParent(fields, name, body), parent: type === 'locals' ? new Map() : body }),
@@ -135,7 +138,7 @@ export function terraformPoolsOf(
   // The folder is a module, of which there are several copies.
   const isModules = values.has('var.for_each') || (values.has('var.count') && values.get('var.count') !== '1');
   const isRepeated = isModules || times !== '1' || parent?.has('for_each');
-  return valuesOfEach(copied, values).flatMap((own) => {
+  return valuesOfEach(copied, values, parent === null).flatMap((own) => {
     const filled = filledWith(single, own);
     const count = isFields(filled) ? filled.get('count') : '0';
     if (!isFields(filled) || count === '0') return [];

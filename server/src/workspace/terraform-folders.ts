@@ -1,6 +1,6 @@
 import type { Provider } from '../catalog/index.ts';
-import { isTemplateText } from '../evidence/fields.ts';
-import { copiesOfModule } from '../evidence/terraform-copies.ts';
+import { isFields, isTemplateText } from '../evidence/fields.ts';
+import { copiesOfModule, localOfEach } from '../evidence/terraform-copies.ts';
 import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
@@ -31,6 +31,8 @@ export interface TerraformFolders {
   copiesOf(folder: string): readonly TerraformValues[];
   /** Whether a node group of another file has the machine that a block names: they are one pool. */
   isTemplate(folder: string, block: string): boolean;
+  /** Whether each pool of a local value is one of a node group or a module, which says more. */
+  isCopied(folder: string, local: string): boolean;
   /** The zone or region of a cloud's clusters; null if it is unknown. */
   placeOf(folder: string, cloud: Provider): string | null;
 }
@@ -40,6 +42,7 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
   const block = factsAs(object, 'terraform');
   const folder = folderOf(key);
   if (block && folders.isTemplate(folder, block.block)) return [];
+  if (block?.local !== undefined && folders.isCopied(folder, block.local)) return [];
   const placeOf = (cloud: Provider) => folders.placeOf(folder, cloud);
   return block ? folders.copiesOf(folder).flatMap((values) => terraformPoolsOf(block, values, placeOf)) : [];
 }
@@ -71,6 +74,15 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     return isTemplateText(machine) ? `${folderOf(key)} ${machine.template}` : '';
   });
   const used = new Set(groups);
+  const pools = files.flatMap(({ key, object }) => {
+    const block = factsAs(object, 'terraform');
+    return block?.parent === null ? [{ folder: folderOf(key), fields: block.fields }] : [];
+  });
+  const ofPools = new Set(pools.map(({ folder }) => folder));
+  /** The folder of a module for each local value that is copied; of a pool's, null. */
+  const copied = new Map<string, string | null>(
+    pools.map(({ folder, fields }) => [`${folder} ${localOfEach(fields) ?? ''}`, null]),
+  );
   const folders = new Set(files.filter(({ fileName }) => !isVariables(fileName)).map(({ key }) => folderOf(key)));
   const elsewhere: TerraformStatements[] = [];
   const stated = new Map<string, FolderStatement[]>();
@@ -84,7 +96,11 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
       continue;
     }
     addTo(stated, from, { fileName, facts });
-    for (const { source, variables } of facts.modules) addTo(uses, folderAt(from, source), { from, variables });
+    for (const { source, variables } of facts.modules) {
+      const folder = folderAt(from, source);
+      addTo(uses, folder, { from, variables });
+      if (ofPools.has(folder)) copied.set(`${from} ${localOfEach(new Map(variables), 'var.for_each') ?? ''}`, folder);
+    }
   }
   const loose = commonValues(elsewhere);
   const known = new Map<string, TerraformValues>();
@@ -115,7 +131,7 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const [use, ...more] = uses.get(folder) ?? [];
     const values = [valuesOf(folder)];
     if (use === undefined || more.length > 0) return values;
-    const copies = copiesOfModule(use.variables, valuesOf(use.from));
+    const copies = copiesOfModule(use.variables, valuesOf(use.from), ofPools.has(folder));
     if (copies.length === 0) return values;
     return copies.map((copy) => valuesOfFolder(stated.get(folder) ?? [], [copy], loose));
   };
@@ -143,6 +159,11 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     valuesOf: (folder) => valuesOf(folder),
     copiesOf,
     isTemplate: (folder, block) => used.has(`${folder} \${${block}.instance_type}`),
+    isCopied: (folder, local) => {
+      const by = copied.get(`${folder} ${local}`);
+      if (by === undefined || (by !== null && uses.get(by)?.length !== 1)) return false;
+      return isFields(valuesOf(folder).get(`local.${local}`) ?? null);
+    },
     placeOf: (folder, cloud) => placeOf(folder, cloud),
   };
 }
