@@ -22,6 +22,17 @@ export function isFields(field: Field | undefined): field is Fields {
   return field instanceof Map;
 }
 
+/** A field's name in any case: `machine_type`, `machineType`, `MachineType`. */
+export function meaningOf(key: string): string {
+  return key.replace(/[-_]/g, '').toLowerCase();
+}
+
+/** The field of a mapping whose name has a meaning. */
+export function fieldNamed(fields: Fields | undefined, ...meanings: readonly string[]): Field | undefined {
+  for (const [key, value] of fields ?? []) if (meanings.includes(meaningOf(key))) return value;
+  return undefined;
+}
+
 /** Whether a value is a text with variables. */
 export function isTemplateText(field: Field | undefined): field is Template {
   return typeof field === 'object' && field !== null && 'template' in field;
