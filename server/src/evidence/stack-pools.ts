@@ -13,7 +13,7 @@ export function stackPools({ root }: Manifest): readonly { readonly pool: NodePo
   return entries(getIn(root, 'Resources')).flatMap((at) => {
     const properties = getIn(at, 'Properties');
     if (properties === undefined || !isStackPool(asText(getIn(at, 'Type')) ?? '')) return [];
-    const written = valueOf(fieldOf(properties), root);
+    const written = resolved(fieldOf(properties), root);
     if (!isFields(written)) return [];
     const machines = written.get('ComputeResources');
     const name = written.get('ComputeEnvironmentName');
@@ -23,14 +23,14 @@ export function stackPools({ root }: Manifest): readonly { readonly pool: NodePo
 }
 
 /** A field with the defaults of parameters: the text of `!Ref GpuType` is its name. Other functions are unknown. */
-function valueOf(field: Field, root: Cursor): Field {
+function resolved(field: Field, root: Cursor): Field {
   if (typeof field === 'string') return field.includes('${') ? null : ofParameter(field, root);
-  if (Array.isArray(field)) return field.map((one) => valueOf(one, root));
+  if (Array.isArray(field)) return field.map((one) => resolved(one, root));
   if (!isFields(field)) return field;
   const [[key, value] = ['', null], ...others] = [...field];
   if (others.length === 0 && key === 'Ref') return typeof value === 'string' ? ofParameter(value, root) : null;
   if (others.length === 0 && key.startsWith('Fn::')) return null;
-  return new Map([...field].map(([name, one]) => [name, valueOf(one, root)]));
+  return new Map([...field].map(([name, one]) => [name, resolved(one, root)]));
 }
 
 function ofParameter(text: string, root: Cursor): string | null {

@@ -26,7 +26,7 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
     const schema = asText(getIn(root, 'schemaVersion'));
     if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
     if (isLaunchedCluster(root)) return { apiVersion: 'ray-launcher/', kind: 'Cluster' };
-    if (isStack(root)) return { apiVersion: 'cloudformation/', kind: 'Stack' };
+    if (isStack(root)) return { apiVersion: 'cloudformation/', kind: 'CloudFormationTemplate' };
     if (isPulumiProject(root)) return { apiVersion: 'pulumi.com/', kind: 'Project' };
     if (isExperiment(root)) return { apiVersion: 'determined/', kind: 'Experiment' };
     const type = asText(getIn(root, 'type')) ?? '';

@@ -175,7 +175,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'eksctl.io/ClusterConfig':
     case 'cloud.google.com/ComputeClass':
     case 'pulumi.com/Project':
-    case 'cloudformation/Stack':
+    case 'cloudformation/CloudFormationTemplate':
       return { type: 'pools', facts: poolsOf(manifest) };
     case 'cluster.x-k8s.io/MachineDeployment':
       return { type: 'pools', facts: machinePools(manifest) };

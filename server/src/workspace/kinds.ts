@@ -12,7 +12,7 @@ export function kindsIn(text: string): ReadonlySet<string> {
   if (text.includes(claimUse)) kinds.add(claimUse);
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
   if (headerOf(text).length > 0) kinds.add(headerKind);
-  if (text.includes('AWS::') && stackPool.test(text)) kinds.add('Stack');
+  if (text.includes('AWS::') && stackPool.test(text)) kinds.add('CloudFormationTemplate');
   if (pulumiPool.test(text)) kinds.add('Project');
   if (includes.test(text)) kinds.add(kustomizationKind);
   if (text.includes('op') && operation.test(text) && namesAcceleratorResources(unescaped(text)))

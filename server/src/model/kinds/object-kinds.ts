@@ -91,7 +91,7 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'containerservice.azure.com', kinds: ['ManagedClustersAgentPool'], use: 'pool', byFields: true },
   { group: 'compute.coreweave.com', kinds: ['NodePool'], use: 'pool', cluster: true, byFields: true },
   { group: 'pulumi.com', kinds: ['Project'], use: 'pool' },
-  { group: 'cloudformation', kinds: ['Stack'], use: 'pool' },
+  { group: 'cloudformation', kinds: ['CloudFormationTemplate'], use: 'pool' },
   { group: 'karpenter.sh', kinds: ['NodeClaim'], use: 'nodes', cluster: true },
   { group: 'karpenter.k8s.aws', kinds: ['EC2NodeClass'], use: 'nodes', cluster: true },
   { group: 'karpenter.azure.com', kinds: ['AKSNodeClass'], use: 'nodes', cluster: true },
@@ -129,6 +129,11 @@ export function kindsFor(use: ObjectUse): readonly string[] {
 /** The kind of a pool, or of several, that is read by the meaning of its fields. */
 export function poolOfFields(group: string, kind: string): ObjectKind | undefined {
   return objectKinds.find((entry) => entry.byFields === true && entry.group === group && entry.kinds.includes(kind));
+}
+
+/** Whether objects of a group are files that list the resources of a cloud, without metadata. */
+export function listsPools(group: string): boolean {
+  return group === 'cloudformation' || group === 'pulumi.com';
 }
 
 /** Whether objects of a kind affect accelerators even if they name none: they scale workloads or describe nodes. */
