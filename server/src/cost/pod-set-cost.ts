@@ -6,8 +6,6 @@ import type { CostBasis, Range } from './types.ts';
 /** The cost of a pod set, or of one accelerator of a pod. */
 export interface PodSetCost {
   readonly name: string;
-  /** Those of its pods. */
-  readonly stages: readonly string[] | undefined;
   readonly hourly: Range;
   readonly spot: Range | null;
   readonly idle: Range;
