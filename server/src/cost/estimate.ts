@@ -16,7 +16,7 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost.ts';
-import { type Most, mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { mostAtOnce, noPods, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
 import { isExcluded, onWholeMachines, sellersWithoutNodes, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
@@ -49,7 +49,7 @@ export function estimateCost(
       return without(part.kind === 'podsUnknown' ? { ...part, set: whoSetsPods(workload, podSet) } : part);
     parts.push(part);
   }
-  const hourly = together(parts, used, (part) => part.hourly);
+  const hourly = together(parts, (part) => part.hourly);
   if (!(hourly.max <= maxHourly)) return without({ kind: 'tooManyPods' });
   const isListed = parts.some((part) => part.basis.some(({ source }) => source !== null));
   return {
@@ -58,11 +58,7 @@ export function estimateCost(
     cost: atRest({
       ...onAverage(
         workload,
-        total(parts, used, hourly, [
-          ...readWith(workload),
-          ...notesOnWorkload(workload, isListed),
-          ...inheritedBy(used),
-        ]),
+        total(parts, hourly, [...readWith(workload), ...notesOnWorkload(workload, isListed), ...inheritedBy(used)]),
       ),
       ...runCost(runLength(workload, stepSeconds), hourly),
     }),
@@ -70,18 +66,9 @@ export function estimateCost(
 }
 
 /** The sum of all pod sets; at most, of those that run at once. */
-function together(
-  parts: readonly PodSetCost[],
-  podSets: readonly PodSet[],
-  rangeOfPart: (part: PodSetCost) => Range,
-): Range {
+function together(parts: readonly PodSetCost[], rangeOfPart: (part: PodSetCost) => Range): Range {
   const { min } = sumOf(parts.map(rangeOfPart));
-  const most = mostAtOnce(
-    parts.flatMap((part, index): Most[] => {
-      const pods = podSets[index]?.pods;
-      return pods === undefined ? [] : [{ amount: rangeOfPart(part).max, pods }];
-    }),
-  );
+  const most = mostAtOnce(parts.map((part) => ({ amount: rangeOfPart(part).max, pods: part.pods })));
   return { min: Math.min(min, most), max: most };
 }
 
@@ -89,12 +76,7 @@ function without(unknown: NoEstimate): CostResult {
   return { cost: null, unknown, podSets: [] };
 }
 
-function total(
-  parts: readonly PodSetCost[],
-  podSets: readonly PodSet[],
-  hourly: Range,
-  assumptions: readonly Assumption[],
-): CostEstimate {
+function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonly Assumption[]): CostEstimate {
   const spot = parts.flatMap((part) => part.spot ?? []);
   return {
     currency: 'USD',
@@ -103,7 +85,7 @@ function total(
     idleHourly: parts.reduce((sum, part) => sum + part.idle.min, 0),
     idle: sumOf(parts.map(({ idle }) => idle)),
     isOpen: parts.some(({ isOpen }) => isOpen),
-    spotHourly: spot.length === parts.length ? together(parts, podSets, (part) => part.spot ?? nothing) : null,
+    spotHourly: spot.length === parts.length ? together(parts, (part) => part.spot ?? nothing) : null,
     basis: parts.flatMap((part) => part.basis),
     assumptions: [...assumptions, ...parts.flatMap((part) => part.assumptions)],
   };
@@ -137,12 +119,9 @@ export function gpusOf(workload: Workload): { readonly min: number | null; reado
         0,
       ),
     );
-  const most = counts('max');
+  const most = counts('max').map((amount, index) => ({ amount, pods: workload.podSets[index]?.pods ?? noPods }));
   const min = counts('min').reduce<number | null>(plus, 0);
-  const known = workload.podSets.flatMap(({ pods }, index): Most[] => {
-    const amount = most[index] ?? null;
-    return amount === null ? [] : [{ amount, pods }];
-  });
+  const known = most.flatMap(({ amount, pods }) => (amount === null ? [] : [{ amount, pods }]));
   return { min, max: known.length < most.length ? null : mostAtOnce(known) };
 }
 
@@ -155,13 +134,23 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const failed = costs.find(isUnknown);
   // No pods cost nothing on any card.
   if (failed?.kind === 'modelUnknown' && counted.max === 0)
-    return { name, hourly: nothing, spot: null, idle: nothing, isOpen: false, basis: [], assumptions: [] };
+    return {
+      name,
+      pods: podSet.pods,
+      hourly: nothing,
+      spot: null,
+      idle: nothing,
+      isOpen: false,
+      basis: [],
+      assumptions: [],
+    };
   if (failed !== undefined) return failed;
   const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
   const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
   return {
     name,
+    pods: podSet.pods,
     hourly: timesCount(pod, pods),
     spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
     idle: timesCount(pod, pods.min),
@@ -265,6 +254,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const hourly = rangeOfQuotes(selected) ?? nothing;
   return {
     name: podSet.name,
+    pods: podSet.pods,
     hourly,
     spot: preferred?.spot ?? (spotKnown ? (rangeOfQuotes(spot) ?? null) : null),
     idle: hourly,
@@ -291,8 +281,8 @@ function costOf(podSet: PodSet, { devices }: PodAccelerator, { prices }: Quote):
   const hourly = rangeOf(prices.map((price) => price.hourly)) ?? nothing;
   const basis = prices.map((price) => basisOf(podSet, price));
   const assumptions = prices.flatMap((price) => stranded(price, devices ?? 0));
-  const { name } = podSet;
-  return { name, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
+  const { name, pods } = podSet;
+  return { name, pods, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */

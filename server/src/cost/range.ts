@@ -19,8 +19,10 @@ export function timesCount({ min, max }: Range, count: Range | number): Range {
   return { min: min * minCount, max: max * maxCount };
 }
 
+export const noPods: PodSet['pods'] = { min: 0, max: 0 };
+
 /** The amount of a set of pods at its most. */
-export interface Most {
+interface Most {
   readonly amount: number;
   readonly pods: PodSet['pods'];
 }
