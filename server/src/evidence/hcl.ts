@@ -201,7 +201,7 @@ function lengthAt(reader: Reader): Reference | undefined {
  * `local.zones[0]` is `local.zones.0`, `local.zones[count.index]` is `local.zones.#`.
  */
 function referenceAt({ tokens, at }: Reader, first: string): Reference | undefined {
-  if (!['var', 'local', 'each', 'count', 'aws_launch_template'].includes(first)) return undefined;
+  if (!['var', 'local', 'each', 'count', 'include', 'aws_launch_template'].includes(first)) return undefined;
   const parts = [first];
   let next = at;
   while (parts.length < maxParts) {
@@ -224,7 +224,7 @@ function referenceAt({ tokens, at }: Reader, first: string): Reference | undefin
 const maxParts = 5;
 
 /** A text of a few known words around variables and local values, without escapes. */
-const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each|count)(?:\.[\w-]+){1,3}\})*$/;
+const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each|count|include)(?:\.[\w-]+){1,3}\})*$/;
 
 function readList(reader: Reader, depth: number): Field {
   const list: Field[] = [];

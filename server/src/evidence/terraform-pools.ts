@@ -3,7 +3,7 @@ import { either } from '../catalog/word-patterns.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
 import { type Fields, isFields, isTemplateText, type Template } from './fields.ts';
-import { type HclBlock, readHcl } from './hcl.ts';
+import { readHcl } from './hcl.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
 import { lookInBlock } from './pools-in-blocks.ts';
@@ -23,6 +23,8 @@ export interface TerraformBlock {
   readonly parent: Fields | null;
   /** The local value that has the pool. */
   readonly local?: string;
+  /** The fields are the inputs of a unit of Terragrunt, to which it adds those of the files that it includes. */
+  readonly isUnit?: true;
 }
 
 /** More pools in one file are generated. */
@@ -33,9 +35,10 @@ const maxPools = 200;
  * @param name the file's name: one that sets variables may have such maps
  */
 export function terraformBlocks(text: string, name = ''): readonly TerraformBlock[] {
+  if (isTerragrunt(name)) return terragruntBlocks(text, name);
   if (!namesMachines(text)) return [];
   const found: TerraformBlock[] = [];
-  const blocks = blocksOf(text, name);
+  const blocks = readHcl(isVariables(name) ? `locals {\n${text}\n}` : text);
   const groups = blocks.filter(({ labels: [kind = ''], body }) => isPool.test(kind) || body.has(mixedPolicy));
   const templates = new Set(groups.map(({ body }) => templateOf(body)));
   for (const { type, labels, body } of blocks) {
@@ -61,11 +64,26 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
 }
 
 /** The inputs of a unit of Terragrunt are a module's, unless the files of the module are here. */
-function blocksOf(text: string, name: string): readonly HclBlock[] {
-  if (!isTerragrunt(name)) return readHcl(isVariables(name) ? `locals {\n${text}\n}` : text);
+function terragruntBlocks(text: string, name: string): readonly TerraformBlock[] {
   const { source, module, inputs } = terragruntUnit(text);
-  if (source !== null) return [];
-  return [{ type: 'module', labels: ['terragrunt'], body: new Map([...inputs, ['source', module]]) }];
+  if (source !== null || !/(?:^|\/)terragrunt\.hcl$/.test(name)) return [];
+  const fields = new Map([...inputs, ['source', module]]);
+  return [{ block: 'terragrunt', name: null, isElsewhere: false, fields, parent: null, isUnit: true }];
+}
+
+/** The pools among the inputs of a unit. */
+function blocksOfUnit(inputs: Fields): readonly TerraformBlock[] {
+  const found: TerraformBlock[] = [];
+  lookInBlock('module', 'terragrunt', inputs, (fields, name) =>
+    found.push({
+      block: 'terragrunt',
+      name,
+      isElsewhere: false,
+      fields: inParent(fields, name, inputs),
+      parent: inputs,
+    }),
+  );
+  return found;
 }
 
 /**
@@ -126,10 +144,12 @@ const launchTemplate = /^\$\{aws_launch_template\.([\w-]+)\.(?:id|name)\}$/;
  * @param placeOf the place of a cloud's clusters, for a pool that states none
  */
 export function terraformPoolsOf(
-  { fields, name, isElsewhere, parent }: TerraformBlock,
+  block: TerraformBlock,
   values: TerraformValues = noValues,
   placeOf: (cloud: Provider) => string | null = () => null,
 ): readonly NodePool[] {
+  const { fields, name, isElsewhere, parent } = block;
+  if (block.isUnit) return blocksOfUnit(fields).flatMap((one) => terraformPoolsOf(one, values, placeOf));
   const single = new Map([...fields].filter(([key]) => key !== 'for_each'));
   // In a mapping, `count` is the number of nodes.
   const copied = parent === null ? fields : new Map([...fields].filter(([key]) => key !== 'count'));
