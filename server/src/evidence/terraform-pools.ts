@@ -10,6 +10,7 @@ import { lookInBlock } from './pools-in-blocks.ts';
 import { valuesOfEach } from './terraform-copies.ts';
 import { filledWith, isVariables, noValues, type TerraformValues, templateField } from './terraform-values.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
+import { unpricedPool } from './unpriced-pools.ts';
 
 /** A block of Terraform that may describe a pool, with the name by which messages call it: `aws_eks_node_group.gpu`. */
 export interface TerraformBlock {
@@ -164,7 +165,7 @@ export function terraformPoolsOf(
     if (!isFields(filled) || count === '0') return [];
     const alone = poolInFields(filled, name);
     const placed = alone?.placedBy && new Map([...filled, ['location', isElsewhere ? null : placeOf(alone.placedBy)]]);
-    const pool = placed ? poolInFields(placed, name) : alone;
+    const pool = placed ? poolInFields(placed, name) : (alone ?? unpricedPool(block.block, filled, name));
     const isSingle =
       !isRepeated &&
       (count === undefined || count === '1' || own.has('count.index')) &&
@@ -180,11 +181,13 @@ export function namesMachines(text: string): boolean {
 
 const machineWords = either(
   /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/,
+  // Pools of clouds without prices, whose machines have other names.
+  /"(?:digitalocean|civo|ibm|linode|ovh|scaleway|vultr)_\w{1,40}pools?"/,
   // A list of pools, which a variable holds.
   /(?:pool|group)s?\s{1,20}=\s{1,3}var\./,
 );
 
-const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool|^aws_autoscaling_group$/;
+const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool|^scaleway_k8s_pool$|^aws_autoscaling_group$/;
 /** What a file states about the region of a cloud's pools. */
 export interface TerraformRegion {
   readonly cloud: Provider;
