@@ -269,9 +269,13 @@ function sizeOf(
   const bound = (whole: readonly string[], ...keys: readonly string[]) => {
     const total = number(...whole);
     if (total !== undefined) return total;
-    // Next to the machine, a bare `max` is that of the pool.
-    const bare = fields.get(keys[0]?.slice(0, 3) ?? '');
-    return inAll(number(...keys) ?? (bare === undefined ? undefined : countIn(textOf(bare) ?? undefined)));
+    const own = number(...keys);
+    if (own !== undefined) return inAll(own);
+    // Next to the machine or in the bounds of an autoscaler, a bare `max` is that of the pool.
+    const word = keys[0]?.slice(0, 3) ?? '';
+    const scaler = of('autoscaling');
+    const bare = fields.get(word) ?? (isFields(scaler) ? scaler.get(word) : undefined);
+    return inAll(bare === undefined ? undefined : countIn(textOf(bare) ?? undefined));
   };
   const max = bound(['totalmaxnodecount', 'maximum'], 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes', 'maxreplicas');
   const min = bound(['totalminnodecount', 'minimum'], 'minsize', 'mincount', 'minnodecount', 'minnodes', 'minreplicas');

@@ -2,7 +2,7 @@ import type { NodePool } from '../model/node-pool.ts';
 import { isStackPool } from '../model/stacks.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
-import { type Field, fieldOf, isFields } from './fields.ts';
+import { type Field, type Fields, fieldOf, isFields } from './fields.ts';
 import { poolInFields } from './pool-fields.ts';
 
 /**
@@ -16,10 +16,29 @@ export function stackPools({ root }: Manifest): readonly { readonly pool: NodePo
     const written = resolved(fieldOf(properties), root);
     if (!isFields(written)) return [];
     const machines = written.get('ComputeResources');
+    const template = written.has('InstanceTypes') ? undefined : templateOf(properties, root);
     const name = written.get('ComputeEnvironmentName');
-    const pool = poolInFields(isFields(machines) ? machines : written, typeof name === 'string' ? name : keyOf(at));
+    const pool = poolInFields(
+      isFields(machines) ? machines : new Map([...written, ...(template ?? [])]),
+      typeof name === 'string' ? name : keyOf(at),
+    );
     return pool === undefined ? [] : [{ pool, at }];
   });
+}
+
+/** The machine of the launch template that a group refers to by its name in the file. */
+function templateOf(group: Cursor, root: Cursor): Fields | undefined {
+  const id = getIn(group, 'LaunchTemplate', 'Id') ?? getIn(group, 'LaunchTemplate', 'Name');
+  const data = getIn(
+    root,
+    'Resources',
+    asText(id) ?? asText(getIn(id, 'Ref')) ?? '',
+    'Properties',
+    'LaunchTemplateData',
+  );
+  const fields = data === undefined ? null : resolved(fieldOf(data), root);
+  const machine = isFields(fields) ? fields.get('InstanceType') : undefined;
+  return machine === undefined ? undefined : new Map([['InstanceTypes', machine]]);
 }
 
 /** A field with the defaults of parameters: the text of `!Ref GpuType` is its name. Other functions are unknown. */
