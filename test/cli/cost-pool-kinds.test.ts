@@ -195,3 +195,80 @@ inputs = {
   expect(included).toContain('cards · g5.xlarge · $1.01/h on demand per node · at most $4.02/h for 4 nodes');
   expect(included).toContain('1 node pool');
 });
+
+test('functions that read a field of a copy, and what a condition makes of it', async () => {
+  const groups = (most: string) => `provider "aws" {
+  region = "us-west-2"
+}
+locals {
+  lanes = {
+    fast = { types = ["g6.2xlarge"], most = 2 }
+    slow = { types = ["g5.xlarge"], cheap = true }
+  }
+}
+resource "aws_eks_node_group" "lane" {
+  for_each        = local.lanes
+  node_group_name = each.key
+  instance_types  = each.value.types
+  capacity_type   = try(each.value.cheap, false) ? "SPOT" : "ON_DEMAND"
+  scaling_config {
+    desired_size = 0
+    max_size     = ${most}
+  }
+}
+`;
+  const known = await listed({ 'a.tf': groups('lookup(each.value, "most", 3)') });
+  // 2 × 0.9776, 3 × 0.5445.
+  expect(known).toContain('fast · g6.2xlarge · $0.98/h on demand per node · at most $1.96/h for 2 nodes');
+  expect(known).toContain('slow · g5.xlarge · $0.54/h spot per node · at most $1.63/h for 3 nodes');
+  // A computed limit is unknown, and never the present number of nodes.
+  expect(await listed({ 'a.tf': groups('max(2, var.most)') })).toContain('on demand per node · limit unknown');
+});
+
+test('pools of a cloud without prices have none, and neither have their pods', async () => {
+  const pool = `resource "scaleway_k8s_pool" "cards" {
+  name      = "cards"
+  node_type = "H100-1-80G"
+  size      = 1
+}
+resource "digitalocean_kubernetes_node_pool" "cards" {
+  name   = "paint"
+  size   = "gpu-h100x1-80gb"
+  labels = { hardware = "cards" }
+}
+resource "digitalocean_kubernetes_node_pool" "plain" {
+  name = "plain"
+  size = "s-4vcpu-8gb"
+}
+`;
+  const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: painter}
+spec:
+  nodeSelector: {hardware: cards}
+  containers:
+    - {name: main, image: registry.example.com/app:1, resources: {limits: {nvidia.com/gpu: 1}}}
+`;
+  const found = await listed({ 'a.tf': pool, 'pod.yaml': pod });
+  expect(found).toContain('cards · price unknown: Scaleway is not in the price sheet');
+  expect(found).toContain('paint · price unknown: DigitalOcean is not in the price sheet');
+  expect(found).not.toContain('plain');
+  expect(found).toMatch(/painter +1 GPU +no price/);
+});
+
+test('pods select an instance group of kOps by its name', async () => {
+  const text = `apiVersion: kops.k8s.io/v1alpha2
+kind: InstanceGroup
+metadata: {name: cards}
+spec: {machineType: g6.xlarge, maxSize: 2, subnets: [eu-central-1a]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: painter}
+spec:
+  nodeSelector: {kops.k8s.io/instancegroup: cards}
+  containers:
+    - {name: main, image: registry.example.com/app:1, resources: {limits: {nvidia.com/gpu: 1}}}
+`;
+  expect(await listed({ 'a.yaml': text })).toMatch(/painter +1 GPU +\$1\.01\/h/);
+});

@@ -6,6 +6,10 @@ export type Field = string | null | Template | Call | readonly Field[] | Fields;
 /** A text of HCL with variables and local values: `${var.region}-b`. */
 export interface Template {
   readonly template: string;
+  /** Instead of a field that is missing: `lookup(each.value, "max", 3)`. */
+  readonly unset?: string;
+  /** What a condition makes of true and false. */
+  readonly choice?: readonly [yes: string, no: string];
 }
 
 /** A function of HCL with its argument, if the reader keeps functions: `file("prod.yaml")`. */

@@ -2,7 +2,7 @@ import type { Provider } from '../catalog/index.ts';
 import { either } from '../catalog/word-patterns.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
-import { type Fields, isFields, isTemplateText, type Template } from './fields.ts';
+import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
 import { readHcl } from './hcl.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
@@ -122,7 +122,7 @@ function withTemplate(fields: Fields): Fields {
   const name = templateOf(fields);
   if (name === undefined || fields.has('instance_types')) return fields;
   const ofTemplate = (field: string) => ({ template: `\${${templateField(name, field)}}` });
-  return new Map([
+  return new Map<string, Field>([
     ...fields,
     ['instance_types', ofTemplate('instance_type')],
     ...(fields.has('capacity_type') ? [] : [['market_type', ofTemplate('market_type')] as const]),

@@ -229,7 +229,21 @@ function textOrNull(item: Template, values: TerraformValues): string | null {
   return typeof filled === 'string' ? filled : null;
 }
 
-function filledTemplate({ template }: Template, values: TerraformValues): Field {
+function filledTemplate(template: Template, values: TerraformValues): Field {
+  const filled = filledText(template.template, values) ?? unsetIn(template, values);
+  const { choice } = template;
+  if (choice === undefined) return filled;
+  return filled === 'true' ? choice[0] : filled === 'false' ? choice[1] : null;
+}
+
+/** The value instead of a field that a known mapping does not have. */
+function unsetIn({ template, unset }: Template, values: TerraformValues): string | null {
+  const [, whole, part = ''] = /^\$\{([\w.#-]+)\.([\w-]+)\}$/.exec(template) ?? [];
+  const owner = unset === undefined || whole === undefined ? null : valueNamed(whole, values);
+  return isFields(owner) && !owner.has(part) ? (unset ?? null) : null;
+}
+
+function filledText(template: string, values: TerraformValues): Field {
   const [, counted] = /^\$\{length\(([\w.#-]+)\)\}$/.exec(template) ?? [];
   if (counted !== undefined) return lengthOf(valueNamed(counted, values));
   const [, only] = /^\$\{([\w.#-]+)\}$/.exec(template) ?? [];
