@@ -70,7 +70,7 @@ const passedOn: readonly (readonly [key: string, type: ApiType])[] = [
   ['resources', { form: 'object', name: 'ResourceRequirements' }],
 ];
 
-/** The unknown fields in such parts of a chart's values. */
+/** The unknown fields and words in such parts of a chart's values. */
 export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument): readonly ApiProblem[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
   const walk: Walk = { partial: true, found: [], text, custom: false };
@@ -79,7 +79,7 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
     const part = getIn(block, key);
     if (part !== undefined && !isIncomplete(part)) visit(part, type, { holder, field: key }, walk);
   }
-  return walk.found.filter(({ what }) => what === 'unknown-field');
+  return walk.found.filter(({ what }) => what === 'unknown-field' || what === 'not-in-enum');
 }
 
 /** The problems in a mapping to which others may add. */

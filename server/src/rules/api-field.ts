@@ -141,9 +141,10 @@ export default defineRule({
       });
     }
     for (const problem of passedOnProblems(pod, document)) {
-      const meant = meantField(problem);
+      const meant = problem.what === 'unknown-field' ? meantField(problem) : undefined;
       // A chart may have keys of its own.
-      if (meant?.as !== 'below' && (meant?.as !== 'name' || !meant.certain)) continue;
+      if (problem.what === 'unknown-field' && meant?.as !== 'below' && (meant?.as !== 'name' || !meant.certain))
+        continue;
       report({ ...describe(problem, meant, document), severity: 'warning' });
     }
   },
