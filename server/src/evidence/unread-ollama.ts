@@ -1,4 +1,5 @@
 import { imageParts } from '../catalog/images.ts';
+import { meantVariable } from '../catalog/variable-names.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import type { Container } from '../model/workload.ts';
 import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
@@ -33,7 +34,8 @@ export function unreadByOllama(container: Container): readonly UnreadByOllama[] 
 
 /** The setting that the words of a name stand for; undefined for those that Ollama reads, and for unknown ones. */
 function meantBy(name: string): UnreadByOllama['meant'] | undefined {
-  if (read.has(name)) return undefined;
+  // env-misspelled reports slips.
+  if (read.has(name) || meantVariable(`OLLAMA_${name.toUpperCase()}`) !== undefined) return undefined;
   const words = name.split('_');
   const found = settings.find(([all]) =>
     all.split(' ').every((part) => part.split('|').some((word) => words.includes(word))),
@@ -53,13 +55,12 @@ const read = wordSet(
 /** Words of a setting, and the variable or the parameter of a model that decides it. */
 const settings: readonly (readonly [words: string, meant: string])[] = [
   ['ctx|context', 'CONTEXT_LENGTH'],
-  ['keepalive', 'KEEP_ALIVE'],
   ['keep alive', 'KEEP_ALIVE'],
   ['model|models path|dir|directory|folder|home|root|location', 'MODELS'],
   ['flash', 'FLASH_ATTENTION'],
   ['kv|cache type|quant|quantization', 'KV_CACHE_TYPE'],
   ['parallel|parallelism', 'NUM_PARALLEL'],
-  ['max|loaded models', 'MAX_LOADED_MODELS'],
+  ['max|loaded model|models', 'MAX_LOADED_MODELS'],
   ['queue max|size|length', 'MAX_QUEUE'],
   ['cors|origin', 'ORIGINS'],
   ['port', 'HOST'],
