@@ -9,6 +9,7 @@ import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, useOf } from '../model/process-input.ts';
@@ -24,6 +25,7 @@ import {
   getIn,
   isIncomplete,
   isTemplated,
+  isUnseen,
   keyOf,
   keySpanOf,
   spanOf,
@@ -102,8 +104,8 @@ export default defineRule({
     const { workload, podSet } = context;
     const isOwn = isListed(container) || isInTemplate(container, workload);
     const isWhole = container.fromTemplate === true || (isOwn && !mayBeCompleted(workload));
-    if (container.type === 'init' || !isWhole || kindOf(workload).mountsShm === true) return;
-    if (isExempt(workload)) return;
+    if (container.type === 'init' || kindOf(workload).mountsShm === true || isExempt(workload)) return;
+    if (!isWhole || reportDisk(container, context)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
@@ -144,6 +146,22 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a volume at /dev/shm that is on the disk of the node. */
+function reportDisk(container: Container, { podSet, report }: PodSetContext): boolean {
+  if (!requestsAccelerators(container)) return false;
+  const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev\/shm\/?$/.test(mountPath));
+  const volume = mount && volumeNamed(podSet, mount.name)?.at;
+  const emptyDir = volume && getIn(volume, 'emptyDir');
+  if (mount === undefined || emptyDir === undefined || isUnseen(mount.at) || isUnseen(volume)) return false;
+  if (isUnseen(emptyDir) || (asText(getIn(emptyDir, 'medium')) ?? '') !== '') return false;
+  report({
+    severity: 'info',
+    message: `Volume ${shorten(mount.name, 40)} at /dev/shm is on the disk of the node: without medium: Memory, shared memory is slow there and wears the disk`,
+    span: keySpanOf(emptyDir),
+  });
+  return true;
+}
 
 /** The size of a volume in memory that has no more room than the directory has without it. */
 function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undefined {
