@@ -29,8 +29,9 @@ import {
   servesNode,
 } from '../evidence/other-devices.ts';
 import { rankTwin } from '../evidence/rank-twin.ts';
-import { isExempt, requestSpan } from '../evidence/requested-accelerators.ts';
-import { namesAccelerators, requestsAccelerators } from '../model/accelerators.ts';
+import { isExempt } from '../evidence/requested-accelerators.ts';
+import { zeroRequest } from '../evidence/zero-request.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
 import { containerOf, replicasOf } from '../model/values-parts.ts';
@@ -91,16 +92,10 @@ import { defineRule } from './rule.ts';
  * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image or an image for AMD's ROCm. Variables that choose AMD GPUs
  * (`HIP_VISIBLE_DEVICES`, `HSA_OVERRIDE_GFX_VERSION`) are reported in any container.
  *
- * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node.
- *
- * A request of 0 next to a program that needs a GPU is also reported.
- *
- * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
- *
- * An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program.
- *
- * The roles of a PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is
- * also a warning.
+ * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node. A request of 0 next to a
+ * program that needs a GPU is also reported. vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU
+ * build is in another image. An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program. The roles of a
+ * PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is also a warning.
  *
  * ## Fix safety
  *
@@ -144,12 +139,9 @@ export default defineRule({
       });
       return;
     }
-    if (namesAccelerators(workload)) {
-      if (!requestsAccelerators(workload) && !isValues(workload) && !workload.partial)
-        podSet.containers.some(reportZero);
-      return;
-    }
-    if (getsDevicesOtherwise(podSet, workload)) return;
+    const zero = zeroRequest(podSet, workload);
+    if (zero !== undefined) report(zero);
+    if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
     if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
     if (reportMount() || podSet.containers.some(reportDockerOption)) return;
     const isOpen = podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isUnseen);
@@ -183,24 +175,6 @@ export default defineRule({
       return;
     }
     reportRuntimeClass(podSet);
-
-    /** A request of 0, which turns the devices off but not the program. */
-    function reportZero(container: Container): boolean {
-      const program = container.type === 'init' ? undefined : gpuProgram(container);
-      const [request] = container.accelerators;
-      const others = ['schedulerName', 'resourceClaims'].some((key) => getIn(podSet.pod, key) !== undefined);
-      const sees = others || container.env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
-      if (program === undefined || request === undefined || sees || isPrivileged(container)) return false;
-      // Another name may be that of a share.
-      if (entries(getIn(container.resources, 'limits')).filter((one) => keyOf(one).includes('/')).length > 1)
-        return false;
-      if (podSet.pods.max === 0 || nvidiaRuntime(podSet.pod, workload) !== undefined) return false;
-      report({
-        message: `${program.name} needs a GPU, but its container requests 0 of ${shorten(request.resource, 40)}: it fails`,
-        span: requestSpan([request], container),
-      });
-      return true;
-    }
 
     /** Whether values have NVIDIA's name only in the runtime class and in the image, which request nothing. */
     function namesRuntimeAlone({ pod }: PodSet): boolean {
