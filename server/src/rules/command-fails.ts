@@ -105,7 +105,8 @@ export default defineRule({
 });
 
 /** A quick test of the text. */
-const hints = /\b(?:apt|aptitude|yum|dnf|conda|mamba)\b|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
+const hints =
+  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? uninstall|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
 
 interface OuterShell {
   readonly name: string;

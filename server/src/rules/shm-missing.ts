@@ -1,4 +1,5 @@
 import { imageParts, isDistributedImage } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { defaultLaunch } from '../command/default-launch.ts';
 import { hostSlots } from '../command/host-slots.ts';
 import { findLocalProcesses, findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
@@ -86,7 +87,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the launch is unknown and only the image's framework suggests several processes, the finding is information only, as it is for a single training process with
+ * If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding is information only, as it is for a single training process with
  * workers that load its data (`--num_workers 8`). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
  * shows that it has run.
@@ -125,7 +126,8 @@ export default defineRule({
       return;
     }
     const launch = gpus < 2 ? undefined : launchOfSeveral(container, gpus, podSet, workload);
-    const image = launch === undefined && gpus > 1 ? distributedImage(container) : undefined;
+    const image =
+      launch === undefined && gpus > 1 ? (distributedImage(container) ?? trainingName(container, workload)) : undefined;
     if (launch === undefined && image === undefined) {
       reportLoader(container, context);
       return;
@@ -186,6 +188,41 @@ function reportLoader(container: Container, { workload, report }: PodSetContext)
   });
 }
 
+/** The name of a job's container whose launch is unknown, if it or the job is named after training: several GPUs are for several processes. */
+function trainingName(container: Container, { role, roleConfidence, manifest }: Workload): string | undefined {
+  const { image, command, args } = container;
+  const isJob = (role === 'training' || role === 'batch') && roleConfidence !== 'guess';
+  if (!isJob || image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
+  const { use } = useOf(container);
+  const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
+  const lines = [...command, ...args].map(({ value }) => value);
+  const { repository } = imageParts(image.value);
+  const names = [
+    container.name ?? '',
+    manifest.name ?? '',
+    repository.slice(repository.lastIndexOf('/') + 1),
+    ...lines,
+  ];
+  const words = names.flatMap((text) =>
+    text
+      .slice(0, 500)
+      .toLowerCase()
+      .split(/[^a-z]+/),
+  );
+  // A script in a file may start any launcher; a program that is named starts one process.
+  const isUnknown = lines.length === 0 || lines.some((line) => /\.sh(?:\s|$)/.test(line));
+  const isOther =
+    !isUnknown ||
+    lines.some((line) => processCount.test(line) || /\.py\b|python|mpi/.test(line)) ||
+    words.some((word) => otherWork.has(word));
+  return isKnown || isOther || !words.some((word) => trainingWords.has(word)) ? undefined : 'Training';
+}
+
+const processCount = /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/;
+const trainingWords = wordSet('train trainer training pretrain pretraining finetune finetuning sft');
+/** What jobs do before or after training, and what uses its GPUs in one process. */
+const otherWork = wordSet('eval evaluate evaluation test check download convert merge export infer inference serve');
+
 /** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
 function distributedImage(container: Container): string | undefined {
   const { image, command, args } = container;
@@ -195,7 +232,7 @@ function distributedImage(container: Container): string | undefined {
   // A program that nothing is known of, in the image of a server whose shards are processes.
   const shards = shardingServers.has(imageUseOf(container).program ?? '') && (use === null || startsItself(container));
   const isKnown = (use !== null && use !== 'training' && !shards) || findWaiting(processInput(container)) !== undefined;
-  const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
+  const one = [...command, ...args].some(({ value }) => processCount.test(value));
   return isKnown || one || !(isDistributedImage(repository) || shards)
     ? undefined
     : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
