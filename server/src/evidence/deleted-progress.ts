@@ -33,7 +33,7 @@ function isTest(statement: Statement | undefined): boolean {
 /** Whether a test only asks for a file or directory. */
 function looksForFile(statement: Statement | undefined): boolean {
   const words = statement?.kind === 'command' ? statement.words.slice(1) : [];
-  return isTest(statement) && /^-[defns]$/.test(words[0]?.text ?? '') && words.length <= 3;
+  return isTest(statement) && /^-[defs]$/.test(words[0]?.text ?? '') && words.length <= 3;
 }
 
 /** Whether the options of `find` select no files in particular. */
