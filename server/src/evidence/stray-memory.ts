@@ -1,6 +1,7 @@
 import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { isRequested } from '../model/accelerators.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { asBoolean, asText, getIn, isIncomplete, isTemplated, isUnseen, items } from '../yaml/cursor.ts';
 
@@ -11,19 +12,15 @@ export interface StrayMemory {
   readonly where: string;
 }
 
-/** The stray volume of a container's pod; undefined if the container has one at /dev/shm, or may have. */
-export function strayMemory(container: Container, { pod, volumes, containers }: PodSet): StrayMemory | undefined {
-  const named = volumes.filter(
-    ({ name, source }) => source === 'emptyDir' && wordsOf(name).some((one) => words.has(one)),
-  );
-  const [volume, ...others] = named;
-  if (volume === undefined || others.length > 0 || asText(getIn(volume.at, 'emptyDir', 'medium')) !== 'Memory')
-    return undefined;
+/** The stray volume of a container's pod, told of the first container with accelerators; undefined if one has it at /dev/shm, or may have. */
+export function strayMemory(container: Container, podSet: PodSet): StrayMemory | undefined {
+  const { pod, volumes, containers } = podSet;
+  const volume = volumeIn(volumes);
+  if (volume === undefined || containers.find(isHolder)?.at !== container.at) return undefined;
+  if (asBoolean(getIn(pod, 'hostIPC')) === true || isTemplated(getIn(volume.at, 'name'))) return undefined;
   const lists = ['containers', 'initContainers', 'volumes'].map((key) => getIn(pod, key));
-  if (asBoolean(getIn(pod, 'hostIPC')) === true) return undefined;
-  if ([pod, ...lists, volume.at].some(isUnseen) || lists.some(isIncomplete) || isTemplated(getIn(volume.at, 'name')))
-    return undefined;
-  const holders = containers.filter(({ type, accelerators }) => type === 'app' && accelerators.some(isRequested));
+  if ([pod, ...lists, volume.at].some(isUnseen) || lists.some(isIncomplete)) return undefined;
+  const holders = containers.filter(isHolder);
   if (!holders.every(hasKnownMounts) || holders.some(mountsShm)) return undefined;
   const own = container.volumeMounts.find(({ name }) => name === volume.name);
   if (own !== undefined) {
@@ -36,6 +33,20 @@ export function strayMemory(container: Container, { pod, volumes, containers }: 
   if (other === undefined) return { volume, where: 'mounted nowhere' };
   return { volume, where: `mounted only in ${other.name ?? 'another container'}` };
 }
+
+function isHolder({ type, accelerators }: Container): boolean {
+  return type === 'app' && accelerators.some(isRequested);
+}
+
+/** The only volume in memory with such a name. */
+const volumeIn = once((volumes: PodSet['volumes']): Volume | undefined => {
+  const named = volumes.filter(
+    ({ name, source }) => source === 'emptyDir' && wordsOf(name).some((one) => words.has(one)),
+  );
+  const [volume, ...others] = named;
+  const isOne = volume !== undefined && others.length === 0;
+  return isOne && asText(getIn(volume.at, 'emptyDir', 'medium')) === 'Memory' ? volume : undefined;
+});
 
 /** Whether all mounts of a container are written. */
 function hasKnownMounts({ at }: Container): boolean {
