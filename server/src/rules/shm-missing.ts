@@ -9,6 +9,7 @@ import { dataLoader } from '../evidence/data-loaders.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { strayMemory } from '../evidence/stray-memory.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -87,7 +88,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding is information only, as it is for a single training process with
+ * A volume in memory whose name says that it is meant for /dev/shm, but that is not there, is reported in any case; with a single GPU, this is
+ * information. If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding is information only, as it is for a single training process with
  * workers that load its data (`--num_workers 8`). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
  * shows that it has run.
@@ -110,6 +112,7 @@ export default defineRule({
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
+    if (reportStray(container, gpus, context)) return;
     if (gpus === null || gpus < 1) return;
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
       return;
@@ -161,6 +164,20 @@ function reportDisk(container: Container, { podSet, report }: PodSetContext): bo
     severity: 'info',
     message: `Volume ${shorten(mount.name, 40)} at /dev/shm is on the disk of the node: without medium: Memory, shared memory is slow there and wears the disk`,
     span: keySpanOf(emptyDir),
+  });
+  return true;
+}
+
+/** Reports a volume for /dev/shm that no container with accelerators has there. */
+function reportStray(container: Container, gpus: number | null, { workload, podSet, report }: PodSetContext): boolean {
+  if (workload.partial || !requestsAccelerators(container)) return false;
+  const stray = strayMemory(container, podSet);
+  if (stray === undefined) return false;
+  const { name, at } = stray.volume;
+  report({
+    severity: gpus === 1 ? 'info' : 'warning',
+    message: `Volume ${shorten(name, 30)} in memory is ${shorten(stray.where, 40)}: /dev/shm of the container with the accelerators keeps its 64 MiB`,
+    span: spanOf(getIn(at, 'name') ?? at),
   });
   return true;
 }
