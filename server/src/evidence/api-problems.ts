@@ -67,9 +67,10 @@ const passedOn: readonly (readonly [key: string, type: ApiType])[] = [
   ['affinity', { form: 'object', name: 'Affinity' }],
   ['tolerations', { form: 'list', of: { form: 'object', name: 'Toleration' } }],
   ['resources', { form: 'object', name: 'ResourceRequirements' }],
+  ['nodeSelector', { form: 'map', of: { form: 'any' } }],
 ];
 
-/** The unknown fields in such parts of a chart's values. */
+/** The unknown fields in such parts of a chart's values, and a single toleration or a list of selectors, which no chart can pass on. */
 export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument): readonly ApiProblem[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
   const walk: Walk = { partial: true, found: [], text, custom: false };
@@ -78,7 +79,14 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
     const part = getIn(block, key);
     if (part !== undefined && !isIncomplete(part)) visit(part, type, { holder, field: key }, walk);
   }
-  return walk.found.filter(({ what }) => what === 'unknown-field');
+  return walk.found.filter(({ what, at, field }) => what === 'unknown-field' || (what === 'wrong-type' && isBare(at, field)));
+}
+
+/** Whether a field has one item in place of its list, or a list of mappings in place of one. */
+function isBare(at: Cursor, field: string): boolean {
+  if (field === 'tolerations')
+    return at.node.kind === 'map' && ['key', 'operator', 'effect'].filter((key) => getIn(at, key) !== undefined).length > 1;
+  return field === 'nodeSelector' && items(at).some(({ node }) => node.kind === 'map');
 }
 
 /** The problems in a mapping to which others may add. */
@@ -274,7 +282,7 @@ function isPatch(root: Cursor): boolean {
 
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
 const bearingKinds = wordSet(
-  'ArgoApplication CronJob DaemonSet Deployment HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
+  'ArgoApplication ArgoApplicationSet CronJob DaemonSet Deployment HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
   'PyTorchJob RayCluster RayJob RayService ReplicaSet ReplicationController ScaledJob StatefulSet TFJob',
   'VirtualMachine VirtualMachineInstance Notebook VolcanoJob XGBoostJob',
 );
@@ -286,15 +294,20 @@ function joinsCluster(root: Cursor, type: string): boolean {
 
 /** Whether an object names accelerators anywhere, even where no container gets them, or is of a kind that need not name them. */
 export function concernsAccelerators(node: YamlNode, kind: string): boolean {
-  return !bearingKinds.has(kind) || namesAccelerators(node);
+  return !bearingKinds.has(kind) || namesAccelerators(node, kind.startsWith('Argo'));
 }
 
-function namesAccelerators(node: YamlNode): boolean {
-  if (node.kind === 'map') return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value));
-  if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
-  // As in `limits: nvidia.com/gpu=1`.
+/** @param texts whether texts may be values of a chart */
+function namesAccelerators(node: YamlNode, texts: boolean): boolean {
+  if (node.kind === 'map')
+    return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value, texts));
+  if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value, texts));
+  // As in `limits: nvidia.com/gpu=1` and in what Docker Compose calls a driver or a runtime.
   return (
-    typeof node.value === 'string' && acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined
+    typeof node.value === 'string' &&
+    (node.value === 'nvidia' ||
+      (texts && node.value.includes('\n') && acceleratorWords.test(node.value)) ||
+      acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined)
   );
 }
 

@@ -141,6 +141,12 @@ export default defineRule({
       });
     }
     for (const problem of passedOnProblems(pod, document)) {
+      if (problem.what === 'wrong-type') {
+        const { message, ...rest } = describe(problem, undefined, document);
+        const what = message.slice(0, message.indexOf(': '));
+        report({ ...rest, severity: 'warning', message: `${what}: the API server rejects the pods, unless the chart rewrites it` });
+        continue;
+      }
       const meant = meantField(problem);
       // A chart may have keys of its own.
       if (meant?.as !== 'below' && (meant?.as !== 'name' || !meant.certain)) continue;

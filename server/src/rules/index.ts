@@ -182,6 +182,7 @@ import updateStrategyInvalid from './update-strategy-invalid.ts';
 import utilizationWithoutRequest from './utilization-without-request.ts';
 import valueNotString from './value-not-string.ts';
 import valuesKey from './values-key.ts';
+import valuesPath from './values-path.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
 import vllmServiceName from './vllm-service-name.ts';
 import volumeInvalid from './volume-invalid.ts';
@@ -376,6 +377,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['utilization-without-request', utilizationWithoutRequest],
   ['value-not-string', valueNotString],
   ['values-key', valuesKey],
+  ['values-path', valuesPath],
   ['visible-devices-bypass', visibleDevicesBypass],
   ['vllm-service-name', vllmServiceName],
   ['volume-invalid', volumeInvalid],

@@ -29,7 +29,8 @@ import { defineRule, type Report } from './rule.ts';
  *
  * Helm ignores keys that a chart does not read: a GPU that is switched on at the wrong level is never requested, and a volume under another
  * key is never mounted. Some charts have a schema with which Helm rejects such values. The charts are those of Ollama, Open WebUI, JupyterHub, Ray
- * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator and device plugin, Jellyfin, Frigate, Immich, and app-template.
+ * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator, device plugin and DCGM exporter, Jellyfin, Plex, Frigate, Immich, LocalAI, and
+ * app-template.
  *
  * ```yaml invalid
  * ollama:
@@ -125,7 +126,7 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       return {
         span: at.entry === undefined ? spanOf(at) : keySpanOf(at),
         severity: 'error',
-        message: `In the ${chart} chart, ${key} must be ${expectedWords(meant.type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: the release fails`,
+        message: `In the ${chart} chart, ${key} must be ${meant.type.form === 'enum' ? `one of ${meant.type.values.join(', ')}` : expectedWords(meant.type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: ${meant.type.form === 'enum' ? 'its pods do not start' : 'the release fails'}`,
       };
   }
 }
