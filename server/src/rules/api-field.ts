@@ -140,7 +140,8 @@ export default defineRule({
         fixes: () => [],
       });
     }
-    for (const problem of passedOnProblems(pod, document)) {
+    const blocks = isFirst ? [pod, ...containers.flatMap(({ at }) => (at.node === pod.node ? [] : [at]))] : [];
+    for (const problem of blocks.flatMap((block) => passedOnProblems(block, document))) {
       if (problem.what === 'wrong-type') {
         const { message, ...rest } = describe(problem, undefined, document);
         const what = message.slice(0, message.indexOf(': '));
@@ -149,7 +150,7 @@ export default defineRule({
       }
       const meant = meantField(problem);
       // A chart may have keys of its own.
-      if (meant?.as !== 'below' && (meant?.as !== 'name' || !meant.certain)) continue;
+      if (meant?.as !== 'below' && meant?.as !== 'compose' && (meant?.as !== 'name' || !meant.certain)) continue;
       report({ ...describe(problem, meant, document), severity: 'warning' });
     }
   },

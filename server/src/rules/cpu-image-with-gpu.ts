@@ -195,8 +195,9 @@ function reportPlainProgram(
   requests: readonly AcceleratorRequest[],
   { podSet, report }: PodSetContext,
 ): boolean {
-  if (type !== 'app' || requests.length === 0 || command.length + args.length > 0 || podSet.pods.max === 0)
-    return false;
+  // Flags alone go to the program of the image.
+  const runsOther = command.length > 0 || args.some(({ value }, index) => index === 0 && !value.startsWith('-'));
+  if (type !== 'app' || requests.length === 0 || runsOther || podSet.pods.max === 0) return false;
   const name = programOf(value);
   if (name === undefined) return false;
   const isStandIn = name === 'nginx' || name === 'httpd';
@@ -226,11 +227,14 @@ const plainPrograms = wordSet(
   'rabbitmq kafka nats etcd registry influxdb cassandra elasticsearch',
 );
 
-/** Such programs, and interfaces to models that other servers run, by the end of the repository. Read 2026-11-28. */
+/** Such programs, networks and downloads of home labs, and interfaces to models that other servers run, by the end of the repository. Read 2026-11-29. */
 const otherPrograms = wordSet(
   'qdrant/qdrant semitechnologies/weaviate chromadb/chroma chroma-core/chroma minio/minio pgvector/pgvector redis/redis-stack',
   'grafana/grafana prom/prometheus berriai/litellm n8nio/n8n flowiseai/flowise langgenius/dify-web lobehub/lobe-chat',
   'searxng/searxng mintplexlabs/anythingllm danny-avila/librechat langfuse/langfuse',
+  'qdm12/gluetun tailscale/tailscale cloudflare/cloudflared linuxserver/wireguard oauth2-proxy/oauth2-proxy',
+  'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
+  'home-assistant/home-assistant filebrowser/filebrowser portainer/portainer-ce',
 );
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;

@@ -11,7 +11,7 @@ import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -123,7 +123,18 @@ function isServed(container: Container, port: string | undefined, workload: Work
         isOfServer(getIn(probe, action, 'port')),
     ),
   );
-  return isProbed || (workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort'))));
+  if (isProbed || hasChartService(workload)) return true;
+  return (workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort'))));
+}
+
+/** Whether values of the common library have a Service, whose ports the containers do not repeat. */
+function hasChartService({ partial, wholeResources, manifest: { root } }: Workload): boolean {
+  if (!partial || wholeResources !== true) return false;
+  const isOnly = entries(root.parent).length === 1;
+  return entries(getIn(root.parent?.parent, 'service')).some((service) => {
+    const controller = getIn(service, 'controller');
+    return controller === undefined ? isOnly : asText(controller) === keyOf(root);
+  });
 }
 
 interface ByFlag {

@@ -86,7 +86,7 @@ export default defineRule({
       for (const { name, value, word, valueWord } of readFlags(words)) {
         if (name !== 'set' && name !== 'set-string') continue;
         const found = (value ?? '').split(',').flatMap((one) => splitName(one.split('=')[0] ?? '') ?? [])[0];
-        const span = found && spanOfWords(document, lines, [word, valueWord ?? word]);
+        const span = found === undefined ? undefined : spanOfWords(document, lines, [word, valueWord ?? word]);
         if (found !== undefined && span !== undefined) report({ message: messageOf(found), span });
       }
     }
