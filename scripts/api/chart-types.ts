@@ -6,7 +6,8 @@
 // 1.4), vllm-project/production-stack (vllm-stack 0.1), NVIDIA/nim-deploy (nim-llm 1.x), NVIDIA/gpu-operator (v1.x to v25.x),
 // NVIDIA/k8s-device-plugin (0.9 to 0.18), jellyfin/jellyfin-helm (2.x), blakeblackshear/blakeshome-charts (frigate 7.x), immich-app/immich-charts
 // (0.9), bjw-s-labs/helm-charts (common 2.x to 5.x; its schemas reject other keys below a controller). KubeSpawner: jupyterhub/kubespawner (7.x).
-// Read 2026-11-29: plexinc/pms-docker (plex-media-server 0.1 to 1.x), go-skynet/helm-charts (local-ai 1.x to 3.x), NVIDIA/dcgm-exporter (3.x, 4.x).
+// Read 2026-11-29: plexinc/pms-docker (plex-media-server 0.1 to 1.x), go-skynet/helm-charts (local-ai 1.x to 3.x), NVIDIA/dcgm-exporter (3.x, 4.x), kubeai-project/kubeai
+// (models).
 
 /**
  * The chart's names, the type of its values, and paths of which its values have at least so many (one is enough if the name is written). A path
@@ -55,6 +56,7 @@ export const charts = [
     'deployment.env.threads deployment.env.modelsPath deployment.modelsPath deployment.prompt_templates promptTemplates modelsConfigs models.list',
     0,
   ],
+  ['kubeai-models models', 'KubeAIModelsValues', 1, 'catalog.*.resourceProfile', 0],
   ['dcgm-exporter', 'DCGMExporterValues', 2, 'kubeletPath kubeletPath arguments serviceMonitor customMetrics', 0],
   ['immich', 'ImmichValues', 2, 'immich machine-learning', 0],
   ['app-template', 'AppValues', 1, 'controllers.*.containers', 3],
@@ -165,6 +167,8 @@ export const chartTypes: Readonly<Record<string, string>> = {
     '~ replicaCount deployment:LocalAIServer resources promptTemplates modelsConfigs models persistence initContainers sidecarContainers service ingress nodeSelector:{s tolerations affinity nameOverride fullnameOverride global enabled',
   LocalAIServer:
     '~ image env modelsPath runtimeClassName imagePullSecrets pullPolicy prompt_templates download_model secretEnv',
+  KubeAIModelsValues: '~ catalog:{KubeAICatalogModel all',
+  KubeAICatalogModel: '~ enabled metadata +KubeAIModelSpec',
   DCGMExporterValues:
     '~ +ScaffoldValues arguments kubeletPath rollingUpdate hostNetwork podLabels serviceMonitor prometheusRule tlsServerConfig basicAuth extraHostVolumes extraConfigMapVolumes extraVolumeMounts extraEnv customMetrics kubernetes kubernetesDRA debugDump',
   ImmichValues:

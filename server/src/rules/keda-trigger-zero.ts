@@ -1,7 +1,19 @@
 import { needsPod, podMetric } from '../evidence/pod-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf } from '../model/manifest.ts';
-import { asNumber, asString, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { isValues } from '../model/values.ts';
+import {
+  asBoolean,
+  asNumber,
+  asString,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -95,6 +107,23 @@ export default defineRule({
       message: `${atZero}, but ${shorten(metric)} needs a running pod: at zero, the server ${namesTarget ? 'never starts' : 'may never start'} again`,
       span,
     });
+  },
+  workload(workload, { report }) {
+    if (!isValues(workload) || workload.role !== 'serving') return;
+    const pod = workload.podSets[0]?.pod;
+    for (const scaler of ['keda', 'autoscaling', 'scaledObject', 'kedaAutoscaling'].map((key) => getIn(pod, key))) {
+      const triggers = getIn(scaler, 'triggers');
+      const minimum = getIn(scaler, 'minReplicaCount') ?? getIn(scaler, 'minReplicas');
+      const off = asBoolean(getIn(scaler, 'enabled')) === false || getIn(scaler, 'fallback') !== undefined;
+      if (off || minimum === undefined || asNumber(minimum) !== 0 || isIncomplete(scaler) || isIncomplete(triggers)) continue;
+      const metric = items(triggers).map((trigger) => podMetric(getIn(trigger, 'metadata', 'query')))[0];
+      if (metric === undefined || !items(triggers).every(needsPod)) continue;
+      report({
+        severity: 'info',
+        message: `${keyOf(minimum)} is 0, but ${shorten(metric)} needs a running pod: at zero, the server may never start again`,
+        span: spanOf(minimum),
+      });
+    }
   },
 });
 

@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { coordinatorOf, type Helper } from '../evidence/coordinators.ts';
 import { onlyFetches } from '../evidence/cpu-steps.ts';
 import { mpiTasks } from '../evidence/mpi-tasks.ts';
@@ -17,7 +18,8 @@ import { defineRule } from './rule.ts';
  * The launcher of an MPI job waits while its workers compute, the submitter of a RayJob waits for the cluster, and an init container
  * that fetches a model needs only the network. Each of them holds the accelerator that it requests and never uses it. An init container's
  * request also counts for its pod as long as the pod exists. The same applies to the parameter servers of a TFJob, to a Ray head with
- * `--num-gpus 0`, and to an mpirun with exactly as many processes as the other pods have devices.
+ * `--num-gpus 0`, and to an mpirun with exactly as many processes as the other pods have devices. An exporter of metrics sees all GPUs of its node
+ * without a request, and with one, it takes a GPU from the pods that it watches.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v2beta1
@@ -103,7 +105,7 @@ export default defineRule({
     const waits = waitsFor(podSet, workload);
     for (const container of podSet.containers) {
       const requests = knownRequests(container);
-      const helper = waits ?? downloads(container, podSet);
+      const helper = waits ?? downloads(container, podSet) ?? exporter(container, requests);
       if (requests.length === 0 || helper === undefined || isIncomplete(container.resources)) continue;
       const [name, task] = helper;
       const idle =
@@ -136,6 +138,13 @@ function downloads(container: Container, { containers }: PodSet): Helper | undef
   const others = containers.filter(({ type }) => type !== 'init').flatMap(knownRequests);
   if (knownRequests(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
   return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
+}
+
+/** NVIDIA's exporter, which its image starts. */
+function exporter({ image, repository }: Container, requests: ReturnType<typeof knownRequests>): Helper | undefined {
+  const name = image === undefined ? (repository ?? '') : imageParts(image.value).repository;
+  const holds = requests.some(({ resource, count }) => resource === 'nvidia.com/gpu' && count !== null && count > 0);
+  return holds && /(?:^|\/)dcgm-exporter$/.test(name) ? ['dcgm-exporter', 'reads the state of GPUs'] : undefined;
 }
 
 function sumOf(requests: ReturnType<typeof knownRequests>, resource: string): number {
