@@ -68,9 +68,10 @@ const passedOn: readonly (readonly [key: string, type: ApiType])[] = [
   ['tolerations', { form: 'list', of: { form: 'object', name: 'Toleration' } }],
   ['resources', { form: 'object', name: 'ResourceRequirements' }],
   ['nodeSelector', { form: 'map', of: { form: 'any' } }],
+  ['env', { form: 'list', of: { form: 'object', name: 'EnvVar' } }],
 ];
 
-/** The unknown fields in such parts of a chart's values, and a single toleration or a list of selectors, which no chart can pass on. */
+/** The unknown fields in such parts of a chart's values, and a single toleration, a list of selectors or a text for a variable. */
 export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument): readonly ApiProblem[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
   const walk: Walk = { partial: true, found: [], text, custom: false };
@@ -86,6 +87,8 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
 function isBare(at: Cursor, field: string): boolean {
   if (field === 'tolerations')
     return at.node.kind === 'map' && ['key', 'operator', 'effect'].filter((key) => getIn(at, key) !== undefined).length > 1;
+  // As Docker Compose writes it.
+  if (field === 'env') return at.entry === undefined && at.node.kind === 'scalar' && /^\w+=/.test(asText(at) ?? '');
   return field === 'nodeSelector' && items(at).some(({ node }) => node.kind === 'map');
 }
 

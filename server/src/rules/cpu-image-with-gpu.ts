@@ -82,6 +82,13 @@ export default defineRule({
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
     if (reportPlainProgram(container, image, requests, context)) return;
+    if (lacksTensorRt(image.value, context)) {
+      context.report({
+        message: `${shorten(last, 50)} has no TensorRT, which its detector needs: use the build with -tensorrt`,
+        span: spanOf(image.at),
+      });
+      return;
+    }
     const isCpuBuild = isForCpus.test(last) && !mentionsGpus.test(name);
     const areAll = (vendor: string) =>
       requests.length > 0 && requests.every(({ resource }) => resource.startsWith(`${vendor}.com/`));
@@ -111,6 +118,17 @@ export default defineRule({
     });
   },
 });
+
+/** Whether Frigate's values or its object set a detector of TensorRT, for which it has an own build. https://docs.frigate.video/configuration/object_detectors/ */
+function lacksTensorRt(image: string, { document: { text } }: PodSetContext): boolean {
+  const { repository, tag } = imageParts(image);
+  return (
+    repository.endsWith('blakeblackshear/frigate') &&
+    tag !== undefined &&
+    !/tensorrt|-tr/.test(tag) &&
+    /^\s*type:\s*["']?tensorrt\b/m.test(text)
+  );
+}
 
 /** Whether Ollama may use GPUs of any vendor, which its plain image can. https://docs.ollama.com/gpu */
 function usesVulkan({ env }: Container): boolean {

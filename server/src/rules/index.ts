@@ -93,6 +93,7 @@ import mixedVersions from './mixed-versions.ts';
 import modelDoesNotFit from './model-does-not-fit.ts';
 import modelNotNamed from './model-not-named.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
+import modelUri from './model-uri.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
 import modelVolumeUnused from './model-volume-unused.ts';
 import nameInvalid from './name-invalid.ts';
@@ -289,6 +290,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['model-does-not-fit', modelDoesNotFit],
   ['model-not-named', modelNotNamed],
   ['model-path-not-mounted', modelPathNotMounted],
+  ['model-uri', modelUri],
   ['model-volume-too-small', modelVolumeTooSmall],
   ['model-volume-unused', modelVolumeUnused],
   ['name-invalid', nameInvalid],

@@ -1,7 +1,9 @@
 import { needsPod, podMetric } from '../evidence/pod-metrics.ts';
+import { backendsOf } from '../evidence/route-backends.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
+import type { Manifest } from '../model/workload.ts';
 import {
   asBoolean,
   asNumber,
@@ -15,7 +17,7 @@ import {
   spanOf,
 } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A ScaledObject scales to zero with triggers that need a running pod.
@@ -77,6 +79,7 @@ export default defineRule({
   severity: 'warning',
   manifest(manifest, context) {
     const { root, kind, apiVersion } = manifest;
+    checkRoute(manifest, context);
     if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') return;
     const spec = getIn(root, 'spec');
     const triggers = getIn(spec, 'triggers');
@@ -130,4 +133,29 @@ export default defineRule({
 /** Whether a label matcher of the query contains the name. */
 function isAbout(query: string, name: string): boolean {
   return query.split(/["']/).some((part, index) => index % 2 === 1 && part.includes(name));
+}
+
+/** Reports a route to the Service itself of pods that KEDA's HTTP add-on starts when a request reaches its interceptor. */
+function checkRoute({ root, kind, namespace }: Manifest, { crossReferences, report }: RuleContext): void {
+  if (kind === 'HTTPScaledObject') return;
+  for (const backend of backendsOf(kind, root)) {
+    const home = backend.namespace ?? namespace;
+    const service = crossReferences.service(home, backend.name);
+    const selects = service?.siblingFolder === false ? service.facts.selects : null;
+    if (selects === null || selects === undefined) continue;
+    const asleep = crossReferences
+      .keptRunning(home, selects)
+      .find(
+        ({ kind: of, name, facts }) =>
+          (facts.devices ?? 0) > 0 &&
+          crossReferences
+            .scalersOf('apps', of, home, name)
+            .some((scaler) => scaler.kind === 'HTTPScaledObject' && scaler.facts.min === 0),
+      );
+    if (asleep === undefined) continue;
+    report({
+      message: `Requests to Service ${shorten(backend.name, 40)} bypass the interceptor of KEDA's HTTP add-on: at zero, nothing starts ${shorten(asleep.name, 40)}`,
+      span: spanOf(backend.nameAt),
+    });
+  }
 }
