@@ -136,42 +136,13 @@ export const vllmSupport: readonly ServerSupport[] = [
 
 /**
  * The releases of Ollama by the names of the models in its library. An older one cannot download the model: "requires a newer version of Ollama".
+ * Read 2026-11-29: https://github.com/ollama/ollama/releases, https://github.com/ollama/ollama/issues/14431 (qwen3.5) and 15222 (gemma4).
  */
-export const ollamaSupport: readonly ServerSupport[] = [
-  {
-    family: /^llama3\.2-vision$/,
-    since: [0, 4, 0],
-    source: 'https://github.com/ollama/ollama/releases/tag/v0.4.0',
-    date: '2026-11-29',
-  },
-  {
-    family: /^gemma3$/,
-    since: [0, 6, 0],
-    source: 'https://github.com/ollama/ollama/releases/tag/v0.6.0',
-    date: '2026-11-29',
-  },
-  {
-    family: /^qwen3$/,
-    since: [0, 6, 6],
-    source: 'https://github.com/ollama/ollama/releases/tag/v0.6.6',
-    date: '2026-11-29',
-  },
-  {
-    family: /^gpt-oss$/,
-    since: [0, 11, 0],
-    source: 'https://github.com/ollama/ollama/releases/tag/v0.11.0',
-    date: '2026-11-29',
-  },
-  {
-    family: /^qwen3\.5$/,
-    since: [0, 17, 1],
-    source: 'https://github.com/ollama/ollama/issues/14431',
-    date: '2026-11-29',
-  },
-  {
-    family: /^gemma4$/,
-    since: [0, 20, 0],
-    source: 'https://github.com/ollama/ollama/issues/15222',
-    date: '2026-11-29',
-  },
-];
+export const ollamaSupport: ReadonlyMap<string, Release> = new Map([
+  ['llama3.2-vision', [0, 4, 0]],
+  ['gemma3', [0, 6, 0]],
+  ['qwen3', [0, 6, 6]],
+  ['gpt-oss', [0, 11, 0]],
+  ['qwen3.5', [0, 17, 1]],
+  ['gemma4', [0, 20, 0]],
+]);

@@ -12,6 +12,7 @@ import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
+import { isBareItem } from './bare-items.ts';
 import { isConstantName } from './written.ts';
 
 /** A place where an object differs from the API's types, so that the API server rejects it. */
@@ -80,16 +81,9 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
     const part = getIn(block, key);
     if (part !== undefined && !isIncomplete(part)) visit(part, type, { holder, field: key }, walk);
   }
-  return walk.found.filter(({ what, at, field }) => what === 'unknown-field' || (what === 'wrong-type' && isBare(at, field)));
-}
-
-/** Whether a field has one item in place of its list, or a list of mappings in place of one. */
-function isBare(at: Cursor, field: string): boolean {
-  if (field === 'tolerations')
-    return at.node.kind === 'map' && ['key', 'operator', 'effect'].filter((key) => getIn(at, key) !== undefined).length > 1;
-  // As Docker Compose writes it.
-  if (field === 'env') return at.entry === undefined && at.node.kind === 'scalar' && /^\w+=/.test(asText(at) ?? '');
-  return field === 'nodeSelector' && items(at).some(({ node }) => node.kind === 'map');
+  return walk.found.filter(
+    ({ what, at, field }) => what === 'unknown-field' || (what === 'wrong-type' && isBareItem(at, field)),
+  );
 }
 
 /** The problems in a mapping to which others may add. */

@@ -22,7 +22,8 @@ export interface CpuSetting {
  */
 export function cpuSetting(container: Container, names: readonly string[]): CpuSetting | undefined {
   const lines = [...container.command, ...container.args];
-  const hints = lines.some(({ value }) => /cpu|cuda|layers|ngl|^serve$/i.test(value)) || container.env.some(mayBeSetting);
+  const hints =
+    lines.some(({ value }) => /cpu|cuda|layers|ngl|^serve$/i.test(value)) || container.env.some(mayBeSetting);
   if (!hints || lines.some(({ at }) => isTemplated(at))) return undefined;
   const { image } = container;
   const { command, args, env } = processInput(container);

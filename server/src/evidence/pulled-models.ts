@@ -1,6 +1,6 @@
 import { pulledModels } from '../command/serving-settings.ts';
-import { processInput } from '../model/process-input.ts';
 import { lowerContainer } from '../model/pod.ts';
+import { processInput } from '../model/process-input.ts';
 import { valuesPulls } from '../model/values-model.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, getIn } from '../yaml/cursor.ts';

@@ -145,7 +145,11 @@ export default defineRule({
       if (problem.what === 'wrong-type') {
         const { message, ...rest } = describe(problem, undefined, document);
         const what = message.slice(0, message.indexOf(': '));
-        report({ ...rest, severity: 'warning', message: `${what}: the API server rejects the pods, unless the chart rewrites it` });
+        report({
+          ...rest,
+          severity: 'warning',
+          message: `${what}: the API server rejects the pods, unless the chart rewrites it`,
+        });
         continue;
       }
       const meant = meantField(problem);

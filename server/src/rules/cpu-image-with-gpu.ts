@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
+import { lacksTensorRt } from '../evidence/frigate.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { isValues } from '../model/values.ts';
@@ -82,7 +83,7 @@ export default defineRule({
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
     if (reportPlainProgram(container, image, requests, context)) return;
-    if (lacksTensorRt(image.value, context)) {
+    if (lacksTensorRt(image.value, context.document)) {
       context.report({
         message: `${shorten(last, 50)} has no TensorRT, which its detector needs: use the build with -tensorrt`,
         span: spanOf(image.at),
@@ -118,17 +119,6 @@ export default defineRule({
     });
   },
 });
-
-/** Whether Frigate's values or its object set a detector of TensorRT, for which it has an own build. https://docs.frigate.video/configuration/object_detectors/ */
-function lacksTensorRt(image: string, { document: { text } }: PodSetContext): boolean {
-  const { repository, tag } = imageParts(image);
-  return (
-    repository.endsWith('blakeblackshear/frigate') &&
-    tag !== undefined &&
-    !/tensorrt|-tr/.test(tag) &&
-    /^\s*type:\s*["']?tensorrt\b/m.test(text)
-  );
-}
 
 /** Whether Ollama may use GPUs of any vendor, which its plain image can. https://docs.ollama.com/gpu */
 function usesVulkan({ env }: Container): boolean {

@@ -118,7 +118,8 @@ export default defineRule({
       const triggers = getIn(scaler, 'triggers');
       const minimum = getIn(scaler, 'minReplicaCount') ?? getIn(scaler, 'minReplicas');
       const off = asBoolean(getIn(scaler, 'enabled')) === false || getIn(scaler, 'fallback') !== undefined;
-      if (off || minimum === undefined || asNumber(minimum) !== 0 || isIncomplete(scaler) || isIncomplete(triggers)) continue;
+      if (off || minimum === undefined || asNumber(minimum) !== 0 || isIncomplete(scaler) || isIncomplete(triggers))
+        continue;
       const metric = items(triggers).map((trigger) => podMetric(getIn(trigger, 'metadata', 'query')))[0];
       if (metric === undefined || !items(triggers).every(needsPod)) continue;
       report({

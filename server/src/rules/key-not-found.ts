@@ -1,6 +1,6 @@
 import { nearestOfFew } from '../catalog/spelling.ts';
-import { controllerKeys } from '../evidence/config-keys.ts';
 import { dataKinds, filesNamedIn, filesOfVolume } from '../evidence/config-files.ts';
+import { controllerKeys } from '../evidence/config-keys.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';

@@ -124,7 +124,7 @@ function isServed(container: Container, port: string | undefined, workload: Work
     ),
   );
   if (isProbed || hasChartService(workload)) return true;
-  return (workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort'))));
+  return workload.kind !== 'Pod' && ports.some((one) => isOfServer(getIn(one, 'containerPort')));
 }
 
 /** Whether values of the common library have a Service, whose ports the containers do not repeat. */

@@ -67,7 +67,7 @@ export default defineRule({
     const at = root === null ? undefined : rootCursor(root);
     if (at === undefined || !mayBeValues(at)) return;
     if (getIn(at, 'decode') !== undefined || getIn(at, 'prefill') !== undefined)
-      check(getIn(at, 'modelArtifacts', 'uri'), 'The chart', context);
+      check(getIn(at, 'modelArtifacts', 'uri'), 'the chart', context);
     for (const model of placesAt(at, 'catalog.*'))
       if (getIn(model, 'resourceProfile') !== undefined) check(getIn(model, 'url'), 'KubeAI', context);
   },
@@ -89,17 +89,23 @@ const fields: ReadonlyMap<string, readonly string[]> = new Map([
 function check(at: Cursor | undefined, reader: string, { document, report }: DocumentContext): void {
   const uri = writtenText(at)?.trim();
   if (at === undefined || uri === undefined || isTemplated(at) || isUnseen(at.parent) || uri.length > 500) return;
-  const [, page] = /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+?)(?:\/tree\/[\w.-]+)?\/?$/.exec(uri) ?? [];
+  const [, page] =
+    /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+?)(?:\/tree\/[\w.-]+)?\/?$/.exec(uri) ?? [];
   // Absolute and relative paths have no scheme.
-  if (page === undefined && (/^[./~]|:\/\/|^[a-z]+:/i.test(uri) || !/^[\w.-]+(?:\/[\w.-]+)?(?::[\w.-]+)?$/.test(uri))) return;
+  if (page === undefined && (/^[./~]|:\/\/|^[a-z]+:/i.test(uri) || !/^[\w.-]+(?:\/[\w.-]+)?(?::[\w.-]+)?$/.test(uri)))
+    return;
   const name = page ?? (uri.includes('/') && !uri.includes(':') ? uri : undefined);
-  const write = name === undefined ? 'its address needs a scheme such as hf:// or pvc://' : `write hf://${shorten(name, 50)}`;
+  const write =
+    name === undefined ? 'its address needs a scheme such as hf:// or pvc://' : `write hf://${shorten(name, 50)}`;
   report({
     message:
       page === undefined
         ? `${shorten(uri, 50)} has no scheme: ${reader} cannot download the model; ${write}`
         : `This address is a web page, not a model: ${reader} cannot load it; ${write}`,
     span: spanOf(at),
-    fixes: () => (name === undefined ? [] : [fix(`Use hf://${shorten(name, 50)}`, 'unsafe', replaceScalar(document, at, `hf://${name}`))]),
+    fixes: () =>
+      name === undefined
+        ? []
+        : [fix(`Use hf://${shorten(name, 50)}`, 'unsafe', replaceScalar(document, at, `hf://${name}`))],
   });
 }

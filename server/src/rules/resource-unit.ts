@@ -119,7 +119,9 @@ function checkPercent(resource: string, at: Cursor, report: PodSetContext['repor
   const { value, text } = lowerQuantity(at);
   // As a memory share, 101 stands for none.
   if (isUnknown(at) || value === null || value <= 101 || !resource.startsWith('nvidia.com/')) return;
-  const effect = /mem/.test(resource) ? 'no GPU has that much memory, and the pod stays Pending' : 'the pod gets a whole GPU';
+  const effect = /mem/.test(resource)
+    ? 'no GPU has that much memory, and the pod stays Pending'
+    : 'the pod gets a whole GPU';
   report({ message: `${resource} is a percentage of one GPU, not ${text}: ${effect}`, span: spanOf(at) });
 }
 

@@ -69,8 +69,8 @@ export default defineRule({
     if (isOllama.test(imageParts(image.value).repository)) {
       for (const { name, at } of pulledByOllama(container)) {
         const library = /^(?:library\/)?([\w.-]+)(?::|$)/.exec(name)?.[1] ?? '';
-        const needed = ollamaSupport.find(({ family }) => family.test(library))?.since;
-        if (needed == null || !isBefore(release, needed)) continue;
+        const needed = ollamaSupport.get(library);
+        if (needed === undefined || !isBefore(release, needed)) continue;
         report({
           message: `Ollama ${release.join('.')} is older than ${shorten(library, 40)}, which needs ${needed.join('.')} or later: it cannot download the model`,
           span: spanOf(at ?? image.at),
@@ -104,7 +104,9 @@ const isOllama = /^(?:docker\.io\/)?ollama\/ollama$/;
 function releaseOf(image: string): Release | undefined {
   const { repository, tag = '' } = imageParts(image);
   if (!/(?:^|\/)vllm-openai$/.test(repository) && !isOllama.test(repository)) return undefined;
-  const parts = /^v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64|rocm))*$/.exec(tag);
+  const parts = /^v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64|rocm))*$/.exec(
+    tag,
+  );
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
 }
 

@@ -1,4 +1,4 @@
-import { knownAccelerator } from '../catalog/index.ts';
+import { type ApiType, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
 import { chartVersion, type UnreadKey, unreadKeys } from '../evidence/chart-keys.ts';
@@ -126,9 +126,16 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       return {
         span: at.entry === undefined ? spanOf(at) : keySpanOf(at),
         severity: 'error',
-        message: `In the ${chart} chart, ${key} must be ${meant.type.form === 'enum' ? `one of ${meant.type.values.join(', ')}` : expectedWords(meant.type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: ${meant.type.form === 'enum' ? 'its pods do not start' : 'the release fails'}`,
+        message: `In the ${chart} chart, ${key} must be ${formWords(meant.type, at)}`,
       };
   }
+}
+
+/** What a value must be, what it is, and what follows. */
+function formWords(type: ApiType, at: Cursor): string {
+  if (type.form === 'enum')
+    return `${type.values.join(', ')}, not ${shorten(asText(at) ?? '', 20)}: its pods do not start`;
+  return `${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: the release fails`;
 }
 
 /** The key of a part of values; empty for the values of a release. */

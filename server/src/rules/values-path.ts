@@ -123,7 +123,8 @@ function messageOf(name: string): string {
 /** The name of a resource or a label at the end of a path, if a dot of it is not escaped. */
 function splitName(path: string): string | undefined {
   if (path.length > maxPath || !path.includes('/')) return undefined;
-  const [, name = ''] = /(?:^|\.)(?:limits|requests|nodeSelector|node_selector|matchLabels)\.([^[\]{}=,\s$]+)$/.exec(path) ?? [];
+  const [, name = ''] =
+    /(?:^|\.)(?:limits|requests|nodeSelector|node_selector|matchLabels)\.([^[\]{}=,\s$]+)$/.exec(path) ?? [];
   return name.includes('/') && /(?:^|[^\\])\./.test(name) ? name : undefined;
 }
 
