@@ -103,10 +103,12 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload, document } = context;
     const waits = waitsFor(podSet, workload);
+    const held = heldBy(podSet.containers.filter(({ type }) => type !== 'init'));
     for (const container of podSet.containers) {
       const requests = knownRequests(container);
-      const helper = waits ?? downloads(container, podSet) ?? exporter(container, requests);
-      if (requests.length === 0 || helper === undefined || isIncomplete(container.resources)) continue;
+      if (requests.length === 0) continue;
+      const helper = waits ?? downloads(container, requests, held) ?? exporter(container, requests);
+      if (helper === undefined || isIncomplete(container.resources)) continue;
       const [name, task] = helper;
       const idle =
         requests.length === 1 && requests[0]?.count === 1 ? 'the device stays idle' : 'the devices stay idle';
@@ -132,12 +134,12 @@ function waitsFor(podSet: PodSet, workload: Workload): Helper | undefined {
   return podSets.some((other) => other.name !== name && requestsAccelerators(other)) ? launcher.words : undefined;
 }
 
-/** An init container that only fetches files, in a pod whose other containers request less. */
-function downloads(container: Container, { containers }: PodSet): Helper | undefined {
-  if (container.type !== 'init' || container.command.length === 0) return undefined;
-  const others = containers.filter(({ type }) => type !== 'init').flatMap(knownRequests);
-  if (knownRequests(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
-  return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
+/** The count of each resource that the containers request together. */
+function heldBy(containers: readonly Container[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { resource, count } of containers.flatMap(knownRequests))
+    sums.set(resource, (sums.get(resource) ?? 0) + (count ?? 0));
+  return sums;
 }
 
 /** NVIDIA's exporter, which its image starts. */
@@ -147,6 +149,13 @@ function exporter({ image, repository }: Container, requests: ReturnType<typeof 
   return holds && /(?:^|\/)dcgm-exporter$/.test(name) ? ['dcgm-exporter', 'reads the state of GPUs'] : undefined;
 }
 
-function sumOf(requests: ReturnType<typeof knownRequests>, resource: string): number {
-  return requests.filter((other) => other.resource === resource).reduce((sum, { count }) => sum + (count ?? 0), 0);
+/** An init container that only fetches files, in a pod whose other containers hold less. */
+function downloads(
+  container: Container,
+  requests: ReturnType<typeof knownRequests>,
+  held: ReadonlyMap<string, number>,
+): Helper | undefined {
+  if (container.type !== 'init' || container.command.length === 0) return undefined;
+  if (requests.some(({ resource, count }) => (count ?? 0) <= (held.get(resource) ?? 0))) return undefined;
+  return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
 }
