@@ -6,6 +6,8 @@
 // 1.4), vllm-project/production-stack (vllm-stack 0.1), NVIDIA/nim-deploy (nim-llm 1.x), NVIDIA/gpu-operator (v1.x to v25.x),
 // NVIDIA/k8s-device-plugin (0.9 to 0.18), jellyfin/jellyfin-helm (2.x), blakeblackshear/blakeshome-charts (frigate 7.x), immich-app/immich-charts
 // (0.9), bjw-s-labs/helm-charts (common 2.x to 5.x; its schemas reject other keys below a controller). KubeSpawner: jupyterhub/kubespawner (7.x).
+// Read 2026-11-29: plexinc/pms-docker (plex-media-server 0.1 to 1.x), go-skynet/helm-charts (local-ai 1.x to 3.x), NVIDIA/dcgm-exporter (3.x, 4.x), kubeai-project/kubeai
+// (models).
 
 /**
  * The chart's names, the type of its values, and paths of which its values have at least so many (one is enough if the name is written). A path
@@ -40,6 +42,22 @@ export const charts = [
     'gpu.nvidia.enabled gpu.nvidia.runtimeClassName coral.enabled shmSize persistence.media envFromSecrets strategyType',
     0,
   ],
+  [
+    'plex-media-server',
+    'PlexValues',
+    2,
+    'pms.configStorage pms.configStorage pms.storageClassName pms.storageClassName pms.gpu rclone statefulSet',
+    0,
+  ],
+  [
+    'local-ai localai',
+    'LocalAIValues',
+    2,
+    'deployment.env.threads deployment.env.modelsPath deployment.modelsPath deployment.prompt_templates promptTemplates modelsConfigs models.list',
+    0,
+  ],
+  ['kubeai-models models', 'KubeAIModelsValues', 1, 'catalog.*.resourceProfile', 0],
+  ['dcgm-exporter', 'DCGMExporterValues', 2, 'kubeletPath kubeletPath arguments serviceMonitor customMetrics', 0],
   ['immich', 'ImmichValues', 2, 'immich machine-learning', 0],
   ['app-template', 'AppValues', 1, 'controllers.*.containers', 3],
 ] as const;
@@ -71,12 +89,14 @@ export const chartAliases: Readonly<Record<string, string>> = {
   DevicePluginValues:
     'sharing>config.map timeSlicing>config.map flags>config.map mig>migStrategy gpuFeatureDiscovery>gfd configMap>config.map',
   FrigateValues: 'nvidia>gpu.nvidia',
+  PlexValues: 'env>extraEnv gpu>pms.gpu persistence>pms.configStorage',
+  LocalAIValues: 'env>deployment.env image>deployment.image',
   AppValues:
     'image>containers resources>containers env>containers envFrom>containers probes>containers command>containers args>containers securityContext>containers podSecurityContext>defaultPodOptions.securityContext',
   AppController:
     'image>containers resources>containers env>containers envFrom>containers probes>containers command>containers args>containers lifecycle>containers securityContext>containers',
   AppContainer:
-    'livenessProbe>probes.liveness readinessProbe>probes.readiness startupProbe>probes.startup imagePullPolicy>image.pullPolicy volumeMounts>persistence',
+    'livenessProbe>probes.liveness readinessProbe>probes.readiness startupProbe>probes.startup imagePullPolicy>image.pullPolicy volumeMounts>persistence volumes>persistence environment>env entrypoint>command gpus>resources.limits devices>resources.limits deploy>resources.limits runtime>defaultPodOptions.runtimeClassName privileged>securityContext.privileged shm_size>persistence',
   AppPod: 'podSecurityContext>securityContext',
   AppVolume: 'mountPath>globalMounts.path',
 };
@@ -126,11 +146,12 @@ export const chartTypes: Readonly<Record<string, string>> = {
   NIMModel:
     '~ nimCache name ngcAPISecret ngcAPIKey hfTokenSecret openaiPort labels jsonLogging logLevel legacyCompat numGpus subPath modelStorePath openai_port nemo_port numWorkers trtModelName tritonModelName dataStoreURL customizationSource',
   GPUOperatorValues:
-    '~ platform nfd psa psp cdi sandboxWorkloads hostPaths daemonsets:GPUOperands validator operator mig:GPUMIG driver toolkit devicePlugin dcgm dcgmExporter dcgmPodExporter gfd migManager nodeStatusExporter gds gdrcopy vgpuManager vgpuDeviceManager vfioManager kataManager sandboxDevicePlugin kataSandboxDevicePlugin ccManager node-feature-discovery extraObjects replicaCount nameOverride fullnameOverride global enabled draDriver',
+    '~ platform nfd psa psp cdi sandboxWorkloads hostPaths daemonsets:GPUOperands validator operator mig:GPUMIG driver toolkit:GPUToolkit devicePlugin dcgm dcgmExporter dcgmPodExporter gfd migManager nodeStatusExporter gds gdrcopy vgpuManager vgpuDeviceManager vfioManager kataManager sandboxDevicePlugin kataSandboxDevicePlugin ccManager node-feature-discovery extraObjects replicaCount nameOverride fullnameOverride global enabled draDriver',
   GPUOperands: '~ labels annotations tolerations priorityClassName updateStrategy rollingUpdate',
-  GPUMIG: '~ strategy',
+  GPUMIG: '~ strategy:=none|single|mixed',
+  GPUToolkit: '~ enabled repository image version imagePullPolicy imagePullSecrets env:[EnvVar resources installDir',
   DevicePluginValues:
-    '~ +ScaffoldValues config:DevicePluginConfig compatWithCPUManager migStrategy failOnInitError deviceListStrategy deviceIDStrategy nvidiaDriverRoot gdrcopyEnabled gdsEnabled mofedEnabled deviceDiscoveryStrategy selectorLabelsOverride componentSelectorLabels allowDefaultNamespace updateStrategy devicePlugin gfd nfd mps cdi legacyDaemonsetAPI',
+    '~ +ScaffoldValues config:DevicePluginConfig compatWithCPUManager migStrategy:=none|single|mixed failOnInitError deviceListStrategy:=envvar|volume-mounts|cdi-annotations|cdi-cri deviceIDStrategy:=uuid|index nvidiaDriverRoot gdrcopyEnabled gdsEnabled mofedEnabled deviceDiscoveryStrategy selectorLabelsOverride componentSelectorLabels allowDefaultNamespace updateStrategy devicePlugin gfd nfd mps cdi legacyDaemonsetAPI',
   DevicePluginConfig: '~ name map:{s default fallbackStrategies',
   JellyfinValues:
     '~ +ScaffoldValues revisionHistoryLimit deploymentStrategy deploymentAnnotations jellyfin:JellyfinServer persistence metrics networkPolicy httpRoute extraInitContainers extraContainers initContainers hostNetwork dnsConfig dnsPolicy podPrivileges extraVolumes extraVolumeMounts envFrom',
@@ -138,6 +159,18 @@ export const chartTypes: Readonly<Record<string, string>> = {
   FrigateValues:
     '~ +ScaffoldValues strategyType env envFromSecrets coral gpu:FrigateGPU extraVolumes extraVolumeMounts shmSize config probes persistence hostNetwork dnsPolicy',
   FrigateGPU: '~ nvidia',
+  PlexValues:
+    '~ image global dnsConfig dnsPolicy hostNetwork ingress httpRoute pms:PlexServer initContainer extraInitContainers runtimeClassName rclone imagePullSecrets nameOverride fullnameOverride serviceAccount statefulSet service nodeSelector:{s tolerations affinity priorityClassName commonLabels extraEnv extraVolumeMounts extraVolumes extraContainers extraManifests enabled',
+  PlexServer:
+    '~ storageClassName configStorage configExistingClaim claimSecret gpu resources podSecurityContext securityContext shareProcessNamespace livenessProbe readinessProbe',
+  LocalAIValues:
+    '~ replicaCount deployment:LocalAIServer resources promptTemplates modelsConfigs models persistence initContainers sidecarContainers service ingress nodeSelector:{s tolerations affinity nameOverride fullnameOverride global enabled',
+  LocalAIServer:
+    '~ image env modelsPath runtimeClassName imagePullSecrets pullPolicy prompt_templates download_model secretEnv',
+  KubeAIModelsValues: '~ catalog:{KubeAICatalogModel all',
+  KubeAICatalogModel: '~ enabled metadata +KubeAIModelSpec',
+  DCGMExporterValues:
+    '~ +ScaffoldValues arguments kubeletPath rollingUpdate hostNetwork podLabels serviceMonitor prometheusRule tlsServerConfig basicAuth extraHostVolumes extraConfigMapVolumes extraVolumeMounts extraEnv customMetrics kubernetes kubernetesDRA debugDump',
   ImmichValues:
     '~ +ScaffoldValues env envFrom immich server machine-learning valkey redis postgresql useSecret controllers common microservices web proxy typesense defaultPodOptions',
   AppValues:

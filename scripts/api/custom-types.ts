@@ -4,7 +4,8 @@
 // Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1);
-// 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1).
+// 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1);
+// 2026-11-29: NVIDIA/gpu-operator (v1), argoproj/argo-cd (v1alpha1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds: Readonly<Record<string, string>> = {
@@ -13,6 +14,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'apps.nvidia.com/v1alpha1/NIMService': 'NIMService',
   'batch.volcano.sh/v1alpha1/Job': 'VolcanoJob',
   'argoproj.io/v1alpha1/Application': 'ArgoApplication',
+  'argoproj.io/v1alpha1/ApplicationSet': 'ArgoApplicationSet',
   'helm.toolkit.fluxcd.io/v2/HelmRelease': 'HelmRelease',
   'helm.toolkit.fluxcd.io/v2beta2/HelmRelease': 'HelmRelease',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
@@ -44,6 +46,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'kueue.x-k8s.io/v1beta2/WorkloadPriorityClass': 'WorkloadPriorityClass',
   'leaderworkerset.x-k8s.io/v1/LeaderWorkerSet': 'LeaderWorkerSet',
   'production-stack.vllm.ai/v1alpha1/VLLMRuntime': 'VLLMRuntime',
+  'nvidia.com/v1/ClusterPolicy': 'ClusterPolicy',
   'ray.io/v1/RayCluster': 'RayCluster',
   'ray.io/v1/RayJob': 'RayJob',
   'ray.io/v1/RayService': 'RayService',
@@ -92,7 +95,7 @@ export const customTypes: Readonly<Record<string, string>> = {
   VLLMResources: 'cpu memory gpu gpuType',
   KubeAIModel: object('KubeAIModelSpec'),
   KubeAIModelSpec:
-    'url engine features:[s resourceProfile cacheProfile image args:[s env:{s envFrom:* files:* adapters:* replicas:i minReplicas:i maxReplicas:i autoscalingDisabled:b targetRequests:i scaleDownDelaySeconds:i owner loadBalancing:* priorityClassName podOverrides:*',
+    'url engine:=OLlama|VLLM|FasterWhisper|Infinity features:[=TextGeneration|TextEmbedding|Reranking|SpeechToText resourceProfile cacheProfile image args:[s env:{s envFrom:* files:* adapters:* replicas:i minReplicas:i maxReplicas:i autoscalingDisabled:b targetRequests:i scaleDownDelaySeconds:i owner loadBalancing:* priorityClassName podOverrides:*',
   Notebook: object('NotebookSpec'),
   NotebookSpec: 'template:NotebookTemplate',
   NotebookTemplate: 'metadata:* spec:PodSpec',
@@ -117,11 +120,16 @@ export const customTypes: Readonly<Record<string, string>> = {
   HelmReleaseSource:
     'chart version sourceRef:* interval valuesFiles:* valuesFile reconcileStrategy ignoreMissingValuesFiles:b verify:*',
   ArgoApplication: 'apiVersion kind metadata:ObjectMeta spec:ArgoApplicationSpec operation:* status:*',
+  ArgoApplicationSet: 'apiVersion kind metadata:ObjectMeta spec:ArgoApplicationSetSpec status:*',
+  ArgoApplicationSetSpec:
+    'goTemplate:b goTemplateOptions:* generators:* template:ArgoApplicationTemplate templatePatch syncPolicy:* strategy:* preservedFields:* applyNestedSelectors:b ignoreApplicationDifferences:*',
+  ArgoApplicationTemplate: 'metadata:* spec:ArgoApplicationSpec',
   ArgoApplicationSpec:
     'source:ArgoSource sources:[ArgoSource sourceHydrator:* destination:* project syncPolicy:* ignoreDifferences:* info:* revisionHistoryLimit:i',
   ArgoSource: 'repoURL path targetRevision chart helm:ArgoHelm kustomize:* directory:* plugin:* ref name',
   ArgoHelm:
-    'valueFiles:[s values valuesObject:* parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
+    'valueFiles:[s values valuesObject:ArgoValues parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
+  ArgoValues: '~',
   // Knative, KEDA and Volcano
   KnativeService: object('KnativeServiceSpec'),
   KnativeServiceSpec: 'template:KnativeTemplate traffic:*',
@@ -239,6 +247,13 @@ export const customTypes: Readonly<Record<string, string>> = {
   NIMScale: 'enabled:b annotations:{s hpa:NIMHPA',
   NIMHPA: 'minReplicas:i maxReplicas:i metrics:[MetricSpec behavior:*',
   NIMMetrics: 'enabled:b serviceMonitor:*',
+  // NVIDIA's GPU operator
+  ClusterPolicy: object('ClusterPolicySpec'),
+  ClusterPolicySpec:
+    'operator:* daemonsets:* driver:* toolkit:ClusterPolicyToolkit devicePlugin:* dcgmExporter:* dcgm:* nodeStatusExporter:* gfd:* mig:ClusterPolicyMIG migManager:* psp:* psa:* validator:* gds:* gdrcopy:* fabricManager:* sandboxWorkloads:* vfioManager:* sandboxDevicePlugin:* kataSandboxDevicePlugin:* vgpuManager:* vgpuDeviceManager:* cdi:* kataManager:* ccManager:* hostPaths:*',
+  ClusterPolicyToolkit:
+    'enabled:b repository image version imagePullPolicy imagePullSecrets:* resources:* args:* env:[EnvVar installDir hostNetwork:* labels:* annotations:*',
+  ClusterPolicyMIG: 'strategy:=none|single|mixed',
   // Ray
   RayCluster: object('RayClusterSpec'),
   RayClusterSpec:

@@ -23,6 +23,7 @@ describe('readScript', () => {
   test.each([
     ['a b  c', '<a><b><c>'],
     ['a "b c" \'d e\' f\\ g', '<a><b c><d e><f g>'],
+    ['a "x\\.y \\$z \\\\" x\\.y', '<a><x\\.y $z \\><x.y>'],
     ['a \\\n  --b \\\n  c', '<a><--b><c>'],
     ['X=1 Y="2 3" a', '<X=1><Y=2 3><a>'],
     ['a && b || c; d | e & f\ng', '<a>; && <b>; || <c>; <d>; | <e> &; <f>; <g>'],

@@ -60,6 +60,9 @@ export const exempt: Readonly<Record<string, string>> = {
     'Hardly any manifest of the fixtures has servers for prefill and for decoding in one object.',
   'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
   'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',
+  'model-uri': 'Few fixtures have the address of a model in a field of an operator.',
+  'values-path':
+    'Its paths are in objects that install charts, and mistakes are planted in objects that request accelerators.',
   'values-key': 'Few fixtures are values of the charts whose keys are known.',
   'json-patch-path':
     'Its patches are in kustomizations, and mistakes are planted in objects that request accelerators.',

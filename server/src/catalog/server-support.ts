@@ -133,3 +133,16 @@ export const vllmSupport: readonly ServerSupport[] = [
     date: '2026-11-28',
   },
 ];
+
+/**
+ * The releases of Ollama by the names of the models in its library. An older one cannot download the model: "requires a newer version of Ollama".
+ * Read 2026-11-29: https://github.com/ollama/ollama/releases, https://github.com/ollama/ollama/issues/14431 (qwen3.5) and 15222 (gemma4).
+ */
+export const ollamaSupport: ReadonlyMap<string, Release> = new Map([
+  ['llama3.2-vision', [0, 4, 0]],
+  ['gemma3', [0, 6, 0]],
+  ['qwen3', [0, 6, 6]],
+  ['gpt-oss', [0, 11, 0]],
+  ['qwen3.5', [0, 17, 1]],
+  ['gemma4', [0, 20, 0]],
+]);

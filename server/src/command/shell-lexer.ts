@@ -203,7 +203,9 @@ function readDoubleQuoted(
   while (at < text.length && text[at] !== '"') {
     const char = text[at] ?? '';
     if (char === '\\') {
-      if (text[at + 1] !== '\n') value += text[at + 1] ?? '';
+      // Between double quotes, a backslash before any other character stays.
+      const next = text[at + 1] ?? '';
+      if (next !== '\n') value += '$`"\\'.includes(next) ? next : `\\${next}`;
       at += 2;
     } else if (char === '$' || char === '`') {
       const end = Math.min(expansionEnd(text, at), text.length);

@@ -12,6 +12,7 @@ import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
+import { isBareItem } from './bare-items.ts';
 import { passesGpus } from './gpu-files.ts';
 import { isConstantName } from './written.ts';
 
@@ -68,9 +69,11 @@ const passedOn: readonly (readonly [key: string, type: ApiType])[] = [
   ['affinity', { form: 'object', name: 'Affinity' }],
   ['tolerations', { form: 'list', of: { form: 'object', name: 'Toleration' } }],
   ['resources', { form: 'object', name: 'ResourceRequirements' }],
+  ['nodeSelector', { form: 'map', of: { form: 'any' } }],
+  ['env', { form: 'list', of: { form: 'object', name: 'EnvVar' } }],
 ];
 
-/** The unknown fields and words in such parts of a chart's values. */
+/** The unknown fields and words in such parts of a chart's values, and a single toleration, a list of selectors or a text for a variable. */
 export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument): readonly ApiProblem[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
   const walk: Walk = { partial: true, found: [], text, custom: false };
@@ -79,7 +82,10 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
     const part = getIn(block, key);
     if (part !== undefined && !isIncomplete(part)) visit(part, type, { holder, field: key }, walk);
   }
-  return walk.found.filter(({ what }) => what === 'unknown-field' || what === 'not-in-enum');
+  return walk.found.filter(
+    ({ what, at, field }) =>
+      what === 'unknown-field' || what === 'not-in-enum' || (what === 'wrong-type' && isBareItem(at, field)),
+  );
 }
 
 /** The problems in a mapping to which others may add. */
@@ -275,7 +281,7 @@ function isPatch(root: Cursor): boolean {
 
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
 const bearingKinds = wordSet(
-  'ArgoApplication CronJob DaemonSet Deployment HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
+  'ArgoApplication ArgoApplicationSet CronJob DaemonSet Deployment HelmRelease JAXJob Job JobSet KnativeService LeaderWorkerSet MPIJob PaddleJob Pod PodTemplate',
   'PyTorchJob RayCluster RayJob RayService ReplicaSet ReplicationController ScaledJob StatefulSet TFJob',
   'VirtualMachine VirtualMachineInstance Notebook VolcanoJob XGBoostJob',
 );
@@ -287,15 +293,22 @@ function joinsCluster(root: Cursor, type: string): boolean {
 
 /** Whether an object names accelerators anywhere, even where no container gets them, or is of a kind that need not name them. */
 export function concernsAccelerators(node: YamlNode, kind: string): boolean {
-  return !bearingKinds.has(kind) || namesAccelerators(node);
+  return !bearingKinds.has(kind) || namesAccelerators(node, kind.startsWith('Argo'));
 }
 
-function namesAccelerators(node: YamlNode): boolean {
-  if (node.kind === 'map') return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value));
-  if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
+/** @param texts whether texts may be values of a chart */
+function namesAccelerators(node: YamlNode, texts: boolean): boolean {
+  if (node.kind === 'map')
+    return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value, texts));
+  if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value, texts));
   if (typeof node.value !== 'string') return false;
-  // As in `limits: nvidia.com/gpu=1`.
-  return passesGpus(node.value) || acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined;
+  // As in `limits: nvidia.com/gpu=1` and in what Docker Compose calls a driver or a runtime.
+  return (
+    node.value === 'nvidia' ||
+    passesGpus(node.value) ||
+    (texts && node.value.includes('\n') && acceleratorWords.test(node.value)) ||
+    acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined
+  );
 }
 
 function isAccelerator(key: string): boolean {

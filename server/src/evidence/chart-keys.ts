@@ -101,7 +101,9 @@ function keysOf(
 
 function meaningOf(problem: ApiProblem, isCurrent: boolean): MeantKey | undefined {
   const { what, at, holder, field, type } = problem;
-  if (what === 'wrong-type') {
+  // Some settings also take a list.
+  if (what === 'not-in-enum') return type && !asText(at)?.includes(',') ? { as: 'form', type } : undefined;
+  if (what === 'wrong-type' && type?.form !== 'enum') {
     const { node } = at;
     // Texts may be rendered, and words such as "none" are read by charts of their own.
     const isOther = node.kind !== 'scalar' || typeof node.value !== 'string';

@@ -22,7 +22,8 @@ export interface CpuSetting {
  */
 export function cpuSetting(container: Container, names: readonly string[]): CpuSetting | undefined {
   const lines = [...container.command, ...container.args];
-  const hints = lines.some(({ value }) => /cpu|cuda|layers|ngl/i.test(value)) || container.env.some(mayBeSetting);
+  const hints =
+    lines.some(({ value }) => /cpu|cuda|layers|ngl|^serve$/i.test(value)) || container.env.some(mayBeSetting);
   if (!hints || lines.some(({ at }) => isTemplated(at))) return undefined;
   const { image } = container;
   const { command, args, env } = processInput(container);
@@ -35,10 +36,11 @@ export function cpuSetting(container: Container, names: readonly string[]): CpuS
     ...env.map(({ value }) => value ?? ''),
   ];
   if (values.some((value) => gpuDevice.test(value)) || env.some(numbersDevice)) return undefined;
-  const flag = flagSetting(words);
+  const flag = flagSetting(words) ?? defaultSetting(words, image?.value ?? '');
   if (flag !== undefined) return flag;
   const runsTorch = [...words.map(({ text }) => text), image?.value ?? ''].some((text) => /torch/i.test(text));
   const own = new Set([...names, container.name ?? '', container.image?.value ?? ''].flatMap(wordsOf));
+  if (['speaches', 'asr', 'stt'].some((word) => own.has(word))) own.add('whisper');
   const set = container.env.find(
     ({ name, value }) =>
       value !== undefined &&
@@ -81,6 +83,15 @@ function flagSetting(words: readonly Word[]): CpuSetting | undefined {
     };
   }
   return undefined;
+}
+
+/** A server that computes on the CPU without its flag. https://tabby.tabbyml.com/docs/quick-start/installation/docker/ */
+function defaultSetting(words: readonly Word[], image: string): CpuSetting | undefined {
+  const [serve, last] = [words.find(({ text }) => text === 'serve'), words.at(-1)];
+  const isTabby = /(?:^|\/)tabbyml\/tabby(?:[:@]|$)/.test(image);
+  if (!isTabby || serve === undefined || last === undefined || words.some(({ dynamic }) => dynamic)) return undefined;
+  if (readFlags(words).some(({ name }) => name === 'device' || name.endsWith('-device'))) return undefined;
+  return { text: 'tabby serve without --device', place: { words: [serve, last] }, namesDevice: false };
 }
 
 /** The value of a setting that gives a part of the program a GPU. */

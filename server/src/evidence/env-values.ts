@@ -47,6 +47,8 @@ export function isOfForm(value: string, form: string): boolean {
     }
     case 'level':
       return !switches.has(value.toLowerCase());
+    case 'version':
+      return /^\d{1,2}\.\d{1,2}\.\d{1,2}$/.test(value);
     case 'uppercase':
       return value === value.toUpperCase();
     case 'threads':

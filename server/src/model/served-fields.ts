@@ -4,7 +4,7 @@ import type { Setting } from '../command/serving-settings.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 import { imageUseOf } from './process-input.ts';
 import { isValues } from './values.ts';
-import { modelInValues } from './values-model.ts';
+import { modelInValues, valuesPulls } from './values-model.ts';
 import { flagsIn } from './vllm-settings.ts';
 import type { Container, Workload } from './workload.ts';
 
@@ -59,6 +59,11 @@ function fieldsOfKind(container: Container | undefined, workload: Workload): Fie
 /** The template passes it to the server of the image. */
 function valuesModel(container: Container): FieldModel | undefined {
   const isServer = imageUseOf(container).use === 'serving' && imageUseOf(container).program !== null;
+  if (isServer && imageUseOf(container).program === 'ollama') {
+    const [only, ...others] = new Set(valuesPulls(container.at).map(({ name }) => name));
+    // It loads one of several at a time.
+    return only === undefined || others.length > 0 ? undefined : { name: only, engine: 'ollama', settings: [] };
+  }
   const name = isServer ? modelInValues(container.at) : undefined;
   return name === undefined ? undefined : { name, engine: undefined, settings: [] };
 }

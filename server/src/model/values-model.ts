@@ -1,7 +1,7 @@
 import { modelByName } from '../catalog/index.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { asText, type Cursor, entries, isTemplated, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { once } from './once.ts';
 
 /**
@@ -41,3 +41,14 @@ function namesModel(words: readonly string[]): boolean {
 }
 
 const nameWords = wordSet('model llm base vllm hf hugging face huggingface name id repo repository path uri url ref');
+
+/** The models that Ollama's chart downloads or loads: https://github.com/otwld/ollama-helm */
+export function valuesPulls(values: Cursor): readonly { readonly name: string; readonly at: Cursor }[] {
+  const models = getIn(values, 'ollama', 'models');
+  return ['pull', 'run']
+    .flatMap((key) => items(getIn(models, key)))
+    .flatMap((at) => {
+      const name = isTemplated(at) ? undefined : asText(at);
+      return name === undefined ? [] : [{ name, at }];
+    });
+}

@@ -220,7 +220,9 @@ export function imageOf(
     const name = text(image);
     // With a separate tag, the text is only the repository.
     const tag = firstOf(block, ['tag', 'imageTag', 'image_tag', 'version']);
-    if (name === undefined || tag === undefined || /[:@]/.test(lastPart(name.value))) return {};
+    if (name === undefined || tag === undefined || /[:@]/.test(lastPart(name.value)))
+      // The image of the mapping itself is read with its other fields.
+      return name === undefined || getIn(block, 'image')?.node === image.node ? {} : { image: name };
     return { image: tagged(name.value, tag) };
   }
   const parts = image?.node.kind === 'map' ? image : image === undefined ? block : undefined;

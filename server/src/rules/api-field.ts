@@ -139,11 +139,22 @@ export default defineRule({
         fixes: () => [],
       });
     }
-    for (const problem of passedOnProblems(pod, document)) {
+    const blocks = isFirst ? [pod, ...containers.flatMap(({ at }) => (at.node === pod.node ? [] : [at]))] : [];
+    for (const problem of blocks.flatMap((block) => passedOnProblems(block, document))) {
+      if (problem.what === 'wrong-type') {
+        const { message, ...rest } = describe(problem, undefined, document);
+        const what = message.slice(0, message.indexOf(': '));
+        report({
+          ...rest,
+          severity: 'warning',
+          message: `${what}: the API server rejects the pods, unless the chart rewrites it`,
+        });
+        continue;
+      }
       const meant = problem.what === 'unknown-field' ? meantField(problem) : undefined;
-      const isCertainly = problem.what === 'not-in-enum' || (meant?.as === 'name' && meant.certain);
+      const isCertain = problem.what === 'not-in-enum' || (meant?.as === 'name' && meant.certain);
       // A chart may have keys of its own.
-      if (!isCertainly && meant?.as !== 'below') continue;
+      if (!isCertain && meant?.as !== 'below' && meant?.as !== 'compose') continue;
       report({ ...describe(problem, meant, document), severity: 'warning' });
     }
   },

@@ -159,6 +159,7 @@ function checkAll(annotations: Cursor | undefined, context: RuleContext, rejecte
   const own = entries(annotations).filter((entry) => keyOf(entry).startsWith(prefix));
   for (const entry of own) {
     checkValue(entry, context);
+    checkForm(entry, context);
     if (!rejected) checkName(entry, context);
   }
   const bound = (which: string) => own.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
@@ -190,6 +191,23 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
     fixes: () => [fix(`Quote the value: "${node.source}"`, 'safe', replaceScalar(document, entry, node.source))],
   });
 }
+
+/** Reports a duration without a unit, and a share in place of a percentage. */
+function checkForm(entry: Cursor, { report }: RuleContext): void {
+  const name = dashed(keyOf(entry).slice(prefix.length));
+  const value = writtenText(entry)?.trim();
+  if (value === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return;
+  const isDuration = durations.has(name) && Number(value) !== 0;
+  if (!isDuration && !(name === 'target-utilization-percentage' && (Number(value) < 1 || Number(value) > 100))) return;
+  const mustBe = isDuration ? `a duration such as ${value}s` : 'a percentage from 1 to 100';
+  report({
+    severity: 'error',
+    message: `${name} must be ${mustBe}, not ${shorten(value, 20)}: Knative rejects the service`,
+    span: spanOf(entry),
+  });
+}
+
+const durations: ReadonlySet<string> = new Set(['window', 'scale-down-delay', 'scale-to-zero-pod-retention-period']);
 
 /** Keys of the ConfigMap config-autoscaler without an annotation. https://knative.dev/docs/serving/autoscaling/scale-to-zero/ */
 const ofCluster: ReadonlySet<string> = new Set(['scale-to-zero-grace-period', 'enable-scale-to-zero']);

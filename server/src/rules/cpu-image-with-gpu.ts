@@ -1,6 +1,7 @@
 import { imageParts } from '../catalog/images.ts';
 import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { plural } from '../cost/money.ts';
+import { lacksTensorRt } from '../evidence/frigate.ts';
 import { isPlainCudaBuild } from '../evidence/gpu-programs.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { isValues } from '../model/values.ts';
@@ -82,6 +83,13 @@ export default defineRule({
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
     if (reportPlainProgram(container, image, requests, context)) return;
+    if (lacksTensorRt(image.value, context.document)) {
+      context.report({
+        message: `${shorten(last, 50)} has no TensorRT, which its detector needs: use the build with -tensorrt`,
+        span: spanOf(image.at),
+      });
+      return;
+    }
     const isCpuBuild = isForCpus.test(last) && !mentionsGpus.test(name);
     const areAll = (vendor: string) =>
       requests.length > 0 && requests.every(({ resource }) => resource.startsWith(`${vendor}.com/`));
@@ -195,8 +203,9 @@ function reportPlainProgram(
   requests: readonly AcceleratorRequest[],
   { podSet, report }: PodSetContext,
 ): boolean {
-  if (type !== 'app' || requests.length === 0 || command.length + args.length > 0 || podSet.pods.max === 0)
-    return false;
+  // Flags alone go to the program of the image.
+  const runsOther = command.length > 0 || args.some(({ value }, index) => index === 0 && !value.startsWith('-'));
+  if (type !== 'app' || requests.length === 0 || runsOther || podSet.pods.max === 0) return false;
   const name = programOf(value);
   if (name === undefined) return false;
   const isStandIn = name === 'nginx' || name === 'httpd';
@@ -226,11 +235,14 @@ const plainPrograms = wordSet(
   'rabbitmq kafka nats etcd registry influxdb cassandra elasticsearch',
 );
 
-/** Such programs, and interfaces to models that other servers run, by the end of the repository. Read 2026-11-28. */
+/** Such programs, networks and downloads of home labs, and interfaces to models that other servers run, by the end of the repository. Read 2026-11-29. */
 const otherPrograms = wordSet(
   'qdrant/qdrant semitechnologies/weaviate chromadb/chroma chroma-core/chroma minio/minio pgvector/pgvector redis/redis-stack',
   'grafana/grafana prom/prometheus berriai/litellm n8nio/n8n flowiseai/flowise langgenius/dify-web lobehub/lobe-chat',
   'searxng/searxng mintplexlabs/anythingllm danny-avila/librechat langfuse/langfuse',
+  'qdm12/gluetun tailscale/tailscale cloudflare/cloudflared linuxserver/wireguard oauth2-proxy/oauth2-proxy',
+  'linuxserver/qbittorrent linuxserver/sonarr linuxserver/radarr linuxserver/prowlarr linuxserver/bazarr linuxserver/sabnzbd',
+  'home-assistant/home-assistant filebrowser/filebrowser portainer/portainer-ce',
 );
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;

@@ -94,6 +94,7 @@ import mixedVersions from './mixed-versions.ts';
 import modelDoesNotFit from './model-does-not-fit.ts';
 import modelNotNamed from './model-not-named.ts';
 import modelPathNotMounted from './model-path-not-mounted.ts';
+import modelUri from './model-uri.ts';
 import modelVolumeTooSmall from './model-volume-too-small.ts';
 import modelVolumeUnused from './model-volume-unused.ts';
 import nameInvalid from './name-invalid.ts';
@@ -183,6 +184,7 @@ import updateStrategyInvalid from './update-strategy-invalid.ts';
 import utilizationWithoutRequest from './utilization-without-request.ts';
 import valueNotString from './value-not-string.ts';
 import valuesKey from './values-key.ts';
+import valuesPath from './values-path.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
 import vllmServiceName from './vllm-service-name.ts';
 import volumeInvalid from './volume-invalid.ts';
@@ -290,6 +292,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['model-does-not-fit', modelDoesNotFit],
   ['model-not-named', modelNotNamed],
   ['model-path-not-mounted', modelPathNotMounted],
+  ['model-uri', modelUri],
   ['model-volume-too-small', modelVolumeTooSmall],
   ['model-volume-unused', modelVolumeUnused],
   ['name-invalid', nameInvalid],
@@ -378,6 +381,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['utilization-without-request', utilizationWithoutRequest],
   ['value-not-string', valueNotString],
   ['values-key', valuesKey],
+  ['values-path', valuesPath],
   ['visible-devices-bypass', visibleDevicesBypass],
   ['vllm-service-name', vllmServiceName],
   ['volume-invalid', volumeInvalid],

@@ -92,6 +92,7 @@ export default defineRule({
 
 /** The settings that a trigger must have in its metadata, without a default. */
 const required = table<{ readonly address: string; readonly settings: readonly string[] }>({
+  cron: { address: 'start', settings: ['end', 'timezone', 'desiredReplicas'] },
   prometheus: { address: 'serverAddress', settings: ['query', 'threshold'] },
 });
 

@@ -1,9 +1,23 @@
 import { needsPod, podMetric } from '../evidence/pod-metrics.ts';
+import { backendsOf } from '../evidence/route-backends.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf } from '../model/manifest.ts';
-import { asNumber, asString, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { isValues } from '../model/values.ts';
+import type { Manifest } from '../model/workload.ts';
+import {
+  asBoolean,
+  asNumber,
+  asString,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A ScaledObject scales to zero with triggers that need a running pod.
@@ -65,6 +79,7 @@ export default defineRule({
   severity: 'warning',
   manifest(manifest, context) {
     const { root, kind, apiVersion } = manifest;
+    checkRoute(manifest, context);
     if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') return;
     const spec = getIn(root, 'spec');
     const triggers = getIn(spec, 'triggers');
@@ -96,9 +111,52 @@ export default defineRule({
       span,
     });
   },
+  workload(workload, { report }) {
+    if (!isValues(workload) || workload.role !== 'serving') return;
+    const pod = workload.podSets[0]?.pod;
+    for (const scaler of ['keda', 'autoscaling', 'scaledObject', 'kedaAutoscaling'].map((key) => getIn(pod, key))) {
+      const triggers = getIn(scaler, 'triggers');
+      const minimum = getIn(scaler, 'minReplicaCount') ?? getIn(scaler, 'minReplicas');
+      const off = asBoolean(getIn(scaler, 'enabled')) === false || getIn(scaler, 'fallback') !== undefined;
+      if (off || minimum === undefined || asNumber(minimum) !== 0 || isIncomplete(scaler) || isIncomplete(triggers))
+        continue;
+      const metric = items(triggers).map((trigger) => podMetric(getIn(trigger, 'metadata', 'query')))[0];
+      if (metric === undefined || !items(triggers).every(needsPod)) continue;
+      report({
+        severity: 'info',
+        message: `${keyOf(minimum)} is 0, but ${shorten(metric)} needs a running pod: at zero, the server may never start again`,
+        span: spanOf(minimum),
+      });
+    }
+  },
 });
 
 /** Whether a label matcher of the query contains the name. */
 function isAbout(query: string, name: string): boolean {
   return query.split(/["']/).some((part, index) => index % 2 === 1 && part.includes(name));
+}
+
+/** Reports a route to the Service itself of pods that KEDA's HTTP add-on starts when a request reaches its interceptor. */
+function checkRoute({ root, kind, namespace }: Manifest, { crossReferences, report }: RuleContext): void {
+  if (kind === 'HTTPScaledObject') return;
+  for (const backend of backendsOf(kind, root)) {
+    const home = backend.namespace ?? namespace;
+    const service = crossReferences.service(home, backend.name);
+    const selects = service?.siblingFolder === false ? service.facts.selects : null;
+    if (selects === null || selects === undefined) continue;
+    const asleep = crossReferences
+      .keptRunning(home, selects)
+      .find(
+        ({ kind: of, name, facts }) =>
+          (facts.devices ?? 0) > 0 &&
+          crossReferences
+            .scalersOf('apps', of, home, name)
+            .some((scaler) => scaler.kind === 'HTTPScaledObject' && scaler.facts.min === 0),
+      );
+    if (asleep === undefined) continue;
+    report({
+      message: `Requests to Service ${shorten(backend.name, 40)} bypass the interceptor of KEDA's HTTP add-on: at zero, nothing starts ${shorten(asleep.name, 40)}`,
+      span: spanOf(backend.nameAt),
+    });
+  }
 }

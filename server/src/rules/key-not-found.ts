@@ -1,5 +1,6 @@
 import { nearestOfFew } from '../catalog/spelling.ts';
 import { dataKinds, filesNamedIn, filesOfVolume } from '../evidence/config-files.ts';
+import { controllerKeys } from '../evidence/config-keys.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
@@ -87,6 +88,22 @@ export default defineRule({
   topic: 'other',
   severity: 'error',
   judgesWords: true,
+  manifest(manifest, { crossReferences, document, report }) {
+    for (const { kind, namespace = manifest.namespace, name, key, at, effect } of controllerKeys(manifest)) {
+      const found = crossReferences.keysOf(kind, namespace, name);
+      if (found === undefined || found.keys.length === 0 || found.keys.includes(key)) continue;
+      const meant = found.keys.length === 1 ? found.keys[0] : nearestOfFew(key, found.keys)[0];
+      const has = meant === undefined ? '' : ` (it has ${shorten(meant, 30)})`;
+      report({
+        message: `${kind} ${shorten(name, 30)} has no key ${shorten(key, 30)}${has}: ${effect}`,
+        span: spanOf(at),
+        fixes: () =>
+          meant === undefined || asText(at) !== key
+            ? []
+            : [fix(`Change to ${shorten(meant, 40)}`, 'unsafe', replaceScalar(document, at, meant))],
+      });
+    }
+  },
   podSet(podSet, context) {
     const { pod } = podSet;
     if (!requestsAccelerators(podSet) || !isPodSpec(podSet, context.workload)) return;

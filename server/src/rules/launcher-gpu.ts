@@ -1,3 +1,4 @@
+import { imageParts } from '../catalog/images.ts';
 import { coordinatorOf, type Helper } from '../evidence/coordinators.ts';
 import { onlyFetches } from '../evidence/cpu-steps.ts';
 import { mpiTasks } from '../evidence/mpi-tasks.ts';
@@ -17,7 +18,8 @@ import { defineRule } from './rule.ts';
  * The launcher of an MPI job waits while its workers compute, the submitter of a RayJob waits for the cluster, and an init container
  * that fetches a model needs only the network. Each of them holds the accelerator that it requests and never uses it. An init container's
  * request also counts for its pod as long as the pod exists. The same applies to the parameter servers of a TFJob, to a Ray head with
- * `--num-gpus 0`, and to an mpirun with exactly as many processes as the other pods have devices.
+ * `--num-gpus 0`, and to an mpirun with exactly as many processes as the other pods have devices. An exporter of metrics sees all GPUs of its node
+ * without a request, and with one, it takes a GPU from the pods that it watches.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v2beta1
@@ -105,7 +107,7 @@ export default defineRule({
     for (const container of podSet.containers) {
       const requests = knownRequests(container);
       if (requests.length === 0) continue;
-      const helper = waits ?? downloads(container, requests, held);
+      const helper = waits ?? downloads(container, requests, held) ?? exporter(container, requests);
       if (helper === undefined || isIncomplete(container.resources)) continue;
       const [name, task] = helper;
       const idle =
@@ -138,6 +140,13 @@ function heldBy(containers: readonly Container[]): ReadonlyMap<string, number> {
   for (const { resource, count } of containers.flatMap(knownRequests))
     sums.set(resource, (sums.get(resource) ?? 0) + (count ?? 0));
   return sums;
+}
+
+/** NVIDIA's exporter, which its image starts. */
+function exporter({ image, repository }: Container, requests: ReturnType<typeof knownRequests>): Helper | undefined {
+  const name = image === undefined ? (repository ?? '') : imageParts(image.value).repository;
+  const holds = requests.some(({ resource, count }) => resource === 'nvidia.com/gpu' && count !== null && count > 0);
+  return holds && /(?:^|\/)dcgm-exporter$/.test(name) ? ['dcgm-exporter', 'reads the state of GPUs'] : undefined;
 }
 
 /** An init container that only fetches files, in a pod whose other containers hold less. */

@@ -110,6 +110,7 @@ function checkCounter(
 ): void {
   const unit = acceleratorResource(resource)?.unit;
   const at = (limit ?? request)?.at;
+  if (form === 'percent' && at !== undefined) checkPercent(resource, at, report);
   if (form !== 'memory' || at === undefined || unit?.of !== 'memory' || !('mebibytes' in unit)) return;
   const { value, text } = lowerQuantity(at);
   if (isUnknown(at) || value === null || value * unit.mebibytes <= 2 ** 20 || !/[A-Za-z]$/.test(text)) return;
@@ -136,6 +137,17 @@ function checkDevices({ resource, form, limit, request }: AcceleratorRequest, { 
 
 /** Of the largest servers, each shared by more pods than a node can have. */
 const mostDevices = 999;
+
+/** Of memory, HAMi finds no GPU; of cores, it gives the whole GPU. https://project-hami.io/docs/userguide/NVIDIA-device/specify-device-core-usage */
+function checkPercent(resource: string, at: Cursor, report: PodSetContext['report']): void {
+  const { value, text } = lowerQuantity(at);
+  // As a memory share, 101 stands for none.
+  if (isUnknown(at) || value === null || value <= 101 || !resource.startsWith('nvidia.com/')) return;
+  const effect = /mem/.test(resource)
+    ? 'no GPU has that much memory, and the pod stays Pending'
+    : 'the pod gets a whole GPU';
+  report({ message: `${resource} is a percentage of one GPU, not ${text}: ${effect}`, span: spanOf(at) });
+}
 
 function checkBytes(at: Cursor, what: string, { report, document }: RuleContext): void {
   const { value, text } = lowerQuantity(at);

@@ -1,5 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
-import { type Release, vllmSupport } from '../catalog/server-support.ts';
+import { ollamaSupport, type Release, vllmSupport } from '../catalog/server-support.ts';
+import { pulledByOllama } from '../evidence/pulled-models.ts';
 import { knownModel, servedModel } from '../model/served-model.ts';
 import type { Container } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -65,6 +66,18 @@ export default defineRule({
     const release = releaseOf(image.value);
     if (release === undefined || [...command, ...args].some(mayInstall)) return;
     const { model } = servedModel(container, workload);
+    if (isOllama.test(imageParts(image.value).repository)) {
+      for (const { name, at } of pulledByOllama(container)) {
+        const library = /^(?:library\/)?([\w.-]+)(?::|$)/.exec(name)?.[1] ?? '';
+        const needed = ollamaSupport.get(library);
+        if (needed === undefined || !isBefore(release, needed)) continue;
+        report({
+          message: `Ollama ${release.join('.')} is older than ${shorten(library, 40)}, which needs ${needed.join('.')} or later: it cannot download the model`,
+          span: spanOf(at ?? image.at),
+        });
+      }
+      return;
+    }
     const shape = model?.engine === 'vllm' ? knownModel(model)?.shape : undefined;
     if (model === null || shape === undefined) return;
     const support = vllmSupport.find(({ family }) => family.test(shape.name));
@@ -85,11 +98,15 @@ function mayInstall({ at, value }: Container['command'][number]): boolean {
   return isTemplated(at) || /\b(?:install|uvx|uv run)\b/.test(value);
 }
 
-/** The release of vLLM in an image with the name of vLLM's own. Other images have their own versions, and other tags may be special builds. */
+const isOllama = /^(?:docker\.io\/)?ollama\/ollama$/;
+
+/** The release in an image with the name of vLLM's or Ollama's own. Other images have their own versions, and other tags may be special builds. */
 function releaseOf(image: string): Release | undefined {
   const { repository, tag = '' } = imageParts(image);
-  if (!/(?:^|\/)vllm-openai$/.test(repository)) return undefined;
-  const parts = /^v(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64))*$/.exec(tag);
+  if (!/(?:^|\/)vllm-openai$/.test(repository) && !isOllama.test(repository)) return undefined;
+  const parts = /^v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\.post\d+)?(?:-(?:cu\d+|x86_64|amd64|aarch64|arm64|rocm))*$/.exec(
+    tag,
+  );
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
 }
 

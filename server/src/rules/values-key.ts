@@ -1,4 +1,4 @@
-import { knownAccelerator } from '../catalog/index.ts';
+import { type ApiType, knownAccelerator } from '../catalog/index.ts';
 import type { ApiHolder } from '../evidence/api-problems.ts';
 import { expectedWords, writtenWords } from '../evidence/api-words.ts';
 import { chartVersion, type UnreadKey, unreadKeys } from '../evidence/chart-keys.ts';
@@ -29,7 +29,8 @@ import { defineRule, type Report } from './rule.ts';
  *
  * Helm ignores keys that a chart does not read: a GPU that is switched on at the wrong level is never requested, and a volume under another
  * key is never mounted. Some charts have a schema with which Helm rejects such values. The charts are those of Ollama, Open WebUI, JupyterHub, Ray
- * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator and device plugin, Jellyfin, Frigate, Immich, and app-template.
+ * clusters, vLLM's production stack, NIM, NVIDIA's GPU operator, device plugin and DCGM exporter, Jellyfin, Plex, Frigate, Immich, LocalAI, and
+ * app-template.
  *
  * ```yaml invalid
  * ollama:
@@ -125,9 +126,16 @@ function describe(found: UnreadKey, document: YamlDocument): Report {
       return {
         span: at.entry === undefined ? spanOf(at) : keySpanOf(at),
         severity: 'error',
-        message: `In the ${chart} chart, ${key} must be ${expectedWords(meant.type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: the release fails`,
+        message: `In the ${chart} chart, ${key} must be ${formWords(meant.type, at)}`,
       };
   }
+}
+
+/** What a value must be, what it is, and what follows. */
+function formWords(type: ApiType, at: Cursor): string {
+  if (type.form === 'enum')
+    return `${type.values.join(', ')}, not ${shorten(asText(at) ?? '', 20)}: its pods do not start`;
+  return `${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 20))}: the release fails`;
 }
 
 /** The key of a part of values; empty for the values of a release. */

@@ -108,7 +108,21 @@ export const servingCharts: readonly Chart[] = [
     },
   },
   {
-    names: ['text-generation-inference', 'text-embeddings-inference', 'tgi', 'local-ai', 'localai', 'sglang'],
+    names: ['local-ai', 'localai'],
+    source: 'https://github.com/go-skynet/helm-charts/tree/main/charts/local-ai/templates',
+    date: '2026-11-29',
+    owns: (values) => {
+      const server = getIn(values, 'deployment');
+      return firstOf(getIn(server, 'env'), ['modelsPath', 'threads', 'context_size']) !== undefined && isMap(server);
+    },
+    blocks: (values) => {
+      const image = getIn(values, 'deployment', 'image') ?? imageAt(values);
+      return [{ ...one(values, containerOf({ at: values, name: 'local-ai', image })), wholeResources: true }];
+    },
+    shared: ['deployment'],
+  },
+  {
+    names: ['text-generation-inference', 'text-embeddings-inference', 'tgi', 'sglang'],
     source: 'https://helm.sh/docs/helm/helm_create/',
     date: '2026-11-22',
     owns: () => false,

@@ -1,0 +1,20 @@
+import { pulledModels } from '../command/serving-settings.ts';
+import { lowerContainer } from '../model/pod.ts';
+import { processInput } from '../model/process-input.ts';
+import { valuesPulls } from '../model/values-model.ts';
+import type { Container } from '../model/workload.ts';
+import { type Cursor, getIn } from '../yaml/cursor.ts';
+
+/** A model that Ollama downloads, with its place if it is a value of its own. */
+export interface PulledModel {
+  readonly name: string;
+  readonly at?: Cursor;
+}
+
+/** The models that a container's script, its postStart hook or the values of Ollama's chart download. */
+export function pulledByOllama(container: Container): readonly PulledModel[] {
+  const hook = getIn(container.at, 'lifecycle', 'postStart', 'exec');
+  const inputs = [container, ...(hook === undefined ? [] : [{ ...lowerContainer(hook, 'app'), env: container.env }])];
+  const written = inputs.flatMap((one) => pulledModels(processInput(one))).map((name) => ({ name }));
+  return [...written, ...valuesPulls(container.at)];
+}

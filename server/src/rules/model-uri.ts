@@ -1,0 +1,111 @@
+import { placesAt, writtenText } from '../evidence/written.ts';
+import { groupOf } from '../model/manifest.ts';
+import { mayBeValues } from '../model/values.ts';
+import { fix } from '../rewrite/fix.ts';
+import { type Cursor, getIn, isTemplated, isUnseen, rootCursor, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { type DocumentContext, defineRule } from './rule.ts';
+
+/**
+ * The address of a model has no scheme, or is that of a web page.
+ *
+ * ## Why
+ *
+ * Operators download a model by the scheme of its address: `hf://` from Hugging Face, `s3://` from a bucket, `pvc://` from a volume. They do not
+ * know what `organization/model` is: the download fails, and the server never starts. The page of a model on huggingface.co is not the model.
+ *
+ * ```yaml invalid
+ * apiVersion: serving.kserve.io/v1beta1
+ * kind: InferenceService
+ * metadata:
+ *   name: chat
+ * spec:
+ *   predictor:
+ *     model:
+ *       modelFormat: {name: huggingface}
+ *       storageUri: Qwen/Qwen2.5-7B-Instruct
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: serving.kserve.io/v1beta1
+ * kind: InferenceService
+ * metadata:
+ *   name: chat
+ * spec:
+ *   predictor:
+ *     model:
+ *       modelFormat: {name: huggingface}
+ *       storageUri: hf://Qwen/Qwen2.5-7B-Instruct
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the server, which did not start, downloads the model.
+ *
+ * ## When it is silent
+ *
+ * For paths, for other web addresses, for templates and placeholders, and for the fields of other operators.
+ *
+ * ## Sources
+ *
+ * - [KServe: storage](https://kserve.github.io/website/docs/model-serving/storage/overview)
+ * - [KubeAI: Model](https://github.com/kubeai-project/kubeai/blob/main/docs/reference/kubernetes-api.md)
+ * - [llm-d: model artifacts](https://github.com/llm-d-incubation/llm-d-modelservice/tree/main/charts/llm-d-modelservice)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  judgesWords: true,
+  document({ root }, context) {
+    const at = root === null ? undefined : rootCursor(root);
+    if (at === undefined || !mayBeValues(at)) return;
+    if (getIn(at, 'decode') !== undefined || getIn(at, 'prefill') !== undefined)
+      check(getIn(at, 'modelArtifacts', 'uri'), 'the chart', context);
+    for (const model of placesAt(at, 'catalog.*'))
+      if (getIn(model, 'resourceProfile') !== undefined) check(getIn(model, 'url'), 'KubeAI', context);
+  },
+  manifest({ apiVersion, kind, root }, context) {
+    const paths = fields.get(`${groupOf(apiVersion)}/${kind}`);
+    for (const at of (paths ?? []).flatMap((path) => placesAt(root, path)))
+      check(at, kind === 'Model' ? 'KubeAI' : 'KServe', context);
+  },
+});
+
+/** The fields with the address of a model. */
+const fields: ReadonlyMap<string, readonly string[]> = new Map([
+  ['serving.kserve.io/InferenceService', ['spec.predictor.*.storageUri', 'spec.predictor.storageUris.*.uri']],
+  ['serving.kserve.io/LLMInferenceService', ['spec.model.uri']],
+  ['serving.kserve.io/LocalModelCache', ['spec.sourceModelUri']],
+  ['kubeai.org/Model', ['spec.url']],
+]);
+
+function check(at: Cursor | undefined, reader: string, { document, report }: DocumentContext): void {
+  const uri = writtenText(at)?.trim();
+  if (at === undefined || uri === undefined || isTemplated(at) || isUnseen(at.parent) || uri.length > 500) return;
+  const [, page] =
+    /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+?)(?:\/tree\/[\w.-]+)?\/?$/.exec(uri) ?? [];
+  // Absolute and relative paths have no scheme.
+  if (page === undefined && (/^[./~]|:\/\/|^[a-z]+:/i.test(uri) || !/^[\w.-]+(?:\/[\w.-]+)?(?::[\w.-]+)?$/.test(uri)))
+    return;
+  const name = page ?? (uri.includes('/') && !uri.includes(':') ? uri : undefined);
+  const write =
+    name === undefined ? 'its address needs a scheme such as hf:// or pvc://' : `write hf://${shorten(name, 50)}`;
+  report({
+    message:
+      page === undefined
+        ? `${shorten(uri, 50)} has no scheme: ${reader} cannot download the model; ${write}`
+        : `This address is a web page, not a model: ${reader} cannot load it; ${write}`,
+    span: spanOf(at),
+    fixes: () =>
+      name === undefined
+        ? []
+        : [fix(`Use hf://${shorten(name, 50)}`, 'unsafe', replaceScalar(document, at, `hf://${name}`))],
+  });
+}
