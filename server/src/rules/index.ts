@@ -189,6 +189,7 @@ import volumeNeverReady from './volume-never-ready.ts';
 import volumeUnmounted from './volume-unmounted.ts';
 import wholeGpuUnderused from './whole-gpu-underused.ts';
 import workInBackground from './work-in-background.ts';
+import workersLeftRunning from './workers-left-running.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
 
@@ -383,6 +384,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['volume-unmounted', volumeUnmounted],
   ['whole-gpu-underused', wholeGpuUnderused],
   ['work-in-background', workInBackground],
+  ['workers-left-running', workersLeftRunning],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],
 ]);
