@@ -1,5 +1,5 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import { type CheckpointSign, isRunDirectory } from '../command/checkpoint.ts';
+import { type CheckpointSign, isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
 import { connects, losesResults } from '../evidence/lost-results.ts';
@@ -193,7 +193,12 @@ function variableOf({ env }: Container): Located<string> | undefined {
     const isPlace = words.some((one) => checkpointWords.has(one)) && words.some((one) => placeWords.has(one));
     const isOutput =
       isPlace && words.every((one) => checkpointWords.has(one) || placeWords.has(one) || outputs.has(one));
-    return isOutput && value !== undefined && !isTemplated(value.at) && /^[./][\w./-]*$/.test(value.value);
+    return (
+      (isOutput || name === nnUnetResults) &&
+      value !== undefined &&
+      !isTemplated(value.at) &&
+      /^[./][\w./-]*$/.test(value.value)
+    );
   });
   return found?.value;
 }

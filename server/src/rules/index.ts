@@ -39,6 +39,7 @@ import envReference from './env-reference.ts';
 import envValue from './env-value.ts';
 import evictionBlocked from './eviction-blocked.ts';
 import exitStatusHidden from './exit-status-hidden.ts';
+import experimentInvalid from './experiment-invalid.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
 import gangMissing from './gang-missing.ts';
@@ -235,6 +236,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['env-value', envValue],
   ['eviction-blocked', evictionBlocked],
   ['exit-status-hidden', exitStatusHidden],
+  ['experiment-invalid', experimentInvalid],
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
   ['gang-missing', gangMissing],

@@ -133,7 +133,9 @@ function checkCleaning(spec: Cursor, context: WorkloadContext): void {
   const policy = getIn(run, 'cleanPodPolicy') ?? getIn(spec, 'cleanPodPolicy');
   const ttl = getIn(run, 'ttlSecondsAfterFinished') ?? getIn(spec, 'ttlSecondsAfterFinished');
   if (isUnseen(run) || isTemplated(policy) || (ttl !== undefined && !((asNumber(ttl) ?? 0) > 3600))) return;
-  const { kind } = context.workload;
+  const { kind, apiVersion } = context.workload;
+  // The first version removes its workers.
+  if (apiVersion.endsWith('/v1alpha1')) return;
   if (policy === undefined ? kind !== 'MPIJob' : asText(policy) !== 'None') return;
   const who = kind === 'MPIJob' ? 'workers' : 'parameter servers';
   context.report({
