@@ -6,11 +6,12 @@ import { type FlagName, meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { countedToSave, countsEpochs } from '../command/save-interval.ts';
-import { allCommands, baseName, type Word } from '../command/shell.ts';
+import { allCommands, baseName, readScript, type Word } from '../command/shell.ts';
 import { plural } from '../cost/money.ts';
 import { countIn } from '../model/count.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
+import type { Cursor } from '../yaml/cursor.ts';
 import { namedSettings } from './settings-files.ts';
 
 // Flags of trainers about saving and resuming. Several rules share this reading, so that they agree.
@@ -19,6 +20,8 @@ import { namedSettings } from './settings-files.ts';
 export interface NoCheckpoint {
   readonly text: string;
   readonly word: Word;
+  /** Where the command runs the script that has the word, if it is in another object. */
+  readonly at?: Cursor;
   /** The value that saves, and the title of the fix that sets it. */
   readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
   /** The only checkpoint is that of the last step. */
@@ -34,6 +37,15 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
     const found =
       turnedOff(flags) ?? switchedOff(words, flags) ?? intervalBeyondEnd(flags) ?? megatronWithoutSave(words, flags);
     if (found !== undefined) return found;
+  }
+  for (const { text, at } of container.scripts) {
+    for (const { words } of allCommands(readScript(text).statements)) {
+      const flags = [...readFlags(words), ...yacsOverrides(words)];
+      const found = turnedOff(flags) ?? switchedOff(words, flags) ?? intervalBeyondEnd(flags);
+      if (found === undefined) continue;
+      const { instead: _, ...cause } = found;
+      return { ...cause, at };
+    }
   }
   for (const { flags } of namedSettings(container)) {
     const found = turnedOff(flags) ?? intervalBeyondEnd(flags);
@@ -140,6 +152,18 @@ function ignoresSteps(flags: readonly Flag[]): boolean {
 }
 
 function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): NoCheckpoint | undefined {
+  const titan = words.find(({ text }) => /(?:^|\/)torchtitan[./]train(?:\.py)?$/.test(text));
+  const isPreset = flags.some(
+    ({ name, value = '' }) => name.endsWith('config-file') && /torchtitan\/.*train_configs\//.test(value),
+  );
+  // https://github.com/pytorch/torchtitan/blob/main/docs/checkpoint.md
+  if (
+    titan !== undefined &&
+    isPreset &&
+    !flags.some(({ name }) => name.startsWith('checkpoint')) &&
+    !words.some(({ dynamic }) => dynamic)
+  )
+    return { text: 'torchtitan saves no checkpoints without --checkpoint.enable', word: titan };
   const program = words.find(({ text }) => isMegatron(baseName(text)));
   if (program === undefined || flags.length < 4 || words.some(({ dynamic }) => dynamic)) return undefined;
   const saves = (flag: Flag) =>

@@ -58,6 +58,7 @@ import hostMemoryTooSmall from './host-memory-too-small.ts';
 import hpaMetricInvalid from './hpa-metric-invalid.ts';
 import hpaMetricUnknown from './hpa-metric-unknown.ts';
 import hpaMinZero from './hpa-min-zero.ts';
+import identicalRuns from './identical-runs.ts';
 import idleGpuContainer from './idle-gpu-container.ts';
 import imageInvalid from './image-invalid.ts';
 import imageNotPinned from './image-not-pinned.ts';
@@ -255,6 +256,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['hpa-metric-invalid', hpaMetricInvalid],
   ['hpa-metric-unknown', hpaMetricUnknown],
   ['hpa-min-zero', hpaMinZero],
+  ['identical-runs', identicalRuns],
   ['idle-gpu-container', idleGpuContainer],
   ['image-invalid', imageInvalid],
   ['image-not-pinned', imageNotPinned],
