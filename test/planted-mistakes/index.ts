@@ -57,6 +57,8 @@ export const planters: ReadonlyMap<string, Planter> = new Map(
 /** Rules without a planter, each with the reason. */
 export const exempt: Readonly<Record<string, string>> = {
   'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
+  'experiment-invalid': 'No manifest of the fixtures is an Experiment of Katib.',
+  'identical-runs': 'Copies of a pod also share its volumes and ports, which other rules report.',
   'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',
   'values-key': 'Few fixtures are values of the charts whose keys are known.',
   'json-patch-path':

@@ -38,10 +38,8 @@ export function ownGpus(container: Container): OwnGpus | undefined {
     const line = words.join(' ');
     if (model !== 'hf' || /parallelize|device_map|max_memory/.test(line)) return undefined;
   }
-  const recipe = program === 'tune' ? words[2] : undefined;
-  if (program === 'tune' && !(words[1] === 'run' && recipe?.endsWith('_single_device') === true)) return undefined;
-  const last = only.words.find((word) => baseName(word.text) === (recipe ?? program)) ?? first;
-  return { count: 1, text: recipe ?? program, words: [last, last] };
+  const last = only.words.find((word) => baseName(word.text) === program) ?? first;
+  return { count: 1, text: program, words: [last, last] };
 }
 
 /**
@@ -53,7 +51,6 @@ export function ownGpus(container: Container): OwnGpus | undefined {
  * Nerfstudio: https://docs.nerf.studio/reference/cli/ns_train.html
  * Ultralytics: https://docs.ultralytics.com/modes/train/#multi-gpu-training
  * lm_eval: https://github.com/EleutherAI/lm-evaluation-harness#multi-gpu-evaluation-with-hugging-face-accelerate
- * torchtune: https://docs.pytorch.org/torchtune/stable/recipes/lora_finetune_single_device.html
  * Detectron2: https://github.com/facebookresearch/detectron2/blob/main/detectron2/engine/defaults.py
  */
 const uses: ReadonlyMap<string, readonly string[]> = new Map([
@@ -65,7 +62,6 @@ const uses: ReadonlyMap<string, readonly string[]> = new Map([
   ['yolo', []],
   ['lm_eval', []],
   ['lm-eval', []],
-  ['tune', ['nproc-per-node', 'nproc_per_node']],
   ['train_net.py', ['num-gpus', 'num-machines', 'cfg', 'launcher']],
 ]);
 

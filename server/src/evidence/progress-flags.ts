@@ -7,7 +7,6 @@ import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { countedToSave, countsEpochs } from '../command/save-interval.ts';
 import { allCommands, baseName, readScript, type Word } from '../command/shell.ts';
-import { plural } from '../cost/money.ts';
 import { countIn } from '../model/count.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
@@ -137,8 +136,7 @@ function intervalBeyondEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
   const name = flag.name.replaceAll('-', '_');
   const tenth = Math.ceil(end / 10);
   const found = { word: flag.word, instead: { flag, value: String(tenth), title: `Set ${name} to ${tenth}` } };
-  if (value > end)
-    return { text: `${name} ${value} exceeds the ${plural(end, unit.slice(0, -1))} of the run`, ...found };
+  if (value > end) return { text: `${name} ${value} exceeds the ${end} ${unit} of the run`, ...found };
   const text = `${name} ${value} saves only after the last ${unit.slice(0, -1)}`;
   // Epochs are long, and most runs have few.
   return end < (unit === 'steps' ? 100 : 3) ? undefined : { text, ...found, atEnd: true, resumes: flags.some(resumes) };
