@@ -17,14 +17,17 @@ export interface MissingResume {
 
 /** The trainer of a container that saves, but begins at step 0 whatever it finds; undefined if it may resume. */
 export function missingResume(container: Container): MissingResume | undefined {
+  let missing: MissingResume | undefined;
   for (const words of commandsOf(container)) {
     if (words.some(({ dynamic }) => dynamic)) continue;
     const flags = readFlags(words);
     const found = trainerIn(words, flags);
-    if (found === undefined || flags.some((flag) => mayResume(flag, found.flag)) || savesAtMostOnce(flags)) continue;
-    return found;
+    if (found === undefined || savesAtMostOnce(flags)) continue;
+    // A script may resume only if there is a checkpoint.
+    if (flags.some((flag) => mayResume(flag, found.flag))) return undefined;
+    missing ??= found;
   }
-  return undefined;
+  return missing;
 }
 
 function mayResume(flag: Flag, known: string): boolean {

@@ -30,8 +30,11 @@ export function ownGpus(container: Container): OwnGpus | undefined {
   if (first === undefined || only.words.some(({ dynamic }) => dynamic)) return undefined;
   const flags = readFlags(only.words);
   const flag = (...names: readonly string[]) => flags.find(({ name }) => names.includes(name));
-  const is = uses.get(program) ?? (program.endsWith('.py') && isScript(program.slice(0, -3)) ? [] : undefined);
+  const is =
+    uses.get(program) ??
+    (program.endsWith('.py') && isScript(program.slice(0, -3), flag(...ofScripts) !== undefined) ? [] : undefined);
   if (is === undefined || flag(...is) !== undefined) return undefined;
+  if (program === 'train_net.py' && flag('config-file') === undefined) return undefined;
   if (program === 'yolo' && !/^(?:-?\d)?$/.test(flag('device')?.value ?? '')) return undefined;
   if (program === 'lm_eval' || program === 'lm-eval') {
     const model = flag('model')?.value ?? 'hf';
@@ -66,6 +69,10 @@ const uses: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Scripts for Accelerate, which starts no processes itself: examples of Diffusers, and https://github.com/kohya-ss/sd-scripts. */
-function isScript(name: string): boolean {
-  return isOfDiffusers(name) || /^(?:sdxl_|flux_|sd3_)?train_(?:network|db|textual_inversion)$/.test(name);
+function isScript(name: string, isKnown: boolean): boolean {
+  if (name.endsWith('_no_trainer')) return true;
+  return isKnown && (isOfDiffusers(name) || /^(?:sdxl_|flux_|sd3_)?train_(?:network|db|textual_inversion)$/.test(name));
 }
+
+/** Flags of these scripts that others with such a name hardly have. */
+const ofScripts = ['pretrained-model-name-or-path', 'checkpointing-steps'];

@@ -1,3 +1,4 @@
+import { wordSet } from '../catalog/word-patterns.ts';
 import { groupOf } from '../model/manifest.ts';
 import {
   asNumber,
@@ -97,6 +98,8 @@ export default defineRule({
         message: `Katib names the trials: it rejects an Experiment whose trialSpec has metadata.${keyOf(named)}`,
         span: keySpanOf(named),
       });
+    // Pods of other kinds have containers that are not written.
+    if (!ofPods.has(asText(getIn(trial, 'kind')) ?? '')) return;
     const primary = getIn(template, 'primaryContainerName');
     const name = asText(primary);
     const containers = containersIn(trial);
@@ -109,6 +112,8 @@ export default defineRule({
     });
   },
 });
+
+const ofPods = wordSet('Job PyTorchJob TFJob MPIJob XGBoostJob PaddleJob MXJob JAXJob');
 
 function checkCounts(spec: Cursor | undefined, report: RuleContext['report']): void {
   const max = asNumber(getIn(spec, 'maxTrialCount'));

@@ -6,6 +6,7 @@ import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { commandLineOf } from '../model/process-input.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import { asNumber, asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -76,6 +77,8 @@ export default defineRule({
   podSet(podSet, { workload, document, report }) {
     if (workload.kind !== 'Job' || workload.apiVersion !== 'batch/v1' || workload.partial || document.template) return;
     if (!hasRole(workload, 'training') || isTrial(workload) || !requestsAccelerators(podSet)) return;
+    // The hosts of a TPU slice find each other.
+    if (acceleratorByName(podSet.accelerators, 'google.com/tpu') !== undefined) return;
     const spec = getIn(workload.manifest.root, 'spec');
     const [parallelism, completions, mode] = ['parallelism', 'completions', 'completionMode'].map((key) =>
       getIn(spec, key),
