@@ -3,7 +3,7 @@ import { writtenText } from '../evidence/written.ts';
 import { scheduleProblem } from '../model/cron.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asNumber, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -74,14 +74,6 @@ export default defineRule({
     checkZone(getIn(root, 'spec', 'timeZone'), report);
     const at = getIn(root, 'spec', 'schedule');
     const schedule = writtenSchedule(at);
-    const deadline = getIn(root, 'spec', 'startingDeadlineSeconds');
-    const seconds = asNumber(deadline);
-    if (deadline !== undefined && seconds !== undefined && seconds >= 0 && seconds < 10)
-      report({
-        severity: 'info',
-        message: `startingDeadlineSeconds is ${seconds}: runs may never start, because the controller looks for them every 10 seconds`,
-        span: spanOf(deadline),
-      });
     const problem = schedule === undefined ? undefined : scheduleProblem(schedule);
     if (at !== undefined && schedule !== undefined && problem === undefined && isNever(schedule))
       report({
