@@ -26,6 +26,7 @@ export const planters: Planters = {
   'rayjob-left-running': rayJobLeftRunning,
   'scale-to-zero-candidate': scaleToZeroCandidate,
   'scale-to-zero-ineffective': scaleToZeroIneffective,
+  'workers-left-running': workersLeftRunning,
   'yaml-syntax': yamlSyntax,
 };
 
@@ -197,6 +198,19 @@ function rayJobLeftRunning(analysis: DocumentAnalysis): readonly Mistake[] {
       { name: 'false', steps: [...stays, set([...spec, key], false)], place: { path: [...spec, key], part: 'value' } },
       { name: 'not set', steps: [...stays, drop([...spec, key])], place: { path: spec, part: 'key' } },
     ];
+  });
+}
+
+function workersLeftRunning(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'MPIJob').flatMap(({ manifest, root, path }): readonly Mistake[] => {
+    const place = [...path, 'spec', 'runPolicy', 'cleanPodPolicy'];
+    const whole = analysis.workloads.some((one) => one.manifest === manifest && isWhole(one));
+    const holds = containerSites(analysis).some(
+      ({ workload, podSet }) => workload.manifest === manifest && podSet.name === 'Worker',
+    );
+    if (!whole || !holds || getIn(root, ...place) === undefined) return [];
+    if (getIn(root, ...path, 'spec', 'runPolicy', 'ttlSecondsAfterFinished') !== undefined) return [];
+    return [{ name: 'None', steps: [set(place, 'None')], place: { path: place, part: 'value' } }];
   });
 }
 

@@ -22,6 +22,7 @@ const allowedPairs: ReadonlyMap<string, string> = new Map([
   ['dtype-unsupported + whole-gpu-underused', 'the GPU cannot run the model, and a share of another one could'],
   ['idle-gpu-container + image-not-pinned', 'the program of the image waits, and its tag is mutable'],
   ['gpu-without-request + nim-without-key', 'the server gets no GPU, and it cannot load its model'],
+  ['nproc-per-node + resume-disabled', 'the program uses one of the GPUs, and it does not resume'],
   ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
 ]);
 

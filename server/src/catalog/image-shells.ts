@@ -28,3 +28,13 @@ export function hasDash(image: string): boolean {
     .replace(/^library\//, '');
   return built.has(name) || systems.test(image);
 }
+
+/** Images whose Dockerfiles delete the lists of packages (/var/lib/apt/lists). All read 2026-11-29. */
+const withoutLists = wordSet('ubuntu debian python pytorch/pytorch nvidia/cuda');
+
+/** Whether a well-known image of Debian or Ubuntu has no lists of packages. */
+export function lacksPackageLists(image: string): boolean {
+  const { repository, tag = '' } = imageParts(image);
+  const name = repository.replace(/^(?:docker\.io|nvcr\.io)\//, '').replace(/^library\//, '');
+  return withoutLists.has(name) && (hasDash(image) || /ubuntu/.test(tag));
+}

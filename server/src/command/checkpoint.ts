@@ -76,7 +76,7 @@ function isReadOnly(before: string): boolean {
 }
 
 /** The overrides of trainers that read their settings with yacs: `train_net.py --config-file a.yaml OUTPUT_DIR /out`. */
-function yacsOverrides(words: readonly Word[]): readonly Flag[] {
+export function yacsOverrides(words: readonly Word[]): readonly Flag[] {
   return words.flatMap((word, at): readonly Flag[] => {
     const [written, next] = [word.text, words[at + 1]];
     if (next === undefined || !/^[A-Z][A-Z_.]+$/.test(written) || next.text.startsWith('-')) return [];
@@ -142,6 +142,9 @@ export function setsOtherThings({ written, name, valueWord }: Flag, words: reado
   return name === 'config-file' && words.some(({ text }) => baseName(text) === 'accelerate');
 }
 
+/** Where nnU-Net keeps its checkpoints. https://github.com/MIC-DKFZ/nnUNet/blob/master/documentation/setting_up_paths.md */
+export const nnUnetResults = 'nnUNet_results';
+
 function signOfEnv(name: string, value: string | undefined): readonly CheckpointSign[] {
   const words = wordsOf(name);
   if ([...words, ...unsplitWordsOf(name)].some((word) => bucketWords.has(word)))
@@ -149,7 +152,7 @@ function signOfEnv(name: string, value: string | undefined): readonly Checkpoint
   const stores = value === undefined ? [] : storesIn(`${name}=${value}`);
   if (stores.length > 0) return stores;
   if (words.some((word) => resumeWords.has(word))) return isOff(value) ? [] : [{ kind: 'resume', text: name }];
-  if (!isPlaceName(words)) return [];
+  if (!isPlaceName(words) && name !== nnUnetResults) return [];
   return [placeSign(value, value === undefined || value.includes('$'), { kind: 'unknown', text: name })];
 }
 

@@ -75,10 +75,15 @@ function pythonSleep(code: string | undefined): number | undefined {
   )
     return Number.POSITIVE_INFINITY;
   const found =
-    /^(?:import time|from time import sleep)[\s;]+(while True:)?\s*(?:time\.)?sleep\(([\d_.e]+)\)[\s;]*$/.exec(
+    /^(?:import time|from time import sleep)[\s;]+(while True:)?\s*(?:time\.)?sleep\(([\d_.e* ]+)\)[\s;]*$/.exec(
       code.trim(),
     );
-  const seconds = Number((found?.[2] ?? '').replaceAll('_', ''));
+  // Python's `10**6` and `60 * 60`.
+  const factors = (found?.[2] ?? '').replaceAll(/[_ ]/g, '').replaceAll('**', '^').split('*');
+  const seconds = factors.reduce((product, factor) => {
+    const [base, power = '1'] = factor.split('^');
+    return product * Number(base) ** Number(power);
+  }, 1);
   if (found === null || !(seconds > 0)) return undefined;
   return found[1] !== undefined || seconds >= endlessSeconds ? Number.POSITIVE_INFINITY : seconds;
 }

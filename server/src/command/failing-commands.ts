@@ -5,8 +5,11 @@ import { allCommands, baseName, type SimpleCommand, type Statement, type Word } 
 /** A command that fails in every run of a script. */
 export interface FailingCommand {
   readonly command: SimpleCommand;
-  /** `asks`: it waits for an answer. `login`: it asks for a token. `hook`: it needs a function that nothing has loaded. `shell`: dash does not know it. */
-  readonly reason: 'asks' | 'login' | 'hook' | 'shell';
+  /**
+   * `asks`: it waits for an answer. `login`: it asks for a token. `hook`: it needs a function that nothing has loaded. `shell`: dash does not know
+   * it. `lists`: the package manager knows no packages yet.
+   */
+  readonly reason: 'asks' | 'login' | 'hook' | 'shell' | 'lists';
   /** The word that is wrong, or after which one is missing. */
   readonly word: Word;
 }
@@ -77,6 +80,21 @@ function askingCommands(commands: readonly SimpleCommand[]): FailingCommand[] {
       ? []
       : [{ command, reason: 'asks' as const, word }];
   });
+}
+
+/** The first installation of a script that never fetches the lists of packages, which the image does not have. */
+export function unlistedInstall(statements: readonly Statement[], text: string): FailingCommand | undefined {
+  // Scripts of other projects and new repositories fetch them, too.
+  if (/update|add-apt-repository|sources\.list|\|\s*(?:sudo\s+)?(?:ba)?sh\b|\.sh\b|setup/.test(text)) return undefined;
+  for (const command of ownCommands(statements)) {
+    const [program = '', ...rest] = programWords(command);
+    const word = command.words.find(({ text: one }) => one === 'install');
+    if (!/^apt(?:-get)?$/.test(baseName(program)) || word === undefined) continue;
+    const isLocal =
+      rest.some((one) => one.includes('/') || one.endsWith('.deb')) || command.words.some((one) => one.dynamic);
+    return isLocal ? undefined : { command, reason: 'lists', word };
+  }
+  return undefined;
 }
 
 /** `huggingface-cli login` and the like without a token. */

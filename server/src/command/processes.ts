@@ -83,6 +83,8 @@ export function findMpiProcesses(input: ProcessInput): readonly MpiProcesses[] {
 function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
   const launcher = launcherOf(command, 'nodes') ?? launcherOf(command, 'processes-per-node');
   const flags = readFlags(command.words);
+  const ofScript = launchScript(command);
+  if (ofScript !== undefined) return [ofScript];
   const script = command.words.findIndex(({ text }) => text.endsWith('.py'));
   const machines = flags.find((flag) => meaningOf(flag, 'nodes', launcher) !== undefined);
   if (launchesHere(command, flags))
@@ -113,6 +115,18 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
     // As a variable, it counts the processes of all nodes.
     return is('world-size') && !flag.isVariable ? [processesOf('world', flag, command)] : [];
   });
+}
+
+/**
+ * OpenMMLab's script for torchrun and its many copies take the number of GPUs as a word: `dist_train.sh config.py 8`.
+ * https://github.com/open-mmlab/mmdetection/blob/main/tools/dist_train.sh
+ */
+function launchScript({ words }: SimpleCommand): LocalProcesses | undefined {
+  const at = words.findIndex(({ text }) => /^dist_(?:train|test)\.sh$/.test(baseName(text)));
+  const number = at < 0 ? undefined : words.slice(at + 1, at + 4).find(({ text }) => /^\d{1,3}$/.test(text));
+  if (number === undefined) return undefined;
+  const text = `${baseName(words[at]?.text ?? '')} … ${number.text}`;
+  return { kind: 'launch', count: Number(number.text), text, words: [number, number] };
 }
 
 /** PaddlePaddle's launcher starts a process for each device of a list: `--gpus 0,1`. */

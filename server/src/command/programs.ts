@@ -6,7 +6,7 @@ import { useByFlags, useByVariables } from './flag-use.ts';
 import { readFlags } from './flags.ts';
 import { pythonCode, useOfPython } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
-import { asProgram, byScriptFlags, byScriptName, type RecognizedProgram } from './script-names.ts';
+import { asProgram, byScriptFlags, byScriptName, byTrainingFlags, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 import type { Variable } from './variables.ts';
 import { isShell, programWords } from './wrappers.ts';
@@ -147,7 +147,10 @@ function recognizePython(words: readonly string[], depth: number): RecognizedPro
   const script = words[at];
   return script === undefined
     ? undefined
-    : (byScriptFlags(script, words) ?? byScriptName(script) ?? bySubcommand(baseName(script), words.slice(at + 1)));
+    : (byScriptFlags(script, words) ??
+        byScriptName(script) ??
+        bySubcommand(baseName(script), words.slice(at + 1)) ??
+        byTrainingFlags(script, words.slice(at + 1)));
 }
 
 function byModule(module: string, rest: readonly string[], depth: number): RecognizedProgram | undefined {

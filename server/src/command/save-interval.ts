@@ -1,4 +1,5 @@
 import type { FlagUnit } from '../catalog/flag-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { table } from '../yaml/table.ts';
 import { type FoundMeaning, meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
@@ -36,11 +37,22 @@ export function secondsBetween({ every }: CheckpointInterval, stepSeconds: numbe
   return stepSeconds === null ? null : every.steps * stepSeconds;
 }
 
-/** Whether a flag sets the number of steps between two saves. */
-export function countsStepsToSave(flag: Flag): boolean {
+/** Whether a flag sets the number of steps or of epochs between two saves. */
+export function countedToSave(flag: Flag): 'steps' | 'epochs' | undefined {
   const found = meaningOf(flag, 'checkpoint-interval');
-  return found !== undefined && 'every' in found && unitOf(flag, found) === 'steps';
+  // Ultralytics also saves after each epoch.
+  if (found === undefined || flag.name === 'save-period') return undefined;
+  const unit = unitOf(flag, found);
+  return unit === 'epochs' || (unit === 'steps' && 'every' in found) ? unit : undefined;
 }
+
+/** Whether a flag sets how many epochs the run has: `--max_train_epochs`, `train_cfg.max_epochs`. */
+export function countsEpochs({ written, isVariable }: Flag): boolean {
+  const words = wordsOf(written.slice(written.lastIndexOf('.') + 1));
+  return !isVariable && words.some((word) => unitWords[word] === 'epochs') && words.every((word) => ofRun.has(word));
+}
+
+const ofRun = wordSet('epoch epochs num n number of max total train training');
 
 function intervalOf(flag: Flag): CheckpointInterval | undefined {
   const found = flag.dynamic || flag.value === undefined ? undefined : meaningOf(flag, 'checkpoint-interval');

@@ -34,6 +34,20 @@ export function byScriptFlags(path: string, words: readonly string[]): Recognize
   return { program: found.program, use: 'serving', confidence: 'certain' };
 }
 
+/** A script of any other name, by a flag that only training has. */
+export function byTrainingFlags(path: string, words: readonly string[]): RecognizedProgram | undefined {
+  const isTrainer = words.some((word) => {
+    const name = word.startsWith('--') ? (word.slice(2).split('=')[0] ?? '') : '';
+    return trainingFlags.has(name.replaceAll('_', '-'));
+  });
+  return isTrainer ? { program: baseName(path), use: 'training', confidence: 'likely' } : undefined;
+}
+
+const trainingFlags = wordSet(
+  'epochs num-epochs n-epochs max-epochs max-epoch num-train-epochs max-train-epochs max-train-steps do-train',
+  'per-device-train-batch-size train-batch-size gradient-accumulation-steps train-iters',
+);
+
 /**
  * https://github.com/comfyanonymous/ComfyUI/blob/master/comfy/cli_args.py, 2026-11-28
  * https://github.com/AUTOMATIC1111/stable-diffusion-webui/wiki/Command-Line-Arguments-and-Settings, 2026-11-28

@@ -238,7 +238,14 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
   const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
   const starts = (stem: RegExp) => words.some((word) => stem.test(word));
   const isFile = has(...fileFormats);
-  if (words.some((word) => otherWork.has(word) && !(isFile && word === 'generate'))) return undefined;
+  if (
+    has('split', 'splits', 'splitting') &&
+    has('train', 'data', 'dataset') &&
+    has('test', 'val', 'valid', 'validation')
+  )
+    return { task: 'prepares data', maybe: false };
+  if (words.some((word) => otherWork.has(word) && !((isFile || has('report')) && word === 'generate')))
+    return undefined;
   // Words may be joined: `datadownload`, `downloadmodels`.
   if (starts(/download(?:s|er|ers|ing|models?|data|weights)?$|^(?:pre)?fetch\w{0,3}$/)) {
     return { task: downloads, maybe: false };
@@ -260,6 +267,9 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
   if (isEngineering(words) || ((data || has(...fileFormats)) && has(...making) && !starts(mediaWords)))
     return { task: 'prepares data', maybe: true };
   if (has(...drawing) && !starts(mediaWords)) return { task: 'draws charts', maybe: true };
+  if (has('report', 'reports') && has('make', 'create', 'write', 'build', 'render', 'generate'))
+    return { task: 'writes a report', maybe: true };
+  if (has('model') && has('register', 'publish', 'push')) return { task: 'uploads files', maybe: false };
   if (starts(/^upload(?:s|er|ing)?$/)) return { task: 'uploads files', maybe: false };
   const weights = has(...weightWords);
   const merges = starts(/^merg(?:e|es|ing)$/);

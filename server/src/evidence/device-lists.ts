@@ -23,9 +23,19 @@ export const deviceLists = once((container: Container): readonly DeviceList[] =>
   if (!lines.some(({ value }) => /\d,\d/.test(value))) return [];
   return commandsIn(container).flatMap(({ words }) => {
     const isDeepSpeed = words.some(({ text }) => baseName(text) === 'deepspeed');
-    return readFlags(words).flatMap((flag) => listIn(flag, isDeepSpeed) ?? []);
+    return [...readFlags(words), ...charmOptions(words)].flatMap((flag) => listIn(flag, isDeepSpeed) ?? []);
   });
 });
+
+/** NAMD's option: https://www.ks.uiuc.edu/Research/namd/3.0/ug/ */
+function charmOptions(words: readonly Word[]): readonly Flag[] {
+  return words.flatMap((word, at): readonly Flag[] => {
+    const valueWord = words[at + 1];
+    if (word.text !== '+devices' || valueWord === undefined) return [];
+    const { text: value, dynamic } = valueWord;
+    return [{ name: 'devices', written: 'devices', value, dynamic, word, valueWord, isVariable: false }];
+  });
+}
 
 function listIn(flag: Flag, isDeepSpeed: boolean): DeviceList | undefined {
   const { name, written, value = '', dynamic, isVariable, word, valueWord } = flag;

@@ -1,10 +1,14 @@
+import { imageParts, isPublishedAs } from '../catalog/images.ts';
 import { partOf, wordSet } from '../catalog/word-patterns.ts';
+import { readFlags } from '../command/flags.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
+import { commandsIn, processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import type { Cursor } from '../yaml/cursor.ts';
-import { mayHaveVariables } from './launch.ts';
+import { type Cursor, getIn, isUnseen } from '../yaml/cursor.ts';
+import { mayHaveVariables, mayRunMore } from './launch.ts';
+import { namedSettings } from './settings-files.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
 /** Whether every repository of that name has required a license since it exists. Gemma 4 is open. */
@@ -40,6 +44,54 @@ export function gatedDownload(
     );
   return mayBring || place === undefined ? undefined : { name, at: place.at };
 }
+
+/**
+ * A gated model that a container trains from the hub, and the place that names it; undefined if anything may bring a token or the files.
+ * @returns `known` if the image is a published one, which holds neither
+ */
+export function gatedTraining(
+  container: Container,
+  podSet: PodSet,
+  workload: Workload,
+): { readonly name: string; readonly at: Cursor; readonly known: boolean } | undefined {
+  const { env, command, args, volumeMounts, at, scripts, image } = container;
+  if (workload.partial || workload.manifest.document.template || scripts.length > 0) return undefined;
+  if (podSet.containers.length > 1 || getIn(at, 'workingDir') !== undefined || isUnseen(at)) return undefined;
+  if (mayRunMore(container) || mayHaveVariables(container)) return undefined;
+  const files = namedSettings(container);
+  const flags = [
+    ...commandsIn(container).flatMap(({ words }) => readFlags(words)),
+    ...files.flatMap((one) => one.flags),
+  ];
+  const model = flags.find(({ written, value, dynamic }) => !dynamic && isModel(written) && isGated(value ?? ''));
+  const name = model?.value ?? '';
+  const words = [...command, ...args];
+  const place = words.find(({ value }) => value.includes(name)) ?? words.at(-1);
+  if (model === undefined || place === undefined || flags.some(({ written }) => tokens.test(written))) return undefined;
+  const mayBring =
+    env.some((one) => one.name === '' || tokens.test(one.name) || /CACHE|HF_HUB/.test(one.name)) ||
+    words.some(({ value }) => tokens.test(value) || /offline|cache/i.test(value)) ||
+    volumeMounts.some(
+      ({ name: volume, mountPath }) =>
+        /^(?:secret|projected|csi)$/.test(volumeNamed(podSet, volume)?.source ?? '') ||
+        /^\/(?:root|home)\b|cache|hugging|^\/$/.test(mountPath ?? ''),
+    );
+  if (mayBring) return undefined;
+  return { name, at: place.at, known: isPublishedAs(trainers, imageParts(image?.value ?? '').repository) };
+}
+
+function isModel(written: string): boolean {
+  const words = wordsOf(written);
+  return words.includes('model') && words.every((word) => ofModel.has(word));
+}
+
+const ofModel = wordSet('model base name or path id pretrained hf');
+
+/** Images of trainers and frameworks, without models. */
+const trainers = wordSet(
+  'axolotlai/axolotl winglian/axolotl hiyouga/llamafactory unsloth/unsloth pytorch/pytorch nvidia/pytorch nvidia/nemo',
+  'huggingface/transformers-pytorch-gpu huggingface/trl huggingface/peft-gpu',
+);
 
 /** A token, a login, a file with either, or another hub. */
 const tokens = partOf(

@@ -9,9 +9,14 @@ import { volumeNamed } from './volume-lifetime.ts';
  * command, another container, or an account.
  */
 export function losesResults(container: Container, podSet: PodSet, { kind, retries }: Workload): boolean {
-  const { pod, containers, restartPolicy } = podSet;
   const runsOnce = kind === 'Pod' || (kind === 'Job' && retries?.limit === 0);
-  if (!runsOnce || restartPolicy?.value !== 'Never' || containers.length > 1) return false;
+  return runsOnce && podSet.restartPolicy?.value === 'Never' && keepsNowhereElse(container, podSet);
+}
+
+/** Whether nothing in a pod can copy its files elsewhere: it has one container, no account and no Secret, and the command names no other place. */
+export function keepsNowhereElse(container: Container, podSet: PodSet): boolean {
+  const { pod, containers } = podSet;
+  if (containers.length > 1) return false;
   const hasAccount = ['serviceAccountName', 'serviceAccount'].some((key) => getIn(pod, key) !== undefined);
   if (hasAccount || isIncomplete(pod) || mayHaveVariables(container) || container.scripts.length > 0) return false;
   const { command, args, env, volumeMounts, at } = container;

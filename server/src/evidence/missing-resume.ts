@@ -17,18 +17,21 @@ export interface MissingResume {
 
 /** The trainer of a container that saves, but begins at step 0 whatever it finds; undefined if it may resume. */
 export function missingResume(container: Container): MissingResume | undefined {
+  let missing: MissingResume | undefined;
   for (const words of commandsOf(container)) {
     if (words.some(({ dynamic }) => dynamic)) continue;
     const flags = readFlags(words);
     const found = trainerIn(words, flags);
-    if (found === undefined || flags.some((flag) => mayResume(flag, found.flag)) || savesAtMostOnce(flags)) continue;
-    return found;
+    if (found === undefined || savesAtMostOnce(flags)) continue;
+    // A script may resume only if there is a checkpoint.
+    if (flags.some((flag) => mayResume(flag, found.flag))) return undefined;
+    missing ??= found;
   }
-  return undefined;
+  return missing;
 }
 
 function mayResume(flag: Flag, known: string): boolean {
-  if (`--${flag.name}` === known || flag.name === 'resume' || resumes(flag)) return true;
+  if (flag.name === known.replace(/^-+/, '') || flag.name === 'resume' || resumes(flag)) return true;
   // The files of Accelerate's launcher and of Detectron2 have no such setting.
   const isFile = flag.name !== 'config-file' && meaningOf(flag, 'settings-file') !== undefined;
   return flag.dynamic || isFile || /^(?:eval|test)-only$/.test(flag.name);
@@ -56,6 +59,10 @@ function trainerIn(words: readonly Word[], flags: readonly Flag[]): MissingResum
       !words.some(({ text }) => text.startsWith('resume'))
     )
       return { word, program: 'yolo train', flag: 'resume=True' };
+    if (/^gmx(?:_mpi)?(?:_d)?$/.test(program) && next === 'mdrun' && !flags.some(({ name }) => benchmarks.has(name)))
+      return { word, program: 'gmx mdrun', flag: '-cpi' };
+    if (/^nnUNet(?:v2)?_train$/.test(program) && !flags.some(({ name }) => /^val/.test(name)))
+      return { word, program, flag: program.includes('v2') ? '--c' : '-c' };
     if (word.text === '-m' && modules.has(next)) return { word, program: next, flag: '--resume' };
     const script = program.endsWith('.py') ? ofScript(program.slice(0, -'.py'.length), has) : undefined;
     if (script !== undefined) return { word, program, flag: script };
@@ -79,6 +86,9 @@ const commandFlags: ReadonlyMap<string, string> = new Map([
   ['swift pt', '--resume_from_checkpoint'],
 ]);
 
+/** Flags of mdrun for measurements. https://manual.gromacs.org/current/onlinehelp/gmx-mdrun.html */
+const benchmarks = wordSet('resethway resetstep noconfout nsteps rerun');
+
 /** OpenCLIP. https://github.com/mlfoundations/open_clip */
 const modules: ReadonlySet<string> = new Set(['open_clip_train.main']);
 
@@ -86,7 +96,7 @@ const modules: ReadonlySet<string> = new Set(['open_clip_train.main']);
  * Whether a script is one of the examples of Diffusers or Accelerate, which are copied under their names.
  * https://github.com/huggingface/diffusers/tree/main/examples
  */
-function isOfDiffusers(name: string): boolean {
+export function isOfDiffusers(name: string): boolean {
   const words = wordsOf(name);
   return (
     name.endsWith('_no_trainer') ||

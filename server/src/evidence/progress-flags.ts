@@ -1,13 +1,16 @@
 import type { FlagRecord } from '../catalog/flag-records.ts';
 import { scriptNamed } from '../catalog/program-records.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import { yacsOverrides } from '../command/checkpoint.ts';
 import { type FlagName, meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
-import { countsStepsToSave } from '../command/save-interval.ts';
-import { allCommands, baseName, type Word } from '../command/shell.ts';
+import { countedToSave, countsEpochs } from '../command/save-interval.ts';
+import { allCommands, baseName, readScript, type Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
 import { commandLineOf } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
+import type { Cursor } from '../yaml/cursor.ts';
 import { namedSettings } from './settings-files.ts';
 
 // Flags of trainers about saving and resuming. Several rules share this reading, so that they agree.
@@ -16,6 +19,8 @@ import { namedSettings } from './settings-files.ts';
 export interface NoCheckpoint {
   readonly text: string;
   readonly word: Word;
+  /** Where the command runs the script that has the word, if it is in another object. */
+  readonly at?: Cursor;
   /** The value that saves, and the title of the fix that sets it. */
   readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
   /** The only checkpoint is that of the last step. */
@@ -27,9 +32,19 @@ export interface NoCheckpoint {
 /** Why the run never writes a checkpoint; undefined if it may write one. */
 export function neverSaves(container: Container): NoCheckpoint | undefined {
   for (const words of commandsOf(container)) {
-    const flags = readFlags(words);
-    const found = turnedOff(flags) ?? intervalBeyondEnd(flags) ?? megatronWithoutSave(words, flags);
+    const flags = [...readFlags(words), ...yacsOverrides(words)];
+    const found =
+      turnedOff(flags) ?? switchedOff(words, flags) ?? intervalBeyondEnd(flags) ?? megatronWithoutSave(words, flags);
     if (found !== undefined) return found;
+  }
+  for (const { text, at } of container.scripts) {
+    for (const { words } of allCommands(readScript(text).statements)) {
+      const flags = [...readFlags(words), ...yacsOverrides(words)];
+      const found = turnedOff(flags) ?? switchedOff(words, flags) ?? intervalBeyondEnd(flags);
+      if (found === undefined) continue;
+      const { instead: _, ...cause } = found;
+      return { ...cause, at };
+    }
   }
   for (const { flags } of namedSettings(container)) {
     const found = turnedOff(flags) ?? intervalBeyondEnd(flags);
@@ -76,6 +91,22 @@ function turnedOff(flags: readonly Flag[]): NoCheckpoint | undefined {
   return { text: `${name} ${off.value ?? ''} disables checkpoints`, word: off.word, instead };
 }
 
+/** A switch of which every word says so: `--no-save` of fairseq. nnU-Net has another. */
+function switchedOff(words: readonly Word[], flags: readonly Flag[]): NoCheckpoint | undefined {
+  const isNnUnet = words.some(({ text }) => /^nnUNet(?:v2)?_train$/.test(baseName(text)));
+  const off = flags.find(({ written, value, word }) => {
+    if (!word.text.startsWith('--') || !(value === undefined || /^true$/i.test(value))) return false;
+    const [first = '', second = '', ...others] = wordsOf(written);
+    if (isNnUnet && written === 'disable_checkpointing') return true;
+    return negations.has(first) && saves.has(second) && others.every((one) => checkpoints.has(one));
+  });
+  return off && { text: `--${off.written} disables checkpoints`, word: off.word };
+}
+
+const negations = wordSet('no disable skip without');
+const saves = wordSet('save saving checkpoints ckpts');
+const checkpoints = wordSet('checkpoint checkpoints ckpt ckpts model models');
+
 /** The values of a flag that turn saving off and on. */
 function savingOf(flag: FlagName): FlagRecord | undefined {
   const found = meaningOf(flag, 'saving');
@@ -90,21 +121,25 @@ function intervalBeyondEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
   );
   // The state of the optimizer is saved apart from the model.
   if (intervals.every(({ written }) => wordsOf(written).includes('state'))) return undefined;
-  const limit = flags.find((flag) => !flag.dynamic && meaningOf(flag, 'total-steps') !== undefined);
-  const steps = countIn(limit?.value) ?? 0;
+  const total = (isTotal: (flag: Flag) => boolean) =>
+    countIn(flags.find((flag) => !flag.dynamic && isTotal(flag))?.value) ?? 0;
+  const ends = { steps: total((flag) => meaningOf(flag, 'total-steps') !== undefined), epochs: total(countsEpochs) };
   const valued = intervals.flatMap((flag) => {
-    const value = flag.dynamic || !countsStepsToSave(flag) ? null : countIn(flag.value);
-    return value !== null && steps > 0 && value >= steps ? [{ flag, value }] : [];
+    const unit = flag.dynamic ? undefined : countedToSave(flag);
+    const value = unit && countIn(flag.value);
+    return unit !== undefined && value != null && ends[unit] > 0 && value >= ends[unit] ? [{ flag, value, unit }] : [];
   });
   const [first, ...others] = valued;
   if (first === undefined || valued.length < intervals.length) return undefined;
-  const { flag, value } = others.reduce((least, one) => (one.value < least.value ? one : least), first);
+  const { flag, value, unit } = others.reduce((least, one) => (one.value < least.value ? one : least), first);
+  const end = ends[unit];
   const name = flag.name.replaceAll('-', '_');
-  const tenth = Math.ceil(steps / 10);
+  const tenth = Math.ceil(end / 10);
   const found = { word: flag.word, instead: { flag, value: String(tenth), title: `Set ${name} to ${tenth}` } };
-  if (value > steps) return { text: `${name} ${value} exceeds the ${steps} steps of the run`, ...found };
-  const text = `${name} ${value} saves only after the last step`;
-  return steps < 100 ? undefined : { text, ...found, atEnd: true, resumes: flags.some(resumes) };
+  if (value > end) return { text: `${name} ${value} exceeds the ${end} ${unit} of the run`, ...found };
+  const text = `${name} ${value} saves only after the last ${unit.slice(0, -1)}`;
+  // Epochs are long, and most runs have few.
+  return end < (unit === 'steps' ? 100 : 3) ? undefined : { text, ...found, atEnd: true, resumes: flags.some(resumes) };
 }
 
 /** Whether the run saves by something other than steps, or may do so. `save_steps` then has no effect. */
@@ -115,6 +150,18 @@ function ignoresSteps(flags: readonly Flag[]): boolean {
 }
 
 function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): NoCheckpoint | undefined {
+  const titan = words.find(({ text }) => /(?:^|\/)torchtitan[./]train(?:\.py)?$/.test(text));
+  const isPreset = flags.some(
+    ({ name, value = '' }) => name.endsWith('config-file') && /torchtitan\/.*train_configs\//.test(value),
+  );
+  // https://github.com/pytorch/torchtitan/blob/main/docs/checkpoint.md
+  if (
+    titan !== undefined &&
+    isPreset &&
+    !flags.some(({ name }) => name.startsWith('checkpoint')) &&
+    !words.some(({ dynamic }) => dynamic)
+  )
+    return { text: 'torchtitan saves no checkpoints without --checkpoint.enable', word: titan };
   const program = words.find(({ text }) => isMegatron(baseName(text)));
   if (program === undefined || flags.length < 4 || words.some(({ dynamic }) => dynamic)) return undefined;
   const saves = (flag: Flag) =>

@@ -1,9 +1,10 @@
 import { wordSet } from '../catalog/word-patterns.ts';
-import { type CheckpointSign, isRunDirectory } from '../command/checkpoint.ts';
+import { type CheckpointSign, isRunDirectory, nnUnetResults } from '../command/checkpoint.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { checkpointSigns, mayHaveVariables, usesAccelerators } from '../evidence/launch.ts';
-import { connects, losesResults } from '../evidence/lost-results.ts';
+import { connects, keepsNowhereElse, losesResults } from '../evidence/lost-results.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
+import { resultPath } from '../evidence/result-paths.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import {
   hasDurableMount,
@@ -31,7 +32,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
  * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
  * the pod, or an object store, keeps the progress. A Pod or Job that runs only once loses its result in the same way: the trained weights. In a
- * volume that is mounted read-only, training cannot save at all.
+ * volume that is mounted read-only, training cannot save at all. So are the results of programs such as `vllm run-batch`, Whisper and AlphaFold.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -103,6 +104,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
+    if (checkResults(container, context)) return;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     const isOnce = workload.retries === null || workload.retries.limit === 0;
     if (isTrial(workload) || !usesAccelerators(container, podSet)) return;
@@ -134,6 +136,21 @@ export default defineRule({
     });
   },
 });
+
+/** Reports the results of a program that only computes them, if they end with the pod. */
+function checkResults(container: Container, { workload, podSet, document, report }: PodSetContext): boolean {
+  if (!/^(?:Pod|Job|CronJob)$/.test(workload.kind) || workload.partial || container.type !== 'app') return false;
+  if (!usesAccelerators(container, podSet) || document.template || mayHaveVariables(container)) return false;
+  const result = resultPath(container);
+  if (result === undefined || !keepsNowhereElse(container, podSet) || redirectsPaths(container)) return false;
+  const span = spanOfWords(document, container, result.words);
+  if (span === undefined || !isLost({ kind: 'path', text: result.path }, container, podSet)) return false;
+  report({
+    message: `What ${result.program} writes to ${shorten(result.path, 50)} is lost when the pod ends: it is on no volume that outlives it`,
+    span,
+  });
+  return true;
+}
 
 /** Reports a directory for progress in a volume that the container cannot write to, which stops training at its first save. */
 function checkReadOnly(container: Container, { podSet, document, report }: PodSetContext): boolean {
@@ -193,7 +210,12 @@ function variableOf({ env }: Container): Located<string> | undefined {
     const isPlace = words.some((one) => checkpointWords.has(one)) && words.some((one) => placeWords.has(one));
     const isOutput =
       isPlace && words.every((one) => checkpointWords.has(one) || placeWords.has(one) || outputs.has(one));
-    return isOutput && value !== undefined && !isTemplated(value.at) && /^[./][\w./-]*$/.test(value.value);
+    return (
+      (isOutput || name === nnUnetResults) &&
+      value !== undefined &&
+      !isTemplated(value.at) &&
+      /^[./][\w./-]*$/.test(value.value)
+    );
   });
   return found?.value;
 }

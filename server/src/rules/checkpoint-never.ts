@@ -6,6 +6,7 @@ import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setFlag } from '../rewrite/words.ts';
+import { spanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -13,7 +14,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * With `--save_strategy no`, an interval beyond the last step, or Megatron without `--save`, a failed run leaves nothing behind: every
+ * With `--save_strategy no` or `--no-save`, an interval beyond the last step or epoch, or Megatron without `--save`, a failed run leaves nothing behind: every
  * restart, and every later run, starts again at step 0. With an interval of all steps, so does each run that fails.
  *
  * ```yaml invalid
@@ -77,7 +78,8 @@ export default defineRule({
     if (!usesAccelerators(container, context.podSet)) return;
     const cause = neverSaves(container);
     if (cause === undefined) return;
-    const span = spanOfWords(context.document, container, [cause.word, cause.word]);
+    const span =
+      cause.at === undefined ? spanOfWords(context.document, container, [cause.word, cause.word]) : spanOf(cause.at);
     if (span === undefined) return;
     const restarts = workload.retries !== null && workload.retries.limit > 0;
     // Many short runs need only their result.

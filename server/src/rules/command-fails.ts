@@ -1,5 +1,5 @@
-import { hasDash } from '../catalog/image-shells.ts';
-import { type FailingCommand, failingCommands } from '../command/failing-commands.ts';
+import { hasDash, lacksPackageLists } from '../catalog/image-shells.ts';
+import { type FailingCommand, failingCommands, unlistedInstall } from '../command/failing-commands.ts';
 import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
@@ -20,7 +20,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * A container has no terminal, so `apt-get install` without `-y` and `huggingface-cli login` without a token stop at their question. `conda activate` is a function that only interactive shells
- * load. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
+ * load. The images of CUDA, PyTorch and Python have no lists of packages, so nothing is installed before `apt-get update`. In images of Debian and Ubuntu, `sh` is dash, which does not know `source`, `[[` or `pipefail`. `git clone` fails if the folder exists, as it does
  * on a volume after the first run. The program after such a command never starts, or starts without its environment.
  *
  * ```yaml invalid
@@ -87,7 +87,13 @@ export default defineRule({
     const shell = shellOf(container);
     const stops = shell !== undefined && (/^-[a-z]*e/.test(shell.option) || /(?:^|[\s;])set -[a-z]*e/.test(text));
     const isDash = shell?.name === 'sh' && container.image !== undefined && hasDash(container.image.value);
-    for (const found of failingCommands(statements, text, isDash, mayHaveToken(container, text))) {
+    const isBare = container.image !== undefined && lacksPackageLists(container.image.value);
+    const install =
+      isBare && container.volumeMounts.every(({ mountPath }) => !/^\/(?:var|$)/.test(mountPath))
+        ? unlistedInstall(statements, text)
+        : undefined;
+    const failing = failingCommands(statements, text, isDash, mayHaveToken(container, text));
+    for (const found of [...failing, ...(install === undefined ? [] : [install])]) {
       if (found.reason === 'hook' && (shell === undefined || mayLoadHook(shell.option, container))) continue;
       const { words } = found.command;
       const [first] = words;
@@ -164,6 +170,8 @@ function messageOf({ command, reason, word }: FailingCommand): string {
     const when = /^apt(?:-get)? install/.test(name) ? 'before it adds dependencies' : 'before it continues';
     return `${name} without -y asks ${when}, and no terminal answers: it stops`;
   }
+  if (reason === 'lists')
+    return `${name} finds no packages before ${baseName(program?.text ?? '')} update: this image has no lists of them`;
   if (reason === 'login')
     return `${command.words.map((one) => one.text).join(' ')} asks for a token, and no terminal answers: it fails; set the token in a variable`;
   if (reason === 'hook')

@@ -1,3 +1,4 @@
+import { cpuBuild } from '../evidence/cpu-builds.ts';
 import { cpuSetting } from '../evidence/cpu-setting.ts';
 import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -64,6 +65,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [PyTorch: CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
+ * - [PyTorch: get started](https://pytorch.org/get-started/locally/)
  * - [JAX: configuration options](https://docs.jax.dev/en/latest/config_options.html)
  * - [llama.cpp: server](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md)
  * - [OpenVINO Model Server: parameters](https://docs.openvino.ai/2025/model-server/ovms_docs_parameters.html)
@@ -78,7 +80,17 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) => devices.test(resource));
     if (requests.length === 0 || podSet.pods.max === 0 || /\bcpu\b/i.test(container.image?.value ?? '')) return;
     const setting = cpuSetting(container, workload.name === null ? [] : [workload.name]);
-    if (setting === undefined) return;
+    if (setting === undefined) {
+      const build = cpuBuild(container);
+      const at = build && spanOfWords(document, container, [build.word, build.word]);
+      if (build === undefined || at === undefined) return;
+      report({
+        message: `${shorten(build.word.text, 50)} installs ${build.name} for CPUs: it leaves the container's ${shorten(requestWords(requests), 40)} idle`,
+        span: at,
+        fixes: () => [removeRequests(document, requests, 'Remove the GPU request')],
+      });
+      return;
+    }
     const { place, text, namesDevice } = setting;
     const lines = [...container.command, ...container.args];
     const span = 'value' in place ? spanOf(place.value) : spanOfWords(document, lines, place.words);

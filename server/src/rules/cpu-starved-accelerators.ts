@@ -6,6 +6,7 @@ import { dataLoader } from '../evidence/data-loaders.ts';
 import { mayRunMore } from '../evidence/launch.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
+import { threadCount } from '../evidence/thread-counts.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { processInput } from '../model/process-input.ts';
 import { lowerQuantity } from '../model/quantity.ts';
@@ -22,7 +23,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Each accelerator needs a CPU core to feed it: for the process that launches kernels, for reading input, and for communication with other
  * devices. A CPU limit far below one core per device slows down all of them, and the most expensive part of the node waits. Most nodes with
- * accelerators have many cores per device. Each process of a trainer also starts workers that load data: six or more per core mostly wait.
+ * accelerators have many cores per device. Each process of a trainer also starts workers that load data: six or more per core mostly wait. So do four
+ * or more threads per core of OpenMP (`OMP_NUM_THREADS`) and GROMACS (`-ntomp`).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -77,6 +79,7 @@ export default defineRule({
     if (devices < 1) return;
     if (cores * (devices === 1 ? 4 : 2) >= devices) {
       reportLoaders(container, cores, devices, context);
+      reportThreads(container, cores, context);
       return;
     }
     if (doesNothing(processInput(container)) || cpuStepOf(container) !== undefined) return;
@@ -86,6 +89,19 @@ export default defineRule({
     });
   },
 });
+
+/** Threads beyond the limit share its time: the kernel stops all of them for most of each period. */
+function reportThreads(container: Container, cores: number, { document, report }: PodSetContext): void {
+  const threads = mayRunMore(container) ? undefined : threadCount(container);
+  if (threads === undefined || threads.count < 8 || threads.count < 4 * cores) return;
+  const { place, text, count } = threads;
+  const span = 'value' in place ? spanOf(place.value) : spanOfWords(document, container, place.words);
+  if (span === undefined) return;
+  report({
+    message: `${text} starts ${count} threads, but the CPU limit is ${plural(cores, 'core')}: they wait for each other, and the GPU for them`,
+    span,
+  });
+}
 
 /** Each process of a trainer starts its own workers; PyTorch warns of more than the cores that it sees. */
 function reportLoaders(container: Container, cores: number, devices: number, context: PodSetContext): void {

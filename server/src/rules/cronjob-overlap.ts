@@ -2,7 +2,7 @@ import { formatDuration } from '../cost/money.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { runLength } from '../model/run-length.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -14,7 +14,7 @@ import { defineRule } from './rule.ts';
  *
  * By default (`concurrencyPolicy: Allow`), a CronJob starts each run whether or not the last one has ended. A run that takes longer than usual, or
  * that waits for a GPU, is joined by the next one: both hold GPUs, write to the same place, and slow each other down. With `Forbid`, a run that
- * is due meanwhile is skipped.
+ * is due meanwhile is skipped. A schedule such as `* 2 * * *` starts a run in every minute of the hour; `0 2 * * *` starts one.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -74,6 +74,17 @@ export default defineRule({
     if ((kind !== 'CronJob' && kind !== 'CronWorkflow') || partial || !podSets.some(requestsAccelerators)) return;
     const spec = getIn(manifest.root, 'spec');
     const schedule = getIn(spec, 'schedule');
+    for (const one of [schedule, ...items(getIn(spec, 'schedules'))]) {
+      const once = one && onceFor(one);
+      if (one === undefined || once === undefined) continue;
+      report({
+        severity: 'warning',
+        message: `"${shorten(asText(one) ?? '', 20)}" starts a run in every minute of the time that it names; "${shorten(once, 20)}" starts one`,
+        span: spanOf(one),
+        fixes: () => [fix(`Set the schedule to ${once}`, 'unsafe', replaceScalar(document, one, once))],
+      });
+      return;
+    }
     const policy = getIn(spec, 'concurrencyPolicy');
     const run = runLength(workload, null);
     if (schedule === undefined || isTemplated(policy) || isIncomplete(spec) || run?.oneAtATime === true) return;
@@ -102,6 +113,17 @@ export default defineRule({
     });
   },
 });
+
+/** The schedule with one run where a time of day or a day is named, but any minute of it: `* 2 * * *`. */
+function onceFor(schedule: Cursor): string | undefined {
+  const fields = isTemplated(schedule) ? [] : (asText(schedule) ?? '').trim().split(/\s+/);
+  const [minute, hour = '', ...days] = fields;
+  if (fields.length !== 5 || minute !== '*') return undefined;
+  if (/^(?:\d{1,2}|\*\/\d{1,2})$/.test(hour) && hour !== '*/1') return ['0', ...fields.slice(1)].join(' ');
+  return hour === '*' && days.some((day) => /^(?:\d{1,2}|[A-Za-z]{3})$/.test(day))
+    ? ['0', '0', ...days].join(' ')
+    : undefined;
+}
 
 /** Whether the same time is between all runs: a fixed minute of every hour, every few minutes of an hour or hours of a day, or a time of day. */
 function isEven(schedule: string): boolean {

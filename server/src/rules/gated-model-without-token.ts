@@ -2,10 +2,11 @@ import { imageParts, isPublishedAs } from '../catalog/images.ts';
 import { either, partOf, wordSet } from '../catalog/word-patterns.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
 import { withoutComments } from '../evidence/device-words.ts';
-import { gatedDownload, isGated } from '../evidence/gated-downloads.ts';
+import { gatedDownload, gatedTraining, isGated } from '../evidence/gated-downloads.ts';
 import { gpuProgram } from '../evidence/gpu-programs.ts';
 import { mayHaveVariables } from '../evidence/launch.ts';
 import { mayKeepDownloads } from '../evidence/model-volume.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
 import { llmConfigs } from '../evidence/serve-deployments.ts';
 import { downloadOf } from '../evidence/server-start.ts';
 import { firstServer, soleServer } from '../evidence/sole-server.ts';
@@ -93,6 +94,19 @@ export default defineRule({
         ...(image?.value.includes('/') && !isPublishers(image.value) && { severity: 'info' }),
         message: `${shorten(download.name, 50)} is gated on Hugging Face, but the container has no token: the download fails`,
         span: spanOf(download.at),
+      });
+      return;
+    }
+    const trained =
+      container.type === 'app' && hasRole(workload, 'training')
+        ? gatedTraining(container, podSet, workload)
+        : undefined;
+    if (trained !== undefined) {
+      report({
+        // An image of one's own may have a login, or the model.
+        severity: trained.known ? 'warning' : 'info',
+        message: `${shorten(trained.name, 50)} is gated on Hugging Face, but the container has no HF_TOKEN: training fails when it loads the model`,
+        span: spanOf(trained.at),
       });
       return;
     }

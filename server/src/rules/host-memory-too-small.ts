@@ -1,16 +1,17 @@
 import { plural } from '../cost/money.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
-import { isTrial } from '../evidence/volume-lifetime.ts';
+import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { parametersStated } from '../model/model-params.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { trainingRun } from '../model/training-run.ts';
-import type { Container, Workload } from '../model/workload.ts';
-import { asText, getIn, spanOf } from '../yaml/cursor.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * The memory limit of a container is too small to start its model server or its training.
@@ -59,6 +60,8 @@ import { defineRule } from './rule.ts';
  * With a limit of more than 4 GiB (for training: and of more than 1 GiB per GPU), and for models that are unknown or have fewer than about
  * 7 billion parameters, unless they are trained with 1 GiB or less per GPU. Tests and benchmarks need less.
  *
+ * A volume of memory that may grow beyond the memory limit is information.
+ *
  * ## Sources
  *
  * - [Kubernetes: memory limits](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run)
@@ -73,6 +76,7 @@ export default defineRule({
     const limit = getIn(container.resources, 'limits', 'memory');
     const bytes = limit && lowerQuantity(limit).value;
     if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0) return;
+    checkMemoryVolumes(container, podSet, bytes, report);
     const trains = hasRole(workload, 'training');
     if (bytes > largestTooSmall && !(trains && bytes <= leastPerGpu * mostGpus)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
@@ -101,6 +105,29 @@ export default defineRule({
     });
   },
 });
+
+/** What is in a volume of memory counts as memory of the container that wrote it. */
+function checkMemoryVolumes(
+  container: Container,
+  podSet: PodSet,
+  bytes: number,
+  report: PodSetContext['report'],
+): void {
+  if (!requestsAccelerators(container)) return;
+  for (const { name, mountPath } of container.volumeMounts) {
+    const source = getIn(volumeNamed(podSet, name)?.at, 'emptyDir');
+    const size = getIn(source, 'sizeLimit');
+    if (size === undefined || isTemplated(size) || asText(getIn(source, 'medium')) !== 'Memory') continue;
+    const most = lowerQuantity(size).value;
+    if (most == null || most <= bytes) continue;
+    report({
+      severity: 'info',
+      message: `${shorten(mountPath ?? name, 40)} may grow to ${shorten(asText(size) ?? '', 12)}, above the memory limit of its container, to which it counts: the kernel kills the container first`,
+      span: spanOf(size),
+    });
+    return;
+  }
+}
 
 function servedName(container: Container, workload: Workload): string | undefined {
   const served = servedModel(container, workload).model;

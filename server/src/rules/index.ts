@@ -40,6 +40,7 @@ import envReference from './env-reference.ts';
 import envValue from './env-value.ts';
 import evictionBlocked from './eviction-blocked.ts';
 import exitStatusHidden from './exit-status-hidden.ts';
+import experimentInvalid from './experiment-invalid.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
 import gangMissing from './gang-missing.ts';
@@ -58,6 +59,7 @@ import hostMemoryTooSmall from './host-memory-too-small.ts';
 import hpaMetricInvalid from './hpa-metric-invalid.ts';
 import hpaMetricUnknown from './hpa-metric-unknown.ts';
 import hpaMinZero from './hpa-min-zero.ts';
+import identicalRuns from './identical-runs.ts';
 import idleGpuContainer from './idle-gpu-container.ts';
 import imageInvalid from './image-invalid.ts';
 import imageNotPinned from './image-not-pinned.ts';
@@ -192,6 +194,7 @@ import volumeNeverReady from './volume-never-ready.ts';
 import volumeUnmounted from './volume-unmounted.ts';
 import wholeGpuUnderused from './whole-gpu-underused.ts';
 import workInBackground from './work-in-background.ts';
+import workersLeftRunning from './workers-left-running.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
 
@@ -238,6 +241,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['env-value', envValue],
   ['eviction-blocked', evictionBlocked],
   ['exit-status-hidden', exitStatusHidden],
+  ['experiment-invalid', experimentInvalid],
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
   ['gang-missing', gangMissing],
@@ -256,6 +260,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['hpa-metric-invalid', hpaMetricInvalid],
   ['hpa-metric-unknown', hpaMetricUnknown],
   ['hpa-min-zero', hpaMinZero],
+  ['identical-runs', identicalRuns],
   ['idle-gpu-container', idleGpuContainer],
   ['image-invalid', imageInvalid],
   ['image-not-pinned', imageNotPinned],
@@ -389,6 +394,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['volume-unmounted', volumeUnmounted],
   ['whole-gpu-underused', wholeGpuUnderused],
   ['work-in-background', workInBackground],
+  ['workers-left-running', workersLeftRunning],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],
 ]);

@@ -9,6 +9,7 @@ import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { configuredLaunch } from '../evidence/launcher-config.ts';
+import { ownGpus } from '../evidence/own-gpus.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { commandLineOf } from '../model/process-input.ts';
@@ -29,7 +30,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Each process uses one GPU. With more processes than GPUs, the surplus fails ("invalid device ordinal"); with fewer, some GPUs stay idle.
  * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process. The number can also be in the file of settings of
- * `accelerate launch`.
+ * `accelerate launch`. Some programs use one GPU, however many there are: AlphaFold, nnU-Net without `-num_gpus`, `yolo train` without `device`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -95,7 +96,8 @@ export default defineRule({
       inSpec(container, context.podSet, context.workload) ??
       inBenchmark(container, context) ??
       inCommand(container, context, true) ??
-      byDefault(container, context);
+      byDefault(container, context) ??
+      alone(container, context);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value, verb = `starts ${processes(count)}` } = launch;
     const over = count > gpus;
@@ -155,6 +157,13 @@ function byDefault(container: Container, { workload, document }: PodSetContext):
   if (launch?.count !== 1) return undefined;
   const span = spanOfWords(document, [...container.command, ...container.args], [launch.word, launch.word]);
   return span && { count: 1, text: `${launch.name} without --nproc-per-node`, span, value: undefined };
+}
+
+/** A program that uses one GPU, whatever there is. */
+function alone(container: Container, { document }: PodSetContext): Launch | undefined {
+  const found = ownGpus(container);
+  const span = found && spanOfWords(document, container, found.words);
+  return span && { count: found.count, text: found.text, span, value: undefined };
 }
 
 /** Groups whose controllers set no variables of torchrun. */

@@ -2,7 +2,7 @@ import type { Flag } from '../command/flags.ts';
 import { deletesProgress } from '../evidence/deleted-progress.ts';
 import { usesAccelerators } from '../evidence/launch.ts';
 import { missingResume } from '../evidence/missing-resume.ts';
-import { resumeOff } from '../evidence/progress-flags.ts';
+import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
@@ -20,7 +20,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
  * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run. So it does if its script deletes them first, and with
  * trainers that resume only if a flag says so: Megatron's `--load`, `--resume` of LitGPT, OpenCLIP, Detectron2 and MMDetection, `resume=True` of
- * Ultralytics, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
+ * Ultralytics, `--c` of nnU-Net, `-cpi` of GROMACS, `--resume_from_checkpoint` of ms-swift and of the examples of Diffusers and Accelerate.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -75,6 +75,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [NVIDIA NeMo: exp_manager](https://docs.nvidia.com/nemo-framework/user-guide/latest/nemotoolkit/core/exp_manager.html)
  * - [Megatron-LM: arguments](https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py)
  * - [LitGPT: pretrain](https://github.com/Lightning-AI/litgpt/blob/b9ddd8bdd8e7/litgpt/pretrain.py)
+ * - [GROMACS: mdrun](https://manual.gromacs.org/current/onlinehelp/gmx-mdrun.html)
+ * - [nnU-Net: training](https://github.com/MIC-DKFZ/nnUNet/blob/master/documentation/how_to_use_nnunet.md)
  * - [Composer: auto resumption](https://docs.mosaicml.com/projects/composer/en/latest/notes/resumption.html)
  */
 export default defineRule({
@@ -82,10 +84,12 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload } = context;
-    if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
+    const lines = [...container.command, ...container.args];
+    // A simulation has progress, too.
+    const trains = hasRole(workload, 'training') && !isTrial(workload);
+    if (container.type !== 'app' || !(trains || lines.some(({ value }) => value.includes('mdrun')))) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
     if (!usesAccelerators(container, context.podSet)) return;
-    const lines = [...container.command, ...container.args];
     const deletion = deletesProgress(container);
     const deleted = deletion && spanOfWords(context.document, lines, deletion.words);
     if (deletion !== undefined && deleted !== undefined) {
@@ -95,7 +99,8 @@ export default defineRule({
       });
       return;
     }
-    const missing = missingResume(container);
+    const never = neverSaves(container);
+    const missing = never === undefined || never.atEnd === true ? missingResume(container) : undefined;
     const trainer = missing && spanOfWords(context.document, lines, [missing.word, missing.word]);
     if (missing !== undefined && trainer !== undefined) {
       const isMeant = workload.retries.at !== undefined || context.podSet.restartPolicy?.value === 'OnFailure';

@@ -202,7 +202,10 @@ function tokenIn({ value }: Located<string>, name: string) {
     if (hasForm && isRandom(rest)) return { owner: form?.owner ?? 'Weights & Biases', start: index, end };
     before = `${before.slice(-60)} ${word}`;
   }
-  if (!secretName.test(name) || !isKey(value) || !isRandom(value)) return undefined;
+  // Keys of Kaggle and others are hexadecimal, as identifiers are, too.
+  const isHex = /(?:kaggle|api|secret)_?key$/i.test(name) && /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+  if (!isHex && !(secretName.test(name) && isKey(value))) return undefined;
+  if (!isRandom(value)) return undefined;
   return { owner: ownKey.test(name) ? 'this server' : 'a service', start: 0, end: value.length };
 }
 
