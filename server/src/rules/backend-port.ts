@@ -6,7 +6,18 @@ import { groupOf } from '../model/manifest.ts';
 import type { ServicePort } from '../model/referenced.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
@@ -19,6 +30,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * The port of a backend is a port of the Service, not of its pods. With another one, every request fails, while the server holds its GPUs. A
  * ServiceMonitor names ports of Services: without one of that name, Prometheus gets no metrics, and what scales on them does not scale.
+ * It selects Services of its own namespace, unless a `namespaceSelector` names others.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -177,7 +189,7 @@ function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServiceP
 }
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
-function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void {
+function checkMonitor({ root, namespace, name }: Manifest, context: RuleContext): void {
   const spec = getIn(root, 'spec');
   const selector = getIn(spec, 'selector');
   const labels = entries(getIn(selector, 'matchLabels'));
@@ -193,8 +205,15 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));
   // Kustomize adds labels to Services.
-  if (found.length === 0 && !context.crossReferences.mayBePatch())
-    checkMonitorLabels(selector, namespace, wanted, context);
+  if (found.length === 0 && !context.crossReferences.mayBePatch()) {
+    const stray = namespace && name ? context.crossReferences.serviceElsewhere(namespace, name) : undefined;
+    if (stray?.namespace) {
+      context.report({
+        message: `Service ${shorten(name ?? '', 30)} is in namespace ${shorten(stray.namespace, 24)}: without a namespaceSelector, the ServiceMonitor looks only in ${shorten(namespace ?? '', 24)}`,
+        span: keySpanOf(selector ?? first),
+      });
+    } else checkMonitorLabels(selector, namespace, wanted, context);
+  }
   if (
     own.length === 0 ||
     found.some(({ facts }) => facts.ports === null) ||

@@ -18,7 +18,9 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * A service without its runtime never becomes ready, a job in a missing queue is never admitted, and a scaler without its target scales
  * nothing. The API server accepts all of them without a warning. A pod without its claim stays Pending; for a claim or a PriorityClass of the same
- * file, the severity is warning. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
+ * file, the severity is warning. A StatefulSet whose `serviceName` names a missing Service gives its pods no DNS names, so their ranks do not find each other;
+ * it is reported if the file has a Service for these pods. The claim in a `pvc://` address of KServe, logins to registries and ServiceAccounts
+ * of the same file are also compared, and ConfigMaps and Secrets with the namespace of the pod. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -82,8 +84,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For namespaces in projects with kustomizations, which set them. For ConfigMaps and Secrets in other files, and those that are optional or that a
- * kustomization may make. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
+ * For namespaces in projects with kustomizations, which set them. For ConfigMaps and Secrets in other files, and those that are optional, that a
+ * kustomization may make, or that an operator copies to other namespaces. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
  * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
  * file or the project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
