@@ -113,7 +113,8 @@ function checkMemoryVolumes(container: Container, limit: Cursor, bytes: number, 
     const volume = getIn(volumeNamed(podSet, name)?.at, 'emptyDir');
     const size = getIn(volume, 'sizeLimit');
     if (size === undefined || asText(getIn(volume, 'medium')) !== 'Memory') continue;
-    if ((lowerQuantity(size).value ?? 0) <= bytes) continue;
+    // 4Gi and 4000Mi are the same to their author.
+    if ((lowerQuantity(size).value ?? 0) <= bytes * 1.1) continue;
     report({
       severity: 'info',
       message: `Volume ${shorten(name, 30)} may take ${shorten(asText(size) ?? '', 16)} of memory, but the limit of its container is ${shorten(asText(limit) ?? '', 16)}: the kernel kills it before the volume is full`,
