@@ -216,7 +216,7 @@ function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleCo
     const stray = namespace && name ? context.crossReferences.serviceElsewhere(namespace, name) : undefined;
     if (stray?.namespace) {
       context.report({
-        message: `Service ${shorten(name ?? '', 30)} is in namespace ${shorten(stray.namespace, 24)}: without a namespaceSelector, the ServiceMonitor looks only in ${shorten(namespace ?? '', 24)}`,
+        message: `Service ${shorten(name ?? '', 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ServiceMonitor looks only in ${shorten(namespace ?? '', 24)}`,
         span: keySpanOf(selector ?? first),
       });
     } else checkMonitorLabels(selector, namespace, wanted, context);
@@ -250,7 +250,7 @@ function checkPods(
   const known = found.flatMap(({ file, facts }) => (file === null ? (facts.portNames ?? names) : names));
   if (first === undefined || known.some((name) => names.includes(name)) || crossReferences.mayBePatch()) return;
   report({
-    message: `${first.kind} ${shorten(first.name, 30)} has no container port named ${shorten(asText(at) ?? '', 20)}${known.length === 0 ? '' : `, only ${shorten(known.join(', '), 30)}`}: Prometheus gets no metrics of its pods`,
+    message: `${first.kind} ${shorten(first.name, 22)} has no container port named ${shorten(asText(at) ?? '', 20)}${known.length === 0 ? '' : `, only ${shorten(known.join(', '), 26)}`}: Prometheus gets no metrics of its pods`,
     span: spanOf(at),
   });
 }

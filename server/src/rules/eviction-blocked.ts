@@ -128,7 +128,7 @@ function checkOthers(
   const [other] = budgets.filter((one) => one.name < (name ?? ''));
   if (other === undefined || at === undefined || crossReferences.mayBePatch()) return;
   report({
-    message: `${kind} ${shorten(owner, 30)} also has budget ${shorten(other.name, 30)}: the API server evicts no pod with two budgets, so drains of its GPU nodes wait forever`,
+    message: `${kind} ${shorten(owner, 20)} also has budget ${shorten(other.name, 20)}: the API server evicts no pod with two budgets, so drains of its GPU nodes wait forever`,
     span: spanOf(at),
   });
 }

@@ -117,10 +117,9 @@ function checkIngress({ root, namespace }: Manifest, { crossReferences, document
     const path = asText(getIn(one, 'path')) ?? '/';
     if (path.split('(').length > wanted + (wanted === 0 ? 1 : 0)) continue;
     if (wanted === 0 && (path === '/' || asText(getIn(one, 'pathType')) === 'Exact' || !knowsServer())) continue;
-    const why =
-      wanted === 0 ? 'without groups' : `needs group ${wanted} of path ${shorten(path, 30)}, which has fewer, and`;
+    const groups = wanted === 0 ? 'groups' : `group ${wanted}`;
     report({
-      message: `rewrite-target ${shorten(target, 30)} ${why} sends every request${wanted === 0 ? ` below ${shorten(path, 30)}` : ''} to ${shorten(target.replace(/\$\d/g, ''), 30)}: the server does not get its path`,
+      message: `rewrite-target ${shorten(target, 20)} without ${groups} in path ${shorten(path, 20)} turns every request into ${shorten(target.replace(/\$\d/g, ''), 16)}: the server does not get its path`,
       span: spanOf(at),
     });
     return;
