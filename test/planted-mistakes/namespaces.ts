@@ -21,6 +21,7 @@ export const planters: Planters = {
   'model-volume-unused': modelVolumeUnused,
   'probe-too-early': probeTooEarly,
   'quota-too-small': quotaTooSmall,
+  'route-setting': routeSetting,
   'utilization-without-request': utilizationWithoutRequest,
 };
 
@@ -105,6 +106,16 @@ function backendPort(analysis: DocumentAnalysis): readonly Mistake[] {
       return { name: kind, steps: [set(place.path, kind === 'ServiceMonitor' ? 'metrics' : 8443)], place };
     }),
   );
+}
+
+/** A timeout of ingress-nginx with a unit. */
+function routeSetting(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'Ingress').flatMap(({ path, root }): readonly Mistake[] => {
+    const at = [...path, 'metadata', 'annotations', 'nginx.ingress.kubernetes.io/proxy-read-timeout'];
+    const isOther = getIn(root, 'spec', 'ingressClassName') !== undefined;
+    if (isOther || getIn(root, ...at.slice(path.length)) === undefined) return [];
+    return [{ name: 'unit', steps: [set(at, '600s')], place: { path: at, part: 'value' } }];
+  });
 }
 
 /** The port of another server in an InferencePool that is right. */

@@ -5,7 +5,8 @@ import { isShell, programWords } from '../command/wrappers.ts';
 import { groupOf } from '../model/manifest.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, getIn } from '../yaml/cursor.ts';
+import { asText, getIn, isUnseen, items } from '../yaml/cursor.ts';
+import { isBelow } from './model-volume.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
 /** Groups whose controllers start a container as it is written. Others put files into it: artifacts, workspaces, code. */
@@ -15,7 +16,43 @@ const plainGroups = wordSet('apps batch kubeflow.org jobset.x-k8s.io batch.volca
  * The script of one's own that a container starts although neither its image, which has none, nor a volume or an earlier command brings one:
  * `python train.py` in an image that only has a framework.
  */
-export function missingScript(container: Container, podSet: PodSet, { apiVersion }: Workload): Word | undefined {
+export function missingScript(container: Container, podSet: PodSet, workload: Workload): Word | undefined {
+  const found = startedScript(container, workload);
+  return found === undefined || isBrought(found.word.text, found.folder, container, podSet) ? undefined : found.word;
+}
+
+/** A script of the image that an empty volume of the container hides, with the path of the volume. */
+export function hiddenScript(
+  container: Container,
+  podSet: PodSet,
+  workload: Workload,
+): { readonly word: Word; readonly mountPath: string } | undefined {
+  const mounts = container.volumeMounts.filter(({ name }) => volumeNamed(podSet, name)?.source === 'emptyDir');
+  const found = mounts.length === 0 ? undefined : startedScript(container, workload);
+  if (found === undefined || getIn(container.at, 'lifecycle') !== undefined) return undefined;
+  const { word, folder } = found;
+  const path = word.text.startsWith('/') ? word.text : `${folder}/${word.text.replace(/^(?:\.\/)+/, '')}`;
+  const [nearest] = container.volumeMounts
+    .filter(({ mountPath }) => isBelow(path, mountPath))
+    .sort((one, other) => other.mountPath.length - one.mountPath.length);
+  const isShared = podSet.containers.some(({ at }) =>
+    items(getIn(at, 'volumeMounts')).some((mount) => {
+      const [name, other] = [getIn(mount, 'name'), getIn(mount, 'mountPath')];
+      return (
+        isUnseen(mount) || isUnseen(name) || isUnseen(other) || (at !== container.at && asText(name) === nearest?.name)
+      );
+    }),
+  );
+  return nearest === undefined || isShared || !mounts.includes(nearest) || path.includes('/../')
+    ? undefined
+    : { word, mountPath: nearest.mountPath };
+}
+
+/** The script that a container starts before anything brings files, and the folder in which it starts it. */
+function startedScript(
+  container: Container,
+  { apiVersion }: Workload,
+): { readonly word: Word; readonly folder: string } | undefined {
   const group = groupOf(apiVersion);
   if (group !== '' && !plainGroups.has(group)) return undefined;
   const { command, args, env } = processInput(container);
@@ -24,8 +61,8 @@ export function missingScript(container: Container, podSet: PodSet, { apiVersion
     return undefined;
   let folder = asText(getIn(container.at, 'workingDir')) ?? startFolder(container.image?.value ?? '') ?? '';
   for (const statement of readCommandLine(command, args, env).statements) {
-    const script = scriptOf(statement);
-    if (script !== undefined) return isBrought(script.text, folder, container, podSet) ? undefined : script;
+    const word = scriptOf(statement);
+    if (word !== undefined) return { word, folder };
     if (!bringsNoFiles(statement)) return undefined;
     const [program, target = ''] = statement.kind === 'command' ? programWords(statement) : [];
     // `cd`, `cd ~` and `cd -` lead elsewhere.

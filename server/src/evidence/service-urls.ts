@@ -39,8 +39,28 @@ export function serviceUrls({ env, command, args }: Container, document: YamlDoc
 export function configMapUrls({ root, document }: Manifest): readonly ServiceUrl[] {
   return entries(getIn(root, 'data')).flatMap((at) => {
     const value = asText(at);
-    return value === undefined || isIdentity.test(keyOf(at)) ? [] : urlsIn({ value, at }, keyOf(at), document);
+    if (value === undefined || isIdentity.test(keyOf(at))) return [];
+    return [...urlsIn({ value, at }, keyOf(at), document), ...targetsIn({ value, at }, document)];
   });
+}
+
+/** The addresses without a scheme in the settings of Prometheus: https://prometheus.io/docs/prometheus/latest/configuration/configuration/#static_config */
+function targetsIn(scalar: Located<string>, document: YamlDocument): readonly ServiceUrl[] {
+  const { value, at } = scalar;
+  if (!value.includes('static_configs:') || isTemplated(at)) return [];
+  const blocks = [...value.matchAll(/^[ \t-]*targets:(?: *\[[^\]]{0,2000}|(?:\n[ \t]*- [^\n]{0,200}){0,50})/gm)];
+  return blocks.slice(0, maxUrls).flatMap(({ 0: block, index }) =>
+    [...block.matchAll(/(?<=[\s"',[])([a-z\d][a-z\d.-]{0,200}):(\d{1,5})(?=["',\]\s]|$)/g)].flatMap((found) => {
+      const [text, host = '', port] = found;
+      const [service = '', namespace, ...rest] = host.split('.');
+      if (!/^(?:|svc|svc\.cluster\.local)$/.test(rest.join('.')) || isPublic(namespace, 'http', port)) return [];
+      const start = index + found.index;
+      const span = spanInScalar(document, scalar, { start, end: start + text.length });
+      const isLoopback = service === 'localhost';
+      const fixed = { scheme: 'http', path: '/metrics', isValue: false, provider: undefined };
+      return [{ at, span, where: 'targets', service, namespace, port, isLoopback, ...fixed }];
+    }),
+  );
 }
 
 /**

@@ -77,7 +77,7 @@ export function mayServePods(text: string, item: boolean): boolean {
 
 const servedKinds = wordSet(
   'configmap secret httproute grpcroute tcproute tlsroute route virtualservice ingressroute ingressroutetcp ingress networkpolicy',
-  'service servicemonitor podmonitor podmonitoring inferencepool',
+  'service servicemonitor podmonitor podmonitoring inferencepool persistentvolume',
 );
 const clientKinds = wordSet('deployment statefulset pod job cronjob');
 

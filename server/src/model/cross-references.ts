@@ -259,6 +259,8 @@ export interface WorkloadFacts {
   readonly server: { readonly program: string; readonly port: number } | null;
   /** The number of replicas; null if it is unknown, undefined if it is not set. */
   readonly replicas: number | null | undefined;
+  /** The names of the ports of its containers; null if one is unknown. */
+  readonly portNames: readonly string[] | null;
 }
 
 /** What a ClusterQueue offers. */

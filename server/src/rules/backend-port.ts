@@ -6,19 +6,32 @@ import { groupOf } from '../model/manifest.ts';
 import type { ServicePort } from '../model/referenced.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isUnseen,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * An Ingress, a route, a ServiceMonitor or an address uses a port that its Service does not have, or almost its name.
+ * An Ingress, a route, a monitor of Prometheus or an address uses a port that its Service does not have, or almost its name.
  *
  * ## Why
  *
  * The port of a backend is a port of the Service, not of its pods. With another one, every request fails, while the server holds its GPUs. A
  * ServiceMonitor names ports of Services: without one of that name, Prometheus gets no metrics, and what scales on them does not scale.
+ * It selects Services of its own namespace, unless a `namespaceSelector` names others.
+ * A PodMonitor names ports of containers. The targets in the settings of Prometheus are addresses of Services.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -82,7 +95,7 @@ export default defineRule({
       for (const url of configMapUrls(manifest)) checkUrl(url, namespace, context);
       return;
     }
-    if (kind === 'ServiceMonitor') {
+    if (/^(?:Pod|Service)Monitor$/.test(kind)) {
       checkMonitor(manifest, context);
       return;
     }
@@ -145,6 +158,7 @@ const kinds: ReadonlySet<string> = new Set([
   'route.openshift.io/Route',
   'http.keda.sh/HTTPScaledObject',
   'monitoring.coreos.com/ServiceMonitor',
+  'monitoring.coreos.com/PodMonitor',
 ]);
 
 /** Whether the controller may be ingress-nginx, which also compares with target ports. */
@@ -177,24 +191,36 @@ function portsOf(found: Referenced<ServiceFacts> | undefined): readonly ServiceP
 }
 
 /** Reports a ServiceMonitor of whose ports the Services that it selects have none. */
-function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void {
+function checkMonitor({ root, kind, namespace, name }: Manifest, context: RuleContext): void {
   const spec = getIn(root, 'spec');
+  const list = kind === 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints';
   const selector = getIn(spec, 'selector');
   const labels = entries(getIn(selector, 'matchLabels'));
-  const ports = items(getIn(spec, 'endpoints')).map((one) => getIn(one, 'port'));
+  const ports = items(getIn(spec, list)).map((one) => getIn(one, 'port'));
   const [first] = ports;
-  const isOpen = [spec, selector, getIn(selector, 'matchLabels'), getIn(spec, 'endpoints')].some(isIncomplete);
+  const isOpen = [spec, selector, getIn(selector, 'matchLabels'), getIn(spec, list)].some(isIncomplete);
   if (first === undefined || isOpen || labels.length === 0 || labels.some(isUnseen)) return;
   if (entries(selector).length > 1 || getIn(spec, 'namespaceSelector') !== undefined) return;
   if (ports.some((port) => port === undefined || isUnknown(port))) return;
   const wanted = tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']));
+  if (kind === 'PodMonitor') {
+    checkPods(first, ports.map(asText), namespace, wanted, context);
+    return;
+  }
   const found = context.crossReferences.servicesLabeled(namespace, wanted);
   const own = found.filter(({ file }) => file === null);
   const all = found.flatMap(({ facts }) => facts.ports ?? []);
   const names = new Set(ports.map(asText));
   // Kustomize adds labels to Services.
-  if (found.length === 0 && !context.crossReferences.mayBePatch())
-    checkMonitorLabels(selector, namespace, wanted, context);
+  if (found.length === 0 && !context.crossReferences.mayBePatch()) {
+    const stray = namespace && name ? context.crossReferences.serviceElsewhere(namespace, name) : undefined;
+    if (stray?.namespace) {
+      context.report({
+        message: `Service ${shorten(name ?? '', 24)} is in namespace ${shorten(stray.namespace, 22)}: without a namespaceSelector, the ServiceMonitor looks only in ${shorten(namespace ?? '', 24)}`,
+        span: keySpanOf(selector ?? first),
+      });
+    } else checkMonitorLabels(selector, namespace, wanted, context);
+  }
   if (
     own.length === 0 ||
     found.some(({ facts }) => facts.ports === null) ||
@@ -208,6 +234,24 @@ function checkMonitor({ root, namespace }: Manifest, context: RuleContext): void
     message: `${who} no port named ${shorten(asText(first) ?? '', 20)}, only ${shorten(words, 40)}: Prometheus gets no metrics of ${found.length > 1 ? 'them' : 'it'}`,
     span: spanOf(first),
     fixes: () => (ports.length > 1 ? [] : [rename(first, all, 'name', context)]),
+  });
+}
+
+/** Reports a PodMonitor with ports that no container of its pods has. */
+function checkPods(
+  at: Cursor,
+  names: readonly (string | undefined)[],
+  namespace: string | null,
+  wanted: Table<string>,
+  { crossReferences, report }: RuleContext,
+): void {
+  const found = crossReferences.keptRunning(namespace, wanted);
+  const [first] = found;
+  const known = found.flatMap(({ file, facts }) => (file === null ? (facts.portNames ?? names) : names));
+  if (first === undefined || known.some((name) => names.includes(name)) || crossReferences.mayBePatch()) return;
+  report({
+    message: `${first.kind} ${shorten(first.name, 22)} has no container port named ${shorten(asText(at) ?? '', 20)}${known.length === 0 ? '' : `, only ${shorten(known.join(', '), 26)}`}: Prometheus gets no metrics of its pods`,
+    span: spanOf(at),
   });
 }
 

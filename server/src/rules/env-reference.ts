@@ -11,7 +11,17 @@ import { groupOf } from '../model/manifest.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
-import { getIn, isIncomplete, isTemplated, isUnseen, items, type Located, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  items,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -25,6 +35,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * that are defined before it in the list. Anything else stays as it is written: the program gets the text `$(NAME)` as an address, a path
  * or a number. `$NAME` and `${NAME}` mean something only to a shell: in the value of a variable, and in the arguments of another program, they
  * stay as they are written. `$PATH:/opt/bin` as the value of PATH loses the path that the image sets.
+ * In the path inside a volume, only `subPathExpr` is replaced; if it names a variable that the container does not define, the container never starts.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -96,6 +107,7 @@ export default defineRule({
     // SkyPilot and dstack have other rules for variables.
     for (const form of kindOf(workload).sameScript === true ? [] : forms) reportForm(form, env, context);
     if (!isUser) return;
+    for (const { at } of container.volumeMounts) checkSubPath(at, container, context);
     const last = new Map(env.map(({ name }, index) => [name, index]));
     const isAll = hasAllVariables(container, context);
     const before = new Set<string>();
@@ -125,6 +137,28 @@ export default defineRule({
       );
   },
 });
+
+/** Reports a variable in the path inside a volume that the container does not define, or that the kubelet does not replace. */
+function checkSubPath(mount: Cursor, container: Container, context: PodSetContext): void {
+  const { report, workload } = context;
+  const [plain, expression] = [getIn(mount, 'subPath'), getIn(mount, 'subPathExpr')];
+  const used = /\$\(([A-Z_][A-Z0-9_]*)\)/.exec(asText(expression ?? plain) ?? '')?.[1];
+  if (used === undefined || isTemplated(expression ?? plain) || workload.partial) return;
+  if (expression === undefined && plain !== undefined) {
+    report({
+      message: `subPath keeps the literal $(${shorten(used, 40)}), so all pods share one folder: only subPathExpr replaces it`,
+      span: spanOf(plain),
+    });
+    return;
+  }
+  if (expression === undefined || container.env.some(({ name }) => name === used)) return;
+  if (!hasAllVariables(container, context)) return;
+  report({
+    severity: 'error',
+    message: `subPathExpr uses $(${shorten(used, 40)}), which the container does not define: the container never starts`,
+    span: spanOf(expression),
+  });
+}
 
 /** Whether a script may set a variable, or asks whether it is set. */
 function mayDefine(script: string, name: string): boolean {

@@ -4,7 +4,7 @@ import { allowedEvictions } from '../evidence/evictions.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { isValues } from '../model/values.ts';
 import { firstOf } from '../model/values-parts.ts';
-import type { PodSet, Workload } from '../model/workload.ts';
+import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import {
   asBoolean,
@@ -16,6 +16,7 @@ import {
   isTemplated,
   keyOf,
   keySpanOf,
+  spanOf,
 } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -30,6 +31,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * Node drains, upgrades and consolidation evict pods, and an eviction that would leave fewer pods than the budget requires is refused. If the
  * budget requires all replicas, they wait forever: upgrades of the GPU nodes stop, and nodes that could be removed are paid for. The budget
  * must leave at least one pod to evict; a replica more than minAvailable is enough.
+ * Pods that two budgets select are never evicted.
  *
  * ```yaml invalid
  * apiVersion: policy/v1
@@ -107,12 +109,29 @@ export default defineRule({
     // The budget counts the pods of all of them.
     if (workload === undefined || more.length > 0 || workload.siblingFolder || !holdsGpus(workload.facts)) return;
     check(bound, workload, manifest.namespace, context);
+    checkOthers(manifest, workload, context);
   },
   workload(workload, context) {
     if (isValues(workload) && !otherRoles.has(workload.role))
       for (const podSet of workload.podSets) checkValues(podSet, workload, context);
   },
 });
+
+/** Reports the last of several budgets for the same pods. */
+function checkOthers(
+  { namespace, name, root }: Manifest,
+  { kind, name: owner, facts }: Referenced<WorkloadFacts>,
+  { crossReferences, report }: RuleContext,
+): void {
+  const budgets = crossReferences.budgetsOf(namespace, facts.labels).filter(({ file }) => file === null);
+  const at = getIn(root, 'metadata', 'name');
+  const [other] = budgets.filter((one) => one.name < (name ?? ''));
+  if (other === undefined || at === undefined || crossReferences.mayBePatch()) return;
+  report({
+    message: `${kind} ${shorten(owner, 20)} also has budget ${shorten(other.name, 20)}: the API server evicts no pod with two budgets, so drains of its GPU nodes wait forever`,
+    span: spanOf(at),
+  });
+}
 
 /** The budget that a chart makes of its values, next to the replicas, in the form of `helm create`. */
 function checkValues({ pod, pods, accelerators }: PodSet, { role }: Workload, { document, report }: RuleContext): void {

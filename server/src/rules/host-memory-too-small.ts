@@ -3,13 +3,12 @@ import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { weightsSize } from '../memory/weights.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import { parametersStated } from '../model/model-params.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { servedModel } from '../model/served-model.ts';
 import { trainingRun } from '../model/training-run.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { asText, type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -21,7 +20,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * `memory` is the memory of the node, not of the GPU. A server with PyTorch and CUDA takes several GiB of it before it has loaded any
  * weights, and the weights pass through it. The kernel kills a process that exceeds the limit, so the server never becomes ready while it
  * holds its GPU. Training with such a limit is killed and restarted in the same way. At 1 GiB or less per GPU, whatever is trained, the
- * severity is info: the framework alone takes about that much.
+ * severity is info: the framework alone takes about that much. So it is for a volume in memory, such as /dev/shm, whose `sizeLimit` is above the
+ * limit of its container: what is written there counts against the limit.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -65,18 +65,20 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: memory limits](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run)
+ * - [Kubernetes: memory-backed emptyDir](https://kubernetes.io/docs/concepts/storage/volumes/#emptydir)
  * - [PyTorch: 1.3 GiB of host memory for a single layer on a GPU, 1.9 GiB after its first use](https://github.com/pytorch/pytorch/issues/12873)
  * - [vLLM: a container killed at its memory limit while it loads a model](https://github.com/vllm-project/vllm/issues/28923)
  */
 export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
-  container(container, { workload, podSet, options, report }) {
+  container(container, context) {
+    const { workload, podSet, options, report } = context;
     if (container.type === 'init' || isExempt(workload)) return;
     const limit = getIn(container.resources, 'limits', 'memory');
     const bytes = limit && lowerQuantity(limit).value;
     if (limit === undefined || bytes === undefined || bytes === null || bytes <= 0) return;
-    checkMemoryVolumes(container, podSet, bytes, report);
+    checkMemoryVolumes(container, limit, bytes, context);
     const trains = hasRole(workload, 'training');
     if (bytes > largestTooSmall && !(trains && bytes <= leastPerGpu * mostGpus)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
@@ -106,26 +108,20 @@ export default defineRule({
   },
 });
 
-/** What is in a volume of memory counts as memory of the container that wrote it. */
-function checkMemoryVolumes(
-  container: Container,
-  podSet: PodSet,
-  bytes: number,
-  report: PodSetContext['report'],
-): void {
-  if (!requestsAccelerators(container)) return;
-  for (const { name, mountPath } of container.volumeMounts) {
-    const source = getIn(volumeNamed(podSet, name)?.at, 'emptyDir');
-    const size = getIn(source, 'sizeLimit');
-    if (size === undefined || isTemplated(size) || asText(getIn(source, 'medium')) !== 'Memory') continue;
-    const most = lowerQuantity(size).value;
-    if (most == null || most <= bytes) continue;
+/** Reports a volume in memory that is larger than the limit of the container that writes to it. */
+function checkMemoryVolumes(container: Container, limit: Cursor, bytes: number, { podSet, report }: PodSetContext) {
+  if (knownRequests(container).length === 0) return;
+  for (const { name } of container.volumeMounts) {
+    const volume = getIn(volumeNamed(podSet, name)?.at, 'emptyDir');
+    const size = getIn(volume, 'sizeLimit');
+    if (size === undefined || isTemplated(size) || asText(getIn(volume, 'medium')) !== 'Memory') continue;
+    // 4Gi and 4000Mi are the same to their author.
+    if ((lowerQuantity(size).value ?? 0) <= bytes * 1.1) continue;
     report({
       severity: 'info',
-      message: `${shorten(mountPath ?? name, 40)} may grow to ${shorten(asText(size) ?? '', 12)}, above the memory limit of its container, to which it counts: the kernel kills the container first`,
+      message: `Volume ${shorten(name, 20)} may take ${shorten(asText(size) ?? '', 12)} of memory, but the limit of its container is ${shorten(asText(limit) ?? '', 12)}: the kernel kills it before the volume is full`,
       span: spanOf(size),
     });
-    return;
   }
 }
 

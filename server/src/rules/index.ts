@@ -144,6 +144,7 @@ import resourceUnit from './resource-unit.ts';
 import restartPolicyInvalid from './restart-policy-invalid.ts';
 import resumeDisabled from './resume-disabled.ts';
 import rolloutSurge from './rollout-surge.ts';
+import routeSetting from './route-setting.ts';
 import type { Rule } from './rule.ts';
 import runToCompletionInDeployment from './run-to-completion-in-deployment.ts';
 import rwoManyReplicas from './rwo-many-replicas.ts';
@@ -345,6 +346,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['restart-policy-invalid', restartPolicyInvalid],
   ['resume-disabled', resumeDisabled],
   ['rollout-surge', rolloutSurge],
+  ['route-setting', routeSetting],
   ['run-to-completion-in-deployment', runToCompletionInDeployment],
   ['rwo-many-replicas', rwoManyReplicas],
   ['scale-to-zero-candidate', scaleToZeroCandidate],

@@ -26,6 +26,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  * A model server downloads the weights before it starts. If the volume is too small, the download fails ("No space left on device"), and so
  * does every retry, while the pod holds its GPU. Shared file systems may ignore the size of a claim. If an emptyDir exceeds its
  * `sizeLimit`, the kubelet evicts the pod, and the next pod starts the same download.
+ * Without a `sizeLimit`, the limit of the container applies: `ephemeral-storage`, or `memory` for an emptyDir in memory.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -126,7 +127,8 @@ export default defineRule({
         ? isOpen
           ? undefined
           : ofContainer(container, podSet)
-        : capacityOf(directory.volume, directory.mount.name, context);
+        : (capacityOf(directory.volume, directory.mount.name, context) ??
+          (isOpen ? undefined : ofLimit(directory.volume, container, podSet)));
     if (capacity === undefined) return;
     reportSmall(loader.model, loader.weightsGiB, capacity, isOpen, context);
   },
@@ -231,6 +233,14 @@ function ofContainer(container: Container, podSet: PodSet): Capacity | undefined
   if (container.modelStorage !== undefined) return written(container.modelStorage, 'its volume');
   const limit = getIn(container.resources, 'limits', 'ephemeral-storage');
   return mayStoreModels(container, podSet) ? undefined : written(limit, 'the container (ephemeral-storage)', 'fails');
+}
+
+/** What the limits of the only container leave to an emptyDir without a size. */
+function ofLimit(volume: Volume | undefined, { resources }: Container, podSet: PodSet): Capacity | undefined {
+  const kind = asText(getIn(volume?.at, 'emptyDir', 'medium')) === 'Memory' ? 'memory' : 'ephemeral-storage';
+  return volume?.source === 'emptyDir' && podSet.containers.length === 1
+    ? written(getIn(resources, 'limits', kind), `the container (${kind})`, 'fails')
+    : undefined;
 }
 
 /** The claim template of a StatefulSet. */

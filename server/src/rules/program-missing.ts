@@ -1,13 +1,13 @@
 import { isBareImage, lackingPrograms } from '../catalog/image-programs.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { allCommands, baseName, type Statement, type Word } from '../command/shell.ts';
-import { missingScript } from '../evidence/missing-script.ts';
+import { hiddenScript, missingScript } from '../evidence/missing-script.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerContainer } from '../model/pod.ts';
 import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -19,6 +19,7 @@ import { defineRule } from './rule.ts';
  * Small images have few programs: Alpine and BusyBox have no bash, Ollama's image has no curl, and CUDA's images have no Python. A container whose
  * command is such a program never starts, a probe always fails, and a loop that waits for `kubectl` in an init container never ends, while its
  * pod holds its GPUs. Images of systems and frameworks have no scripts of their users: `python train.py` needs a volume, or a command that fetches it.
+ * An emptyDir hides the folder of the image at which it is mounted: a script there is missing in any image, unless another container fills the volume.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -77,6 +78,7 @@ export default defineRule({
     if (workload.manifest.apiVersion === '' || workload.partial) return;
     const lacks = lackingPrograms(image.value);
     const isBare = isBareImage(image.value) && container.type === 'app' && podSet.accelerators.length > 0;
+    if (podSet.accelerators.length > 0 && !isIncomplete(at)) checkHidden();
     if ((lacks === undefined && !isBare) || isIncomplete(at) || mayHaveMore(container)) return;
     const isFound = check(container, 'the container never starts', 'the command fails', 'the wait never ends');
     if (isBare && !isFound) checkScript();
@@ -103,6 +105,18 @@ export default defineRule({
       const isProbe = exec !== undefined && exec.parent?.step !== 'postStart';
       say(found.program, found.waits ? waits : runs, span, found.waits || isProbe ? 'error' : 'warning');
       return true;
+    }
+
+    /** In any image, if an empty volume takes the place of its folder. */
+    function checkHidden(): void {
+      const unseen = [at, podSet.pod].some((one) => entries(one).some(isUnseen));
+      const hidden = unseen ? undefined : hiddenScript(container, podSet, workload);
+      if (hidden === undefined) return;
+      const { word, mountPath } = hidden;
+      report({
+        message: `${shorten(word.text, 40)} is not in the empty volume at ${shorten(mountPath, 30)}, which hides this folder of the image: the container exits`,
+        span: spanOfWords(document, container, [word, word]) ?? spanOf(at),
+      });
     }
 
     /** In images without scripts of their users. */

@@ -1,11 +1,14 @@
 import { isShuffled, isSlip } from '../catalog/spelling.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
+import { writtenText } from '../evidence/written.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import type { Dangling } from '../model/cross-references.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, isIncomplete, isTemplated, isUnseen, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
@@ -15,7 +18,9 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * A service without its runtime never becomes ready, a job in a missing queue is never admitted, and a scaler without its target scales
  * nothing. The API server accepts all of them without a warning. A pod without its claim stays Pending; for a claim or a PriorityClass of the same
- * file, the severity is warning. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
+ * file, the severity is warning. A StatefulSet whose `serviceName` names a missing Service gives its pods no DNS names, so their ranks do not find each other;
+ * it is reported if the file has a Service for these pods. The claim in a `pvc://` address of KServe, logins to registries and ServiceAccounts
+ * of the same file are also compared, and ConfigMaps and Secrets with the namespace of the pod. It is error for a scaler whose target has another kind: KEDA looks for a Deployment unless `kind` says otherwise.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -79,8 +84,8 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For namespaces in projects with kustomizations, which set them. For ConfigMaps and Secrets in other files, and those that are optional or that a
- * kustomization may make. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
+ * For namespaces in projects with kustomizations, which set them. For ConfigMaps and Secrets in other files, and those that are optional, that a
+ * kustomization may make, or that an operator copies to other namespaces. If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
  * repository. For the target of a scaler, a name is also similar if it begins with the same word and belongs to the only candidate of the
  * file or the project. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
  * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
@@ -95,7 +100,10 @@ export default defineRule({
   topic: 'cluster',
   severity: 'info',
   judgesWords: true,
-  podSet: checkRuntimeClass,
+  podSet(podSet, context) {
+    checkRuntimeClass(podSet, context);
+    checkServiceName(podSet, context);
+  },
   manifest(manifest, context) {
     checkScaler(manifest, context);
     for (const found of context.crossReferences.dangling(manifest)) {
@@ -110,13 +118,16 @@ export default defineRule({
       const isClose =
         isSlip(name, first.name) || isShuffled(name, first.name) || /-(?:deploy|stateful|sts|rollout|lws)/.test(name);
       const isTypo = first.file === null && first.name[0] === name[0] && (isClose || !scaled.has(first.kind));
-      const effect = isTypo ? effects.get(first.kind) : undefined;
+      const pulls = at.parent?.parent?.step === 'imagePullSecrets';
+      const effect = isTypo ? (pulls ? ' The kubelet pulls without it' : effects.get(first.kind)) : undefined;
       context.report({
         ...(effect !== undefined && { severity: 'warning' }),
         message: `No ${first.kind} "${shorten(name)}"; did you mean "${shorten(first.name)}"${where}?${effect ?? ''}`,
         span: spanOf(at),
         fixes: () => {
-          const edits = near.length > 1 ? undefined : replaceScalar(context.document, at, first.name);
+          // An address of KServe has the name of its claim.
+          const text = (asText(at) ?? '').replace(name, first.name);
+          const edits = near.length > 1 ? undefined : replaceScalar(context.document, at, text);
           return [fix(`Change ${name} to ${first.name}`, 'unsafe', edits)];
         },
       });
@@ -136,6 +147,28 @@ function checkRuntimeClass({ pod }: PodSet, { crossReferences, document, report 
     message: `No RuntimeClass "${shorten(name)}"; did you mean "${meant}"? The API server rejects the pod`,
     span: spanOf(at),
     fixes: () => [fix(`Change ${name} to ${meant}`, 'unsafe', replaceScalar(document, at, meant))],
+  });
+}
+
+/** Reports a StatefulSet that names no Service, if the file has a headless one for its pods: they have no DNS names. */
+function checkServiceName(podSet: PodSet, { workload, crossReferences, document, report }: PodSetContext): void {
+  if (workload.kind !== 'StatefulSet' || workload.partial || !namesAccelerators(podSet)) return;
+  const { namespace, name } = workload;
+  const at = getIn(workload.manifest.root, 'spec', 'serviceName');
+  const written = writtenText(at);
+  const labels = getIn(podSet.pod.parent, 'metadata', 'labels');
+  const pairs = entries(labels).map((one): [string, string] => [keyOf(one), asText(one) ?? '']);
+  if (at === undefined || written === undefined || labels === undefined || isUnseen(labels)) return;
+  if (crossReferences.service(namespace, written) !== undefined || crossReferences.mayBePatch()) return;
+  const own = crossReferences.servicesOf(namespace, tableOf(pairs)).filter(({ file }) => file === null);
+  const headless = own.filter(({ facts }) => !facts.hasAddress);
+  const [meant, ...others] = headless.length > 0 ? headless : own;
+  if (meant === undefined || others.length > 0) return;
+  report({
+    severity: headless.length > 0 ? 'warning' : 'info',
+    message: `No Service "${shorten(written, 30)}" gives the pods DNS names such as ${shorten(`${name ?? 'pod'}-0.${written}`, 40)}; Service ${shorten(meant.name, 30)} selects them`,
+    span: spanOf(at),
+    fixes: () => [fix(`Change to ${meant.name}`, 'unsafe', replaceScalar(document, at, meant.name))],
   });
 }
 
@@ -201,5 +234,6 @@ const effects: ReadonlyMap<string, string> = new Map([
   ['PriorityClass', ' The API server rejects the pod'],
   ['ConfigMap', ' The pod never starts'],
   ['Secret', ' The pod never starts'],
+  ['ServiceAccount', ' No pod is created'],
   ...[...scaled].map((kind) => [kind, ' Nothing is scaled'] as const),
 ]);

@@ -1,11 +1,12 @@
 import { formatNumber, plural } from '../cost/money.ts';
 import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
+import { placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar, setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A rollout needs many spare accelerators at once.
@@ -14,6 +15,7 @@ import { defineRule } from './rule.ts';
  *
  * A rolling update starts new pods before it stops old ones: 25% more by default, and at least one. On a full node pool, the new pods wait
  * for accelerators that the old ones hold, and the rollout stalls. With maxSurge 0 and maxUnavailable 1, each new pod replaces an old one.
+ * If the pods must run on one named node and use a port of it (`hostPort`, or any port with `hostNetwork`), only one of them can start (warning).
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -87,6 +89,7 @@ export default defineRule({
     const [podSet] = podSets;
     if (rollout === undefined || role === 'infrastructure' || podSet === undefined) return;
     const { replicas, surge, stopped, strategy, written, unavailable } = rollout;
+    if (checkHostPort(podSet, replicas, startsFirst(rollout), context)) return;
     const spec = getIn(manifest.root, 'spec');
     const devices = devicesOf(podSet);
     // If old pods may stop first, new ones take their places.
@@ -119,6 +122,25 @@ export default defineRule({
     }
   },
 });
+
+/** Reports a port of the one node on which the pods must run, if more than one of them needs it. */
+function checkHostPort(podSet: PodSet, replicas: number, starts: boolean, { report }: RuleContext): boolean {
+  const { pod, accelerators } = podSet;
+  const fixed = getIn(pod, 'nodeName');
+  const host = hostOf(podSet) ?? writtenText(fixed);
+  if (host === undefined || accelerators.length === 0 || (replicas < 2 && !starts)) return false;
+  const shared = asBoolean(getIn(pod, 'hostNetwork')) === true ? 'containerPort' : 'hostPort';
+  const [at] = placesAt(pod, `containers.*.ports.*.${shared}`);
+  const port = writtenNumber(at);
+  if (at === undefined || port === undefined || port < 1) return false;
+  const problem = replicas > 1 ? `only one of ${replicas} pods can use` : 'the new pod of a rollout never gets';
+  report({
+    severity: 'warning',
+    message: `All pods must run on node ${shorten(host, 30)}, where ${problem} port ${port}${replicas > 1 ? '' : ': use strategy Recreate'}`,
+    span: spanOf(at),
+  });
+  return true;
+}
 
 const oneByOne = 'Set maxSurge to 0 and maxUnavailable to 1';
 

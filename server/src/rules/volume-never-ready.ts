@@ -4,19 +4,30 @@ import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, isUnseen, items, spanOf } from '../yaml/cursor.ts';
+import {
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  isUnseen,
+  items,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { setKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
- * A volume that never becomes ready: a bucket without its sidecar, or a claim that does not fit its volume.
+ * A volume that never becomes ready: a bucket without its sidecar, a claim that does not fit its volume, or a folder that no node has.
  *
  * ## Why
  *
  * GKE mounts a bucket of Cloud Storage with a sidecar, which its webhook adds to pods with the annotation `gke-gcsfuse/volumes: "true"`. Without
  * it, the mount fails again and again, and the pod holds its GPUs in ContainerCreating. A claim that names a volume takes that one only if the
  * volume has the same class, all access modes of the claim, and at least its size. Otherwise the claim and its pods stay Pending.
+ * A `local` volume needs `nodeAffinity`, and no shell expands `~` or `./` in a hostPath.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -90,9 +101,39 @@ export default defineRule({
   severity: 'warning',
   manifest({ root, kind }, context) {
     if (kind === 'PersistentVolumeClaim') checkClaim(getIn(root, 'spec'), context);
+    if (kind === 'PersistentVolume') checkLocal(getIn(root, 'spec'), context);
   },
-  podSet: checkBucket,
+  podSet(podSet, context) {
+    checkBucket(podSet, context);
+    if (requestsAccelerators(podSet)) checkHostPaths(podSet, context);
+  },
 });
+
+/** Reports a disk of a node that does not name its node. */
+function checkLocal(spec: Cursor | undefined, { report }: RuleContext): void {
+  const local = getIn(spec, 'local');
+  const affinity = getIn(spec, 'nodeAffinity');
+  if (local?.node.kind !== 'map' || isUnseen(spec) || isUnseen(affinity)) return;
+  if (getIn(affinity, 'required') !== undefined) return;
+  report({
+    severity: 'error',
+    message: 'A local volume needs nodeAffinity.required with its node: the API server rejects the PersistentVolume',
+    span: keySpanOf(local),
+  });
+}
+
+/** Reports folders of nodes in the words of a shell. */
+function checkHostPaths({ volumes }: PodSet, { report }: PodSetContext): void {
+  for (const { at } of volumes) {
+    const path = getIn(at, 'hostPath', 'path');
+    const written = writtenText(path);
+    if (path === undefined || written === undefined || !/^(?:~|\.\.?)(?:\/|$)/.test(written)) continue;
+    report({
+      message: `hostPath must be absolute, not ${shorten(written, 40)}: no shell expands it, and the pod does not find this folder of its node`,
+      span: spanOf(path),
+    });
+  }
+}
 
 const annotation = 'gke-gcsfuse/volumes';
 

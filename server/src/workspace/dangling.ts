@@ -23,7 +23,7 @@ const projectKinds: ReadonlySet<string> = new Set([
 ]);
 
 /** Kinds of which many objects are made by people, generators and operators: only one in the same file is meant instead. */
-const madeElsewhere: ReadonlySet<string> = new Set(['/ConfigMap', '/Secret']);
+const madeElsewhere: ReadonlySet<string> = new Set(['/ConfigMap', '/Secret', '/ServiceAccount']);
 
 /** Whether a text can reference one of them. These are the keys that `namesIn` looks for: other documents need no walk. */
 const canReference = once(({ text }: YamlDocument) => referenceKeys.test(text));
@@ -33,7 +33,8 @@ const referenceKeys = either(
   /scaleTargetRef/,
   /queue-name|[cC]lusterQueue/,
   /resourceClaim|claimName|priorityClassName/,
-  /configMap|secret(?:Name|Ref|KeyRef)/,
+  /configMap|secret(?:Name|Ref|KeyRef)|imagePullSecrets/,
+  /serviceAccountName|pvc:\/\//,
 );
 
 /** The references of an object to those kinds. */
@@ -119,7 +120,10 @@ function firstWord(name: string): string | undefined {
 
 /** The namespace of the only object in the file that a reference can mean, if it is written and the reference looks in another one. */
 export function otherNamespace(scope: Scope, { kinds, name, namespace }: NamedAt): string | null {
-  const own = kinds.filter((kind) => projectKinds.has(kind) && !isClusterKind(kind));
+  const isMade = kinds.some((kind) => madeElsewhere.has(kind));
+  // Some operators make copies for other namespaces.
+  if (isMade && (namespace === null || scope.workspace.file(scope.key)?.summary.kinds.has(secretMaker))) return null;
+  const own = kinds.filter((kind) => (isMade || projectKinds.has(kind)) && !isClusterKind(kind));
   return strayObject(scope, own, namespace, name)?.object.namespace ?? null;
 }
 

@@ -58,6 +58,7 @@ import {
   largestQuotas,
   limitFacts,
   podLabels,
+  portNames,
   quotaFacts,
   serviceFacts,
   volumeClaimFacts,
@@ -246,6 +247,7 @@ function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null 
     labels: podLabels(workload.podSets),
     server: listenerOf(workload),
     replicas: writtenReplicas(manifest),
+    portNames: portNames(workload.podSets),
   };
   const replica = oneReplica(workload);
   // The number of pods per replica is unknown.

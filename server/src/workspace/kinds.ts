@@ -7,7 +7,11 @@ import { stackPool } from '../model/stacks.ts';
 export function kindsIn(text: string): ReadonlySet<string> {
   const written = valuesOf(text, 'kind');
   const kinds = new Set(written.filter((kind) => namedKinds.has(kind)));
-  if (written.some((kind) => kind !== 'Secret' && /Secret|Certificate|OnePassword/.test(kind))) kinds.add(secretMaker);
+  if (
+    written.some((kind) => kind !== 'Secret' && /Secret|Certificate|OnePassword/.test(kind)) ||
+    /(?:reflec|replica)tion-allowed|kubed\.|kyverno/.test(text)
+  )
+    kinds.add(secretMaker);
   // Pods that share a claim must find each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
@@ -23,7 +27,7 @@ export function kindsIn(text: string): ReadonlySet<string> {
 /** A pool in a project of Pulumi's YAML, whose files name no kind. */
 const pulumiPool = /\btype:[ \t]{1,9}[\w:/-]{1,60}:(?:Node|Agent)(?:Group|Pool)\b/;
 
-/** A pseudo-kind for objects of which operators make Secrets. */
+/** A pseudo-kind for objects of which operators make Secrets, or which they copy to other namespaces. */
 export const secretMaker = 'SecretMaker';
 
 /** A pseudo-kind for kustomizations, whose files need not name their kind. */

@@ -128,6 +128,15 @@ function servicePorts(ports: readonly Cursor[]): readonly ServicePort[] | null {
   return ports.length === 0 || found.length < ports.length ? null : found;
 }
 
+/** The names of all ports of the containers. */
+export function portNames(podSets: readonly PodSet[]): readonly string[] | null {
+  const ports = podSets.flatMap(({ containers }) => containers).map(({ at }) => getIn(at, 'ports'));
+  const listed = podSets.flatMap(({ pod }) => [pod, getIn(pod, 'containers'), getIn(pod, 'initContainers')]);
+  const names = ports.flatMap(items).map((port) => getIn(port, 'name'));
+  if ([...listed, ...ports.flatMap((one) => [one, ...items(one)])].some(isIncomplete)) return null;
+  return [...ports, ...names].some(isTemplated) ? null : names.flatMap((name) => asText(name) ?? []);
+}
+
 /** The app containers of a pod template; null if a template or the pod's own `resources` may add requests. */
 export function containerFacts(podSets: readonly PodSet[]): readonly ContainerFacts[] | null {
   const [only, ...others] = podSets;

@@ -40,12 +40,17 @@ function walk(cursor: Cursor, manifest: Manifest, found: NamedAt[], depth: numbe
     if (child.node.kind !== 'scalar') walk(child, manifest, found, depth + 1);
     else if (typeof child.step === 'string') {
       const kinds = targetsOf(child, manifest);
-      const name = asText(child);
+      const name = claimIn(child) ?? asText(child);
       if (kinds.length === 0 || name === undefined || name === '' || isTemplated(child)) continue;
       const namespace = asText(getIn(child.parent, 'namespace')) ?? manifest.namespace;
       found.push({ at: child, kinds, name, namespace });
     }
   }
+}
+
+/** The claim in an address of KServe: https://kserve.github.io/website/docs/model-serving/storage/providers/pvc */
+function claimIn(cursor: Cursor): string | undefined {
+  return /^(?:storageU|u)ri$/.test(keyOf(cursor)) ? /^pvc:\/\/([a-z\d.-]+)/.exec(asText(cursor) ?? '')?.[1] : undefined;
 }
 
 /** Keys that determine the kind of the referenced object. */
@@ -80,6 +85,7 @@ function targetsOf(cursor: Cursor, manifest: Manifest): readonly string[] {
   if (direct !== undefined) return direct;
   const { parent } = cursor;
   const holder = parent === undefined ? '' : keyOf(parent);
+  if (claimIn(cursor) !== undefined) return ['/PersistentVolumeClaim'];
   if (key === 'claimName') return holder === 'persistentVolumeClaim' ? ['/PersistentVolumeClaim'] : [];
   if (key === 'secretName') return holder === 'secret' ? ['/Secret'] : [];
   if (key === 'name') return namedBy(cursor, holder, manifest);
@@ -106,6 +112,7 @@ function namedBy(cursor: Cursor, holder: string, manifest: Manifest): readonly s
     return [`${asText(getIn(parent, 'group')) ?? 'karpenter.k8s.aws'}/${writtenKind ?? 'EC2NodeClass'}`];
   const above = parent?.parent === undefined ? '' : keyOf(parent.parent);
   if (above === 'flavors' && manifest.kind === 'ClusterQueue') return ['kueue.x-k8s.io/ResourceFlavor'];
+  if (above === 'imagePullSecrets') return ['/Secret'];
   if (above === 'baseRefs') return ['serving.kserve.io/LLMInferenceServiceConfig'];
   return [];
 }
