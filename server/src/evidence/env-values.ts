@@ -51,6 +51,12 @@ export function isOfForm(value: string, form: string): boolean {
       return value === value.toUpperCase();
     case 'threads':
       return !/^(?:0|-\d{1,4})$/.test(value);
+    case 'version':
+      return /^\d{1,2}\.\d{1,3}\.\d{1,3}$/.test(value);
+    case 'percentage':
+      return /^\d/.test(value) && Number(value) > 0 && Number(value) <= 100;
+    case 'device-limits':
+      return value.split(',').every((part) => part.trim() === '' || part.includes('='));
     case 'integer':
       return /^[-+]?\d{1,12}$/.test(value);
     case 'number':

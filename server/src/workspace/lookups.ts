@@ -113,6 +113,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
         clusterQueueOf(scope, namespace, name),
       ),
+    queueCapacity: (group, name) =>
+      read(['Queue'], ['queueCapacity', group, name], () =>
+        factsNamed(scope, [`${group}/Queue`], null, name, 'capacity'),
+      ),
     defaultsIn: (namespace) =>
       read(['LimitRange'], ['defaultsIn', namespace], () =>
         inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits')?.names ?? []),

@@ -84,7 +84,8 @@ export function factsNamed<
     | 'volume'
     | 'overhead'
     | 'service'
-    | 'account',
+    | 'account'
+    | 'capacity',
 >(
   scope: Scope,
   kinds: readonly string[],

@@ -21,7 +21,7 @@ export function clusterQueueOf(
 export function flavorsOf(scope: Scope, namespace: string | null, queue: string): readonly FlavorFacts[] {
   return (clusterQueueOf(scope, namespace, queue)?.facts.flavors ?? []).map((name) => {
     const flavor = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ResourceFlavor', null, name), 'flavor');
-    return { name, labels: flavor?.facts ?? null };
+    return { name, labels: flavor?.facts.labels ?? null, taints: flavor?.facts.taints ?? [] };
   });
 }
 
