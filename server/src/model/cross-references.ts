@@ -61,6 +61,10 @@ export interface CrossReferences {
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
   /** The most of each resource that a queue of Volcano or KAI lets run at once. */
   queueCapacity(group: string, name: string): Referenced<Table<number>> | undefined;
+  /** The number of pods that name a PodGroup; null if there is none in the project or if it is unknown. */
+  gangPods(namespace: string | null, group: string): number | null;
+  /** The keys of the only ConfigMap of a name, if it is in the same file, in any namespace. */
+  keysInFile(name: string): DataKeys | undefined;
   /** The resources that a LimitRange gives to every container of a namespace. */
   defaultsIn(namespace: string | null): readonly string[];
   /** The LimitRanges of a namespace that bound resources. */
@@ -292,6 +296,8 @@ export const noCrossReferences: CrossReferences = {
   workload: () => undefined,
   clusterQueueOf: () => undefined,
   queueCapacity: () => undefined,
+  gangPods: () => null,
+  keysInFile: () => undefined,
   defaultsIn: () => [],
   limitsIn: () => [],
   quotasIn: () => [],

@@ -126,7 +126,12 @@ export default defineRule({
     }
     const written = getIn(spec, 'entrypoint');
     const trainer = written && trainerGpus(asText(written) ?? '');
-    if (written !== undefined && trainer !== undefined && (trainer.perNode > has.pod || trainer.all > has.all)) {
+    if (
+      written !== undefined &&
+      !isTemplated(written) &&
+      trainer !== undefined &&
+      (trainer.perNode > has.pod || trainer.all > has.all)
+    ) {
       const most = trainer.perNode > has.pod ? `only ${has.pod} in each pod` : `at most ${has.all}`;
       const message = `${trainer.text} needs ${trainer.all} GPUs, but the Ray cluster has ${most}: the training never starts`;
       report({ message, span: spanOf(written) });
@@ -172,12 +177,17 @@ function trainerGpus(entrypoint: string) {
     const count = only === undefined || only.dynamic || others.length > 0 ? null : countIn(only.value);
     return only === undefined || count == null ? undefined : { count, text: `${only.written}=${only.value}` };
   };
+  const workers = flags.some(({ name, value }) => /^use[-_]gpu$/.test(name) && !/^(?:false|0)$/i.test(value ?? ''))
+    ? numberOf(workerNames)
+    : undefined;
+  if (workers !== undefined) return { perNode: 1, all: workers.count, text: workers.text };
   const nodes = numberOf(nodeNames);
   const gpus = numberOf(gpuNames);
   if (nodes === undefined || gpus === undefined) return undefined;
   return { perNode: gpus.count, all: nodes.count * gpus.count, text: `${nodes.text} ${gpus.text}` };
 }
 
+const workerNames: ReadonlySet<string> = new Set(['num-workers']);
 const nodeNames: ReadonlySet<string> = new Set(['nnodes', 'num-nodes', 'n-nodes']);
 const gpuNames: ReadonlySet<string> = new Set(['n-gpus-per-node', 'num-gpus-per-node', 'gpus-per-node']);
 

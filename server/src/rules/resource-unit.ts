@@ -4,7 +4,7 @@ import { isUnknown, placesAt } from '../evidence/written.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
@@ -101,6 +101,11 @@ function checkCounter(
 ): void {
   const unit = acceleratorResource(resource)?.unit;
   const at = (limit ?? request)?.at;
+  const share = form === 'percent' && /^(?:nvidia\.com|volcano\.sh\/v)/.test(resource) ? (asNumber(at) ?? 0) : 0;
+  if (at !== undefined && share > 100) {
+    const message = `${resource} is a percentage of one GPU, not ${share}: the pod stays Pending`;
+    report({ message, span: spanOf(at), severity: 'error' });
+  }
   if (form !== 'memory' || at === undefined || unit?.of !== 'memory' || !('mebibytes' in unit)) return;
   const { value, text } = lowerQuantity(at);
   if (isUnknown(at) || value === null || value * unit.mebibytes <= 2 ** 20 || !/[A-Za-z]$/.test(text)) return;

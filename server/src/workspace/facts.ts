@@ -88,6 +88,7 @@ export type Facts =
   | { readonly type: 'budget'; readonly facts: BudgetFacts }
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'flavor'; readonly facts: Pick<FlavorFacts, 'taints'> & { readonly labels: Table<string> } }
+  | { readonly type: 'gang'; readonly facts: number }
   | { readonly type: 'capacity'; readonly facts: Table<number> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'disk'; readonly facts: PoolDisk }

@@ -16,11 +16,12 @@ import {
   setterKinds,
 } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
-import { headerKind, kustomizationKind, sharingKind } from './kinds.ts';
+import { gangPods } from './gang-members.ts';
+import { gangKind, headerKind, kustomizationKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
-import { factsAs, factsNamed, keysOf, referenced, type Scope } from './named.ts';
+import { factsAs, factsNamed, keysInFile, keysOf, referenced, type Scope } from './named.ts';
 import { budgetsOf, inNamespace, keptRunning, limitsIn, servicesLabeled, servicesOf } from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
@@ -113,6 +114,9 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
         clusterQueueOf(scope, namespace, name),
       ),
+    gangPods: (namespace, group) =>
+      read([gangKind], ['gangPods', namespace, group], () => gangPods(scope, namespace, group)),
+    keysInFile: (name) => read(['ConfigMap'], ['keysInFile', name], () => keysInFile(scope, name)),
     queueCapacity: (group, name) =>
       read(['Queue'], ['queueCapacity', group, name], () =>
         factsNamed(scope, [`${group}/Queue`], null, name, 'capacity'),
