@@ -2,11 +2,12 @@ import { isInstanceTypeLabel } from '../catalog/index.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { findLocalProcesses, type LocalProcesses } from '../command/processes.ts';
 import { processInput } from '../model/process-input.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
+import { spansPods } from './gpu-assignment.ts';
 
 /** A launch that needs more NeuronCores than the devices of its container have. */
 export interface MissingCores {
@@ -16,8 +17,14 @@ export interface MissingCores {
   readonly span: Span;
 }
 
+interface Subject {
+  readonly podSet: PodSet;
+  readonly document: YamlDocument;
+  readonly workload: Workload;
+}
+
 /** Launches, servers and variables that need more NeuronCores than there can be: each process has its own. */
-export function missingCores(container: Container, podSet: PodSet, document: YamlDocument): MissingCores | undefined {
+export function missingCores(container: Container, { podSet, document, workload }: Subject): MissingCores | undefined {
   const cores = coresOf(container, podSet);
   if (cores === null) return undefined;
   const { env, command, args } = container;
@@ -32,7 +39,7 @@ export function missingCores(container: Container, podSet: PodSet, document: Yam
   const input = processInput(container);
   const launches = findLocalProcesses(input).filter(({ kind }) => kind === 'launch');
   const sharding = findSharding(input);
-  const server = sharding?.spansPods === true ? undefined : sharding;
+  const server = sharding?.spansPods === true || spansPods(workload) ? undefined : sharding;
   const found: readonly (Pick<LocalProcesses, 'text' | 'words'> & { count: unknown })[] = [
     ...launches,
     ...(server === undefined ? [] : [{ text: server.text, words: server.words, count: server.tensor }]),

@@ -87,7 +87,7 @@ export default defineRule({
   topic: 'parallelism',
   severity: 'error',
   container(container, context) {
-    const missing = missingCores(container, context.podSet, context.document);
+    const missing = missingCores(container, context);
     if (missing !== undefined) {
       const { text, needed, cores, span } = missing;
       context.report({

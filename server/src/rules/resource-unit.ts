@@ -103,8 +103,13 @@ function checkCounter(
   const at = (limit ?? request)?.at;
   const share = form === 'percent' && /^(?:nvidia\.com|volcano\.sh\/v)/.test(resource) ? (asNumber(at) ?? 0) : 0;
   if (at !== undefined && share > 100) {
-    const message = `${resource} is a percentage of one GPU, not ${share}: the pod stays Pending`;
-    report({ message, span: spanOf(at), severity: 'error' });
+    // https://github.com/Project-HAMi/HAMi/blob/master/pkg/device/nvidia/device.go
+    const isCores = resource.endsWith('cores');
+    report({
+      message: `${resource} is a percentage of one GPU, not ${share}: ${isCores ? 'HAMi assigns the whole GPU' : 'the pod stays Pending'}`,
+      span: spanOf(at),
+      ...(!isCores && { severity: 'error' }),
+    });
   }
   if (form !== 'memory' || at === undefined || unit?.of !== 'memory' || !('mebibytes' in unit)) return;
   const { value, text } = lowerQuantity(at);

@@ -16,7 +16,6 @@ import {
   setterKinds,
 } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
-import { gangPods } from './gang-members.ts';
 import { gangKind, headerKind, kustomizationKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
@@ -25,7 +24,7 @@ import { factsAs, factsNamed, keysInFile, keysOf, referenced, type Scope } from 
 import { budgetsOf, inNamespace, keptRunning, limitsIn, servicesLabeled, servicesOf } from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
-import { clusterQueueOf, flavorsOf } from './queue-lookups.ts';
+import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalersOf, targetNamed } from './scaler-lookups.ts';
 import { scalerKinds } from './scalers.ts';
