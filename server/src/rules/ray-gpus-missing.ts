@@ -9,11 +9,14 @@ import {
   serveDeployments,
   serveEngines,
 } from '../evidence/serve-deployments.ts';
+import { placesAt } from '../evidence/written.ts';
 import { countIn } from '../model/count.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -113,7 +116,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
-  workload(workload, { document, report }) {
+  workload(workload, { document, report, crossReferences }) {
     const { manifest, byShape, partial } = workload;
     if (byShape || partial || document.template || kindOf(workload).rayCluster === undefined) return;
     const has = gpusOfCluster(workload);
@@ -125,7 +128,8 @@ export default defineRule({
         report({ message: lacking('entrypointNumGpus', gpus, has, 'the entrypoint'), span: spanOf(at) });
     }
     const written = getIn(spec, 'entrypoint');
-    const trainer = written && trainerGpus(asText(written) ?? '');
+    const trainer =
+      written && (trainerGpus(asText(written) ?? '') ?? codeGpus(asText(written) ?? '', workload, crossReferences));
     if (
       written !== undefined &&
       !isTemplated(written) &&
@@ -185,6 +189,19 @@ function trainerGpus(entrypoint: string) {
   const gpus = numberOf(gpuNames);
   if (nodes === undefined || gpus === undefined) return undefined;
   return { perNode: gpus.count, all: nodes.count * gpus.count, text: `${nodes.text} ${gpus.text}` };
+}
+
+/** The same in the code of Ray Train, if a ConfigMap of the head has the file that the entrypoint names. */
+function codeGpus(entrypoint: string, { podSets, namespace }: Workload, { configMap }: CrossReferences) {
+  const volumes = podSets
+    .filter(({ name }) => name === 'head')
+    .flatMap(({ pod }) => placesAt(pod, 'volumes.*.configMap.name'));
+  const files = volumes.flatMap((name) => Object.entries(configMap(namespace, asText(name) ?? '')?.facts ?? {}));
+  const [only, ...others] = files.filter(([file]) => entrypoint.includes(file));
+  const [, settings = ''] = /ScalingConfig\(([^()]{1,300})\)/.exec(only?.[1] ?? '') ?? [];
+  const [, workers] = /\bnum_workers=(\d{1,4})\b/.exec(settings) ?? [];
+  if (workers === undefined || others.length > 0 || !/use_gpu=True/.test(settings)) return undefined;
+  return { perNode: 1, all: Number(workers), text: `num_workers=${workers} in ${shorten(only?.[0] ?? '', 30)}` };
 }
 
 const workerNames: ReadonlySet<string> = new Set(['num-workers']);

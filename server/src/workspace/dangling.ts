@@ -90,11 +90,11 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
 }
 
 /**
- * The target of a scaler that names nothing: the only object of its kind in the file, or else in the workspace, if it is close by. It is in the
+ * The target of a scaler, or the PodGroup of a pod, that names nothing: the only object of its kind in the file, or else in the workspace, if it is close by. It is in the
  * same namespace, and its name begins with the same word.
  */
 function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): readonly Found[] {
-  if (at.parent?.step !== 'scaleTargetRef') return [];
+  if (at.parent?.step !== 'scaleTargetRef' && !kinds.some((kind) => kind.endsWith('/PodGroup'))) return [];
   const all = kinds.flatMap((kind) => scope.workspace.upToTwo(bare(kind)));
   const own = all.length > 1 ? inOwnFile(scope, kinds) : [];
   const [only, ...others] = own.length === 1 ? own : all;
