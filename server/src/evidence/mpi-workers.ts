@@ -78,8 +78,10 @@ export function wrongSlots(workload: Workload) {
 function fillsSlots({ podSets }: Workload): boolean {
   const launcher = podSets.find(({ name }) => name === 'Launcher');
   const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
-  const line = words.map(({ value }) => value).join(' ');
-  return /\bmpi(?:run|exec)\b/.test(line) && !setsCount.test(line) && !usesSeveralGpus.test(line);
+  const lines = words.map(({ value }) => value).join(' ');
+  const [, line, ...others] = lines.split(/\bmpi(?:run|exec)\b/);
+  if (line === undefined || others.length > 0) return false;
+  return !setsCount.test(line) && !usesSeveralGpus.test(line);
 }
 
 const setsCount = either(/\s-{1,2}(?:np?|N|c|npernode|ppn)\b/, /\bppr\b|map-by|rankfile|hostfile|-H\b|\$/);
