@@ -144,11 +144,12 @@ function celProblem(text: string): string | undefined {
 
 const names = ['resourceClaimName', 'resourceClaimTemplateName'];
 
-function checkReferences({ pod, pods, accelerators }: PodSet, { report, document, workload }: PodSetContext): void {
+function checkReferences({ pod, pods }: PodSet, context: PodSetContext): void {
+  const { report, document, workload } = context;
   for (const claim of placesAt(pod, 'resourceClaims.*')) {
     if (claim.node.kind !== 'map' || isIncomplete(claim)) continue;
     const shared = getIn(claim, 'resourceClaimName');
-    if (writtenText(shared) !== undefined && (pods.min ?? 0) > 1 && accelerators.some(isClaimed) && !workload.partial)
+    if (writtenText(shared) !== undefined && (pods.min ?? 0) > 1 && !workload.partial && ofGpus(shared, context))
       report({
         severity: 'info',
         message: `All ${pods.min} pods share the devices of one ResourceClaim; a resourceClaimTemplateName gives each its own`,
@@ -172,8 +173,11 @@ function checkReferences({ pod, pods, accelerators }: PodSet, { report, document
   }
 }
 
-function isClaimed({ requested, form }: PodSet['accelerators'][number]): boolean {
-  return requested.kind === 'deviceClass' && form === 'whole';
+/** Whether a claim of the project is for whole GPUs, and not shared by its name. */
+function ofGpus(name: Cursor | undefined, { crossReferences, workload }: PodSetContext): boolean {
+  const claim = crossReferences.claim('ResourceClaim', workload.namespace, asText(name) ?? '');
+  if (claim === undefined || /share/.test(claim.name)) return false;
+  return claim.facts.some(({ requested, form }) => requested.kind === 'deviceClass' && form === 'whole');
 }
 
 function checkDevices(devices: Cursor, { kind, apiVersion }: Manifest, context: RuleContext): void {
