@@ -19,10 +19,7 @@ export async function listFiles({ folder, limit }: ListFilesParams): Promise<Lis
 }
 
 async function search(top: vscode.Uri, limit: number): Promise<readonly vscode.Uri[]> {
-  const pattern = new vscode.RelativePattern(
-    top,
-    '**/{*.yaml,*.yml,*.tf,*.tfvars,*.tfvars.json,terragrunt.hcl,config.json}',
-  );
+  const pattern = new vscode.RelativePattern(top, '**/{*.yaml,*.yml,*.tf,*.tfvars,*.tfvars.json,*.hcl,config.json}');
   const canceling = new vscode.CancellationTokenSource();
   const found = vscode.workspace.findFiles(pattern, excludedFolders, limit, canceling.token);
   if (top.scheme === 'file') return found;

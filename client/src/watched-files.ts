@@ -18,7 +18,7 @@ export const watchedFiles: NonNullable<Middleware['workspace']> = {
 
 function matters({ uri, type }: FileEvent): boolean {
   if (isExcluded(vscode.workspace.asRelativePath(vscode.Uri.parse(uri)))) return false;
-  if (/\.(?:ya?ml|json|tf|tfvars)$|\/(?:Kustomization|_helpers\.tpl|terragrunt\.hcl)$/.test(uri)) return true;
+  if (/\.(?:ya?ml|json|tf|tfvars|hcl)$|\/(?:Kustomization|_helpers\.tpl)$/.test(uri)) return true;
   // A name with an extension is a file. Deleted paths could be folders, so all of them pass; they are few.
   return type === FileChangeType.Deleted || !/\.[a-z]\w*$/i.test(uri);
 }

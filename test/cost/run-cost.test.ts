@@ -52,6 +52,31 @@ describe('the cost of a run', () => {
     expect(lensOf(job('activeDeadlineSeconds: 7200'))).toBe('$5.67/h on demand · $2.46/h spot · at most $11.34 in 2 h');
   });
 
+  test('a JobSet ends with the last of its jobs with GPUs, unless it starts again', () => {
+    const jobSet = (policy: string, deadline: string) => `apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: sweep}
+spec:
+  ${policy}
+  replicatedJobs:
+    - name: plain
+      template: {spec: {template: {spec: {containers: [{name: main, image: registry.example.com/plain:1}]}}}}
+    - name: cards
+      replicas: 2
+      template:
+        spec:
+          ${deadline}
+          template:
+            spec:${pod(14, '[main]')}
+`;
+    const amount = '$11.34/h on demand · $4.92/h spot';
+    expect(lensOf(jobSet('suspend: false', 'activeDeadlineSeconds: 3600'))).toBe(
+      `${amount} · at most $11.34 in 60 min`,
+    );
+    expect(lensOf(jobSet('failurePolicy: {maxRestarts: 2}', 'activeDeadlineSeconds: 3600'))).toBe(amount);
+    expect(lensOf(jobSet('suspend: false', 'backoffLimit: 0'))).toBe(amount);
+  });
+
   test('a workflow ends, and a deadline of its own bounds all of its steps', () => {
     const workflow = (kind: string, fields: string, spec: string) => `apiVersion: argoproj.io/v1alpha1
 kind: ${kind}

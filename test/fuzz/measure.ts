@@ -10,7 +10,7 @@ const budgetedLength = 50_000;
 export interface Measure {
   /** Runs a request about a text of a length; if it was too slow, `fresh` repeats it from the start. Two slow runs are a problem. */
   time<T>(name: string, request: () => T, fresh?: () => unknown, length?: number): T;
-  timeAsync<T>(name: string, request: () => Promise<T>): Promise<T>;
+  timeAsync<T>(name: string, request: () => Promise<T>, length?: number): Promise<T>;
   readonly problems: Problem[];
   /** Counts an event for the summary. */
   count(what: string, by?: number): void;
@@ -23,6 +23,10 @@ export function createMeasure(maxMs = requestBudget): Measure {
   const counts = new Map<string, number>();
   const problems: Problem[] = [];
   let [requests, worst, slowest] = [0, 0, ''];
+
+  function limitFor(length: number): number {
+    return maxMs * Math.max(1, length / budgetedLength);
+  }
 
   function took(name: string, ms: number): void {
     const index = Math.max(0, Math.ceil(Math.log(Math.max(ms, 0.001) / 0.001) / Math.log(1.05)));
@@ -43,7 +47,7 @@ export function createMeasure(maxMs = requestBudget): Measure {
     problems,
     counts,
     time(name, request, fresh = request, length = 0) {
-      const limit = maxMs * Math.max(1, length / budgetedLength);
+      const limit = limitFor(length);
       const start = performance.now();
       const answer = request();
       const ms = performance.now() - start;
@@ -56,14 +60,14 @@ export function createMeasure(maxMs = requestBudget): Measure {
       }
       return answer;
     },
-    async timeAsync(name, request) {
+    async timeAsync(name, request, length = 0) {
       const [start, used] = [performance.now(), process.cpuUsage()];
       const answer = await request();
       const ms = performance.now() - start;
       const { user, system } = process.cpuUsage(used);
       const worked = Math.min(ms, (user + system) / 1000);
       took(name, worked);
-      if (worked > maxMs) tooSlow(name, worked);
+      if (worked > limitFor(length)) tooSlow(name, worked);
       return answer;
     },
     count(what, by = 1) {

@@ -24,7 +24,8 @@ export const trees: Target<Tree> = {
         { ...secret, name: '.gpulint.yaml', text: 'gpu: t4\nregion: outside-secret\n' },
       ]);
       grow(inner, tree.entries);
-      return await measure.timeAsync('check of a tree', () => treeProblems(outer, inner, tree));
+      const length = tree.entries.reduce((sum, { text = '' }) => sum + text.length, 0);
+      return await measure.timeAsync('check of a tree', () => treeProblems(outer, inner, tree), length);
     } catch (error) {
       return [thrown('tree', error)];
     } finally {

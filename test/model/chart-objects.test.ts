@@ -71,3 +71,38 @@ test('all templates share their chart, until one of them changes', async () => {
   expect(second).not.toBe(first);
   expect(await related.of(web)).toBe(second);
 });
+
+test('a template that the values switch off is judged as if they did not', async () => {
+  const template = `{{- if .Values.reader.enabled }}
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: reader}
+spec:
+  selector: {matchLabels: {app: reader}}
+  template:
+    metadata: {labels: {app: reader}}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/vllm:2.1
+          command: [vllm, serve, /m, --tensor-parallel-size=4]
+          resources: {limits: {nvidia.com/gpu: {{ .Values.reader.gpus }}}}
+{{- end }}
+`;
+  const of = (values: string) =>
+    findings(
+      new Map([
+        ['file:///c/Chart.yaml', 'apiVersion: v2\nname: shelf\nversion: 0.1.0\n'],
+        ['file:///c/values.yaml', values],
+        ['file:///c/templates/reader.yaml', template],
+      ]),
+    );
+  expect(await of('reader:\n  enabled: false\n  gpus: 2\n')).toEqual([
+    expect.stringMatching(/^tensor-parallel-mismatch: .*\(with values\.yaml, switched on\)$/),
+    expect.stringMatching(/^shm-missing: .*\(with values\.yaml, switched on\)$/),
+  ]);
+  expect(await of('reader:\n  enabled: false\n  gpus: 4\n')).toEqual([
+    expect.stringMatching(/^shm-missing: .*\(with values\.yaml, switched on\)$/),
+  ]);
+  expect(await of('reader:\n  enabled: false\n')).toEqual([]);
+});

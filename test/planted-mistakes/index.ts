@@ -56,6 +56,8 @@ export const planters: ReadonlyMap<string, Planter> = new Map(
 
 /** Rules without a planter, each with the reason. */
 export const exempt: Readonly<Record<string, string>> = {
+  'disaggregation-incomplete':
+    'Hardly any manifest of the fixtures has servers for prefill and for decoding in one object.',
   'notebook-without-volume': 'Any notebook without a volume has it, so there is hardly a clean one to plant it in.',
   'spark-invalid': 'No manifest of the fixtures is a SparkApplication with GPUs.',
   'values-key': 'Few fixtures are values of the charts whose keys are known.',

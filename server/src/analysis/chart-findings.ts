@@ -9,7 +9,7 @@ import { parameterDefaults, withParameterDefaults } from '../model/workflow-defa
 import type { Finding, Topic } from '../rules/rule.ts';
 import { type RunInput, runRules } from '../rules/run.ts';
 import { missingValues } from '../yaml/missing-values.ts';
-import type { MissingValue, YamlDocument } from '../yaml/node.ts';
+import type { MissingValue, YamlDocument, YamlNode } from '../yaml/node.ts';
 import { amongObjects } from './chart-objects.ts';
 
 export type Settings = Omit<RunInput, 'document' | 'manifests' | 'workloads' | 'options' | 'crossReferences'> &
@@ -27,7 +27,7 @@ export function withChartValues(
   uri: string,
   settings: Settings,
 ): readonly Finding[] {
-  const chart = asInstalled(values);
+  const chart = asInstalled(switchedOn(template, values));
   const crossReferences = amongObjects(chart, settings.options, uri, settings.crossReferences);
   const added = addedBy(filledTemplates(template, chart), written, { ...settings, crossReferences }, (one) =>
     isCertain(one, template, chart),
@@ -39,6 +39,25 @@ export function withChartValues(
     added.filter(({ rule }) => !inValues.has(rule)),
     chart.name,
   );
+}
+
+/** The values with the switch of a template whose objects they leave out, as those who use them have it. */
+function switchedOn(template: YamlDocument, values: ChartValues): ChartValues {
+  const [, path = ''] = wholeSwitch.exec(template.text) ?? [];
+  const root = path === '' ? undefined : withTrue(values.root, path.split('.'));
+  return root === undefined ? values : { ...values, root, name: `${values.name}, switched on` };
+}
+
+const wholeSwitch = /^\s*\{\{-?\s*if\s+\.Values\.(\w{1,40}(?:\.\w{1,40}){0,3}\.enabled)\s*-?\}\}/;
+
+/** Undefined if there is no false at the path. */
+function withTrue(node: YamlNode | undefined, [step, ...rest]: readonly string[]): YamlNode | undefined {
+  if (step === undefined)
+    return node?.kind === 'scalar' && node.value === false ? { ...node, value: true, source: 'true' } : undefined;
+  if (node?.kind !== 'map') return undefined;
+  const value = withTrue(node.entries.find(({ key }) => key === step)?.value, rest);
+  if (value === undefined) return undefined;
+  return { ...node, entries: node.entries.map((entry) => (entry.key === step ? { ...entry, value } : entry)) };
 }
 
 /** The findings of a workflow, with those that only show when the defaults of its parameters are filled in. */

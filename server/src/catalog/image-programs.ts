@@ -44,6 +44,16 @@ const bare = wordSet(
   'ubuntu debian python nvidia/cuda pytorch/pytorch tensorflow/tensorflow continuumio/miniconda3 continuumio/anaconda3',
 );
 
+/**
+ * Where the containers of a bare image start, unless `workingDir` says otherwise; undefined for variants with a directory of their own.
+ * https://github.com/pytorch/pytorch/blob/main/Dockerfile; the other Dockerfiles set none.
+ */
+export function startFolder(image: string): string | undefined {
+  const name = nameOf(image);
+  if (!bare.has(name) || /jupyter|onbuild/.test(image) || /^tensorflow.*devel/.test(image)) return undefined;
+  return name === 'pytorch/pytorch' ? '/workspace' : '/';
+}
+
 /** Names of registries and of the collection of official images, which may be written before the name. */
 const prefixes = /^(?:(?:docker\.io|index\.docker\.io|mirror\.gcr\.io|public\.ecr\.aws\/docker)\/)?(?:library\/)?/;
 

@@ -40,6 +40,7 @@ export {
   meantNodeLabel,
   nodeLabelMeaning,
   nodeLabels,
+  otherCloudKey,
   otherCloudOfLabel,
   providerOfLabel,
   type SelectedCapacity,

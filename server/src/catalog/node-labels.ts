@@ -240,6 +240,9 @@ const labelOwners: readonly (readonly [prefix: string, provider: Provider])[] = 
   ['gpu.nvidia.com/model', 'coreweave'],
 ];
 
+/** Instead of a label: the cloud without prices of which a pool is. */
+export const otherCloudKey = 'other-cloud';
+
 /** Clouds without prices in the catalog, by the domain of the labels of their nodes. */
 const otherClouds: readonly (readonly [domain: string, name: string])[] = [
   ['doks.digitalocean.com', 'DigitalOcean'],

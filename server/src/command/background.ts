@@ -31,3 +31,20 @@ export function foregroundFlag(statement: Statement): string | undefined {
   if (daemon === undefined || rest.some((word) => daemon.stays.test(word) || /^["']?\$/.test(word))) return undefined;
   return daemon.flag;
 }
+
+/** Terminals and launchers that start a program without waiting for it, and the flag that says so. */
+const detaching: ReadonlyMap<string, RegExp> = new Map([
+  ['tmux', /^-[a-zA-Z]*d/],
+  ['screen', /^-[a-zA-Z]*(?:dm|md)/],
+  ['setsid', /^(?:-[a-z]*f|--fork$)/],
+  ['start-stop-daemon', /^(?:-b|--background)$/],
+]);
+
+/** Whether a command starts a program in the background by itself: `tmux new -d "python train.py"`. */
+export function detaches(statement: Statement): boolean {
+  if (statement.kind !== 'command') return false;
+  const [program, ...rest] = statement.words.map(({ text }) => text);
+  const name = baseName(program ?? '');
+  const isSession = name !== 'tmux' || /^new(?:-session)?$/.test(rest[0] ?? '');
+  return isSession && rest.some((word) => detaching.get(name)?.test(word) === true);
+}

@@ -15,6 +15,7 @@ export interface FailingCommand {
 const asking: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...['apt', 'apt-get', 'aptitude', 'yum', 'dnf'].map((name) => [name, wordSet('install upgrade remove')] as const),
   ['conda', wordSet('install create update remove')],
+  ...['pip', 'pip3'].map((name) => [name, wordSet('uninstall')] as const),
 ]);
 
 /** `-y` alone or with other letters, and what implies it. `-qq` is one of apt-get's. */
@@ -49,7 +50,8 @@ export function failingCommands(
   const found: FailingCommand[] = [];
   if (!settings.test(text)) found.push(...askingCommands(allCommands(statements)));
   if (!hasToken) found.push(...logins(allCommands(statements)));
-  if (!/bashrc|profile|conda init|hook|\beval\b/.test(text)) found.push(...unhooked(statements));
+  // `conda init` writes a file that only the next shell reads.
+  if (!/bashrc|profile|hook|\beval\b/.test(text)) found.push(...unhooked(statements));
   if (dash && !replacesShell(text)) found.push(...unknownToDash(statements));
   return found;
 }
@@ -93,7 +95,7 @@ function isTried(next: Statement | undefined): boolean {
   return next?.after === '||';
 }
 
-/** `conda activate`, before anything that may load the function. */
+/** `conda activate` and its like, before anything that may load the function. */
 function unhooked(statements: readonly Statement[]): FailingCommand[] {
   // An inner shell may read a profile.
   const own = new Set(ownCommands(statements));
@@ -101,7 +103,7 @@ function unhooked(statements: readonly Statement[]): FailingCommand[] {
     const [program = '', task] = command.words.map(({ text }) => text);
     if (loads.has(program)) return [];
     const [, word] = command.words;
-    if (program !== 'conda' || task !== 'activate' || word === undefined) continue;
+    if (!/^(?:conda|(?:micro)?mamba)$/.test(program) || task !== 'activate' || word === undefined) continue;
     return own.has(command) ? [{ command, reason: 'hook', word }] : [];
   }
   return [];

@@ -16,7 +16,7 @@ import { quote } from './offers.ts';
 import { ownMachineQuote } from './own-machines.ts';
 import type { PodPrice, Pricing } from './pod-price.ts';
 import { eitherOf, isUnknown, onSpotOnly, type PodSetCost } from './pod-set-cost.ts';
-import { mostAtOnce, nothing, rangeOf, sumOf, timesCount } from './range.ts';
+import { mostAtOnce, noPods, nothing, rangeOf, sumOf, timesCount } from './range.ts';
 import { atRest, onAverage, runCost } from './run-cost.ts';
 import { isExcluded, onWholeMachines, sellersWithoutNodes, soldInRegion, unsold } from './sold-in-region.ts';
 import { rangeOfQuotes, spotFirstNotes, spotFirstQuotes } from './spot-first.ts';
@@ -68,7 +68,7 @@ export function estimateCost(
 /** The sum of all pod sets; at most, of those that run at once. */
 function together(parts: readonly PodSetCost[], rangeOfPart: (part: PodSetCost) => Range): Range {
   const { min } = sumOf(parts.map(rangeOfPart));
-  const most = mostAtOnce(parts.map((part) => ({ amount: rangeOfPart(part).max, stages: part.stages })));
+  const most = mostAtOnce(parts.map((part) => ({ amount: rangeOfPart(part).max, pods: part.pods })));
   return { min: Math.min(min, most), max: most };
 }
 
@@ -119,15 +119,14 @@ export function gpusOf(workload: Workload): { readonly min: number | null; reado
         0,
       ),
     );
-  const most = counts('max').map((amount, index) => ({ amount, stages: workload.podSets[index]?.pods.stages }));
+  const most = counts('max').map((amount, index) => ({ amount, pods: workload.podSets[index]?.pods ?? noPods }));
   const min = counts('min').reduce<number | null>(plus, 0);
-  const known = most.flatMap(({ amount, stages }) => (amount === null ? [] : [{ amount, stages }]));
+  const known = most.flatMap(({ amount, pods }) => (amount === null ? [] : [{ amount, pods }]));
   return { min, max: known.length < most.length ? null : mostAtOnce(known) };
 }
 
 function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate {
   const { name } = podSet;
-  const { stages } = podSet.pods;
   const counted = countedPods(podSet);
   if (counted === null) return { kind: 'podsUnknown', podSet: name };
   const pods = billedPods(podSet, counted);
@@ -135,14 +134,23 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const failed = costs.find(isUnknown);
   // No pods cost nothing on any card.
   if (failed?.kind === 'modelUnknown' && counted.max === 0)
-    return { name, stages, hourly: nothing, spot: null, idle: nothing, isOpen: false, basis: [], assumptions: [] };
+    return {
+      name,
+      pods: podSet.pods,
+      hourly: nothing,
+      spot: null,
+      idle: nothing,
+      isOpen: false,
+      basis: [],
+      assumptions: [],
+    };
   if (failed !== undefined) return failed;
   const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
   const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
   return {
     name,
-    stages,
+    pods: podSet.pods,
     hourly: timesCount(pod, pods),
     spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
     idle: timesCount(pod, pods.min),
@@ -246,7 +254,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const hourly = rangeOfQuotes(selected) ?? nothing;
   return {
     name: podSet.name,
-    stages: podSet.pods.stages,
+    pods: podSet.pods,
     hourly,
     spot: preferred?.spot ?? (spotKnown ? (rangeOfQuotes(spot) ?? null) : null),
     idle: hourly,
@@ -274,7 +282,7 @@ function costOf(podSet: PodSet, { devices }: PodAccelerator, { prices }: Quote):
   const basis = prices.map((price) => basisOf(podSet, price));
   const assumptions = prices.flatMap((price) => stranded(price, devices ?? 0));
   const { name, pods } = podSet;
-  return { name, stages: pods.stages, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
+  return { name, pods, hourly, spot: null, idle: hourly, isOpen: false, basis, assumptions };
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */

@@ -1,3 +1,4 @@
+import type { PodSet } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import type { NoEstimate } from './no-estimate.ts';
 import { rangeOf } from './range.ts';
@@ -6,8 +7,7 @@ import type { CostBasis, Range } from './types.ts';
 /** The cost of a pod set, or of one accelerator of a pod. */
 export interface PodSetCost {
   readonly name: string;
-  /** Those of its pods. */
-  readonly stages: readonly string[] | undefined;
+  readonly pods: PodSet['pods'];
   readonly hourly: Range;
   readonly spot: Range | null;
   readonly idle: Range;

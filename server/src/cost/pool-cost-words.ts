@@ -7,6 +7,8 @@ export function poolProblemWords(problem: PoolProblem): string {
   switch (problem.kind) {
     case 'noMachine':
       return 'the catalog has no machine that meets its requirements';
+    case 'otherCloud':
+      return `${problem.cloud} is not in the price sheet`;
     case 'unpriced': {
       const { machines, region, pricing, onDemand } = problem;
       const [first, ...others] = machines;

@@ -39,6 +39,8 @@ export interface PoolCost {
 /** Why a pool has no price. `pool-cost-words.ts` has the wording. */
 export type PoolProblem =
   | Extract<NoEstimate, { kind: 'capacityNotPriced' }>
+  /** A cloud whose prices are not in the price sheet. */
+  | { readonly kind: 'otherCloud'; readonly cloud: string }
   /** No machine of the catalog meets its requirements. */
   | { readonly kind: 'noMachine' }
   /** Machines without a price. `onDemand`: the price that they have, if only the spot price is missing. */
@@ -58,7 +60,8 @@ export type PoolProblem =
 export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices): PoolCost | PoolProblem {
   const { terms = [] } = pool;
   const models = pool.gpus?.length ? pool.gpus : modelsOfMachines(terms).map(({ id }) => id);
-  const { capacity, spotFirst, nodeGpus } = placement;
+  const { capacity, spotFirst, nodeGpus, otherCloud } = placement;
+  if (otherCloud !== undefined) return { kind: 'otherCloud', cloud: otherCloud };
   if (capacity === 'reserved' || capacity === 'flex') return { kind: 'capacityNotPriced', capacity };
   if (placement.billing !== undefined && placement.billing !== 'premium')
     return { kind: 'capacityNotPriced', capacity: placement.billing };

@@ -1,3 +1,4 @@
+import type { PodSet } from '../model/workload.ts';
 import type { Range } from './types.ts';
 
 export const nothing: Range = { min: 0, max: 0 };
@@ -18,14 +19,40 @@ export function timesCount({ min, max }: Range, count: Range | number): Range {
   return { min: min * minCount, max: max * maxCount };
 }
 
-/** The largest sum of amounts that exist at once: those with different stages do not. @param amounts without stages: in all of them */
-export function mostAtOnce(
-  amounts: readonly { readonly amount: number; readonly stages: readonly string[] | undefined }[],
-): number {
-  const all = new Set(amounts.flatMap(({ stages }) => stages ?? []));
+export const noPods: PodSet['pods'] = { min: 0, max: 0 };
+
+/** The amount of a set of pods at its most. */
+interface Most {
+  readonly amount: number;
+  readonly pods: PodSet['pods'];
+}
+
+/** The largest sum of amounts that exist at once: those with different stages do not, and a bound of all sets together leaves room for some only. */
+export function mostAtOnce(amounts: readonly Most[]): number {
+  const all = new Set(amounts.flatMap(({ pods }) => pods.stages ?? []));
   const during = (stage: string | null) =>
-    amounts
-      .filter(({ stages }) => stages === undefined || (stage !== null && stages.includes(stage)))
-      .reduce((sum, { amount }) => sum + amount, 0);
+    sumWithin(
+      amounts.filter(({ pods: { stages } }) => stages === undefined || (stage !== null && stages.includes(stage))),
+    );
   return Math.max(...[null, ...all].map(during));
+}
+
+/** The pods that are always there, and the most expensive others that the bound leaves room for. */
+function sumWithin(amounts: readonly Most[]): number {
+  const bounds = amounts.flatMap(({ pods }) => pods.together ?? []);
+  const sum = amounts.reduce((total, { amount }) => total + amount, 0);
+  if (bounds.length === 0 || bounds.length < amounts.length) return sum;
+  let left = Math.min(...bounds);
+  for (const { pods } of amounts) left -= pods.min ?? 0;
+  const others = amounts
+    .flatMap(({ amount, pods: { min, max } }) => (max ? [{ each: amount / max, count: max - (min ?? 0) }] : []))
+    .sort((a, b) => a.each - b.each);
+  let excess = others.reduce((total, { count }) => total + count, 0) - Math.max(left, 0);
+  let unused = 0;
+  for (const { each, count } of others) {
+    if (excess <= 0) break;
+    unused += each * Math.min(count, excess);
+    excess -= count;
+  }
+  return sum - unused;
 }

@@ -12,6 +12,7 @@ import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlDocument, YamlNode, YamlScalar } from '../yaml/node.ts';
+import { passesGpus } from './gpu-files.ts';
 import { isConstantName } from './written.ts';
 
 /** A place where an object differs from the API's types, so that the API server rejects it. */
@@ -69,7 +70,7 @@ const passedOn: readonly (readonly [key: string, type: ApiType])[] = [
   ['resources', { form: 'object', name: 'ResourceRequirements' }],
 ];
 
-/** The unknown fields in such parts of a chart's values. */
+/** The unknown fields and words in such parts of a chart's values. */
 export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument): readonly ApiProblem[] {
   if (problems.some(({ readable }) => readable !== true)) return [];
   const walk: Walk = { partial: true, found: [], text, custom: false };
@@ -78,7 +79,7 @@ export function passedOnProblems(block: Cursor, { problems, text }: YamlDocument
     const part = getIn(block, key);
     if (part !== undefined && !isIncomplete(part)) visit(part, type, { holder, field: key }, walk);
   }
-  return walk.found.filter(({ what }) => what === 'unknown-field');
+  return walk.found.filter(({ what }) => what === 'unknown-field' || what === 'not-in-enum');
 }
 
 /** The problems in a mapping to which others may add. */
@@ -292,10 +293,9 @@ export function concernsAccelerators(node: YamlNode, kind: string): boolean {
 function namesAccelerators(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value));
   if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
+  if (typeof node.value !== 'string') return false;
   // As in `limits: nvidia.com/gpu=1`.
-  return (
-    typeof node.value === 'string' && acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined
-  );
+  return passesGpus(node.value) || acceleratorResource(/^[^\s=:,]{0,80}/.exec(node.value)?.[0] ?? '') !== undefined;
 }
 
 function isAccelerator(key: string): boolean {

@@ -6,6 +6,10 @@ export type Field = string | null | Template | Call | readonly Field[] | Fields;
 /** A text of HCL with variables and local values: `${var.region}-b`. */
 export interface Template {
   readonly template: string;
+  /** Instead of a field that is missing: `lookup(each.value, "max", 3)`. */
+  readonly unset?: string;
+  /** What a condition makes of true and false. */
+  readonly choice?: readonly [yes: string, no: string];
 }
 
 /** A function of HCL with its argument, if the reader keeps functions: `file("prod.yaml")`. */
@@ -20,6 +24,17 @@ export type Fields = ReadonlyMap<string, Field>;
 /** Whether a value is a mapping. */
 export function isFields(field: Field | undefined): field is Fields {
   return field instanceof Map;
+}
+
+/** A field's name in any case: `machine_type`, `machineType`, `MachineType`. */
+export function meaningOf(key: string): string {
+  return key.replace(/[-_]/g, '').toLowerCase();
+}
+
+/** The field of a mapping whose name has a meaning. */
+export function fieldNamed(fields: Fields | undefined, ...meanings: readonly string[]): Field | undefined {
+  for (const [key, value] of fields ?? []) if (meanings.includes(meaningOf(key))) return value;
+  return undefined;
 }
 
 /** Whether a value is a text with variables. */

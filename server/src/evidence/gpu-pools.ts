@@ -1,5 +1,5 @@
 import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel, type Vendor } from '../catalog/index.ts';
-import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
+import { poolOfFields } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -20,6 +20,7 @@ import { machinePoolsAmong } from './machine-templates.ts';
 import { poolInFields, withCount } from './pool-fields.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 import { pulumiPools } from './pulumi-pools.ts';
+import { stackPools } from './stack-pools.ts';
 
 /** A pool of nodes that all have accelerators, with its place in an autoscaler's object. */
 export interface GpuPool {
@@ -43,26 +44,54 @@ export function locatedPools(
 ): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
   if (manifest.kind === 'MachineDeployment')
     return machinePoolsAmong(manifest, all()).map((pool) => ({ pool, at: manifest.root }));
-  if (isPulumi(manifest)) return pulumiPools(manifest);
+  const listed = listedPools(manifest);
+  if (listed !== undefined) return listed;
   if (manifest.kind === 'ClusterConfig') return gpuPools(manifest).map(({ pool, owner }) => ({ pool, at: owner }));
-  return poolsOf(manifest).map((pool) => ({ pool, at: manifest.root }));
+  const found = poolsByFields(manifest);
+  return found.length > 0 ? found : poolsOf(manifest).map((pool) => ({ pool, at: manifest.root }));
 }
 
 /** The pools of GPU nodes that an object describes. */
 export function poolsOf(manifest: Manifest): readonly NodePool[] {
   if (manifest.kind === 'ComputeClass') return computeClassPools(manifest);
-  if (isPulumi(manifest)) return pulumiPools(manifest).map(({ pool }) => pool);
-  const pool = poolByFields(manifest);
-  return pool === undefined ? gpuPools(manifest).map((described) => described.pool) : [pool];
+  const found = listedPools(manifest) ?? poolsByFields(manifest);
+  return (found.length === 0 ? gpuPools(manifest) : found).map(({ pool }) => pool);
 }
 
-function isPulumi({ apiVersion, kind }: Manifest): boolean {
-  return kind === 'Project' && groupOf(apiVersion) === 'pulumi.com';
+/** The pools in a file that lists the resources of a cloud; undefined for other objects. */
+function listedPools(manifest: Manifest): ReturnType<typeof locatedPools> | undefined {
+  const group = groupOf(manifest.apiVersion);
+  if (group === 'cloudformation') return stackPools(manifest);
+  return manifest.kind === 'Project' && group === 'pulumi.com' ? pulumiPools(manifest) : undefined;
 }
 
-/** The pool of a provider's own kind: its nodes are in `spec`, or under `template` in Cluster API and OpenShift. */
-function poolByFields({ root, apiVersion, kind, name }: Manifest): NodePool | undefined {
-  if (!isPoolOfFields(groupOf(apiVersion), kind)) return undefined;
+/** The pools of a provider's own kind, each with the mapping that describes it. */
+function poolsByFields(manifest: Manifest): readonly { readonly pool: NodePool; readonly at: Cursor }[] {
+  const { root, apiVersion, kind } = manifest;
+  const described = poolOfFields(groupOf(apiVersion), kind);
+  if (described === undefined) return [];
+  const { pools: path, label } = described;
+  const spec = getIn(root, 'spec');
+  const region = getIn(spec, 'region');
+  return (path === undefined ? [root] : items(getIn(spec, ...path))).flatMap((at) => {
+    const written = path === undefined ? null : fieldOf(at);
+    const place = region === undefined ? [] : [['region', fieldOf(region)] as const];
+    const several = isFields(written) ? poolInFields(new Map([...written, ...place]), null) : undefined;
+    const pool = path === undefined ? poolByFields(manifest) : several;
+    return pool === undefined ? [] : [{ pool: label === undefined ? pool : withName(pool, label), at }];
+  });
+}
+
+/** The pool with its name as a label of its nodes. */
+function withName(pool: NodePool, key: string): NodePool {
+  const { name, labels, terms = [[]] } = pool;
+  if (name === null) return pool;
+  const added = { key, operator: 'In' as const, values: [name] };
+  return { ...pool, labels: table(labels, { [key]: name }), terms: terms.map((term) => [...term, added]) };
+}
+
+/** The pool of an object: its nodes are in `spec`, or under `template` in Cluster API and OpenShift. */
+function poolByFields({ root, name }: Manifest): NodePool | undefined {
   const spec = getIn(root, 'spec');
   const nodes = getIn(spec, 'template', 'spec');
   const fields = [spec, nodes].map((at) => (at === undefined ? new Map<string, Field>() : fieldOf(at)));

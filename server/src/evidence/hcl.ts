@@ -82,7 +82,7 @@ function readBody(
     if (isMark(tokens[reader.at], '=') || isMark(tokens[reader.at], ':')) {
       reader.at += 1;
       const value = readValue(reader, depth);
-      body.set(first.text, first.text === 'count' && value === null && isSwitch(reader) ? '1' : value);
+      body.set(first.text, first.text === 'count' && typeof value !== 'string' && isSwitch(reader) ? '1' : value);
       continue;
     }
     const labels: string[] = [];
@@ -152,10 +152,17 @@ function readValue(reader: Reader, depth: number): Field {
       value = { template: `\${length(${counted.name})}` };
       return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
     }
-    const named = first.kind === 'word' ? referenceAt(reader, first.text) : undefined;
+    const named =
+      first.kind === 'word' ? (referenceAt(reader, first.text) ?? fallbackAt(reader, first.text)) : undefined;
     if (named !== undefined) {
       reader.at += named.length;
-      value = { template: `\${${named.name}}` };
+      const choice = choiceAt(reader);
+      if (choice !== undefined) reader.at += 4;
+      value = {
+        template: `\${${named.name}}`,
+        ...(named.unset !== undefined && { unset: named.unset }),
+        ...(choice && { choice }),
+      };
       return isEnd(reader.tokens[reader.at]) ? value : skipRest(reader);
     }
     if (first.kind === 'text' && first.text.includes('${') && onlyReferences.test(first.text)) {
@@ -184,6 +191,34 @@ interface Reference {
   readonly name: string;
   /** The tokens that it takes. */
   readonly length: number;
+  readonly unset?: string;
+}
+
+/** `(each.value, "max", 3)` after `lookup`, `(each.value.max, 3)` after `try`. */
+function fallbackAt(reader: Reader, word: string): Reference | undefined {
+  const { tokens, at } = reader;
+  const first = tokens[at + 1];
+  if ((word !== 'lookup' && word !== 'try') || !isMark(tokens[at], '(') || first?.kind !== 'word') return undefined;
+  const named = referenceAt({ ...reader, at: at + 2 }, first.text);
+  if (named === undefined) return undefined;
+  const rest = at + 2 + named.length;
+  const key = word === 'lookup' ? tokens[rest + 1] : undefined;
+  const end = key === undefined ? rest : rest + 2;
+  const [comma, unset, close] = tokens.slice(end, end + 3);
+  if (!isMark(comma, ',') || !isMark(close, ')') || !isLiteral(unset)) return undefined;
+  if (word === 'lookup' && !(key?.kind === 'text' && key.known)) return undefined;
+  const name = key === undefined ? named.name : `${named.name}.${key.text}`;
+  return { name, length: end + 3 - at, unset: unset.text };
+}
+
+/** `? "SPOT" : "ON_DEMAND"`. */
+function choiceAt({ tokens, at }: Reader): readonly [string, string] | undefined {
+  const [mark, yes, colon, no] = tokens.slice(at, at + 4);
+  return isMark(mark, '?') && isMark(colon, ':') && isLiteral(yes) && isLiteral(no) ? [yes.text, no.text] : undefined;
+}
+
+function isLiteral(next: Token | undefined): next is Token {
+  return next?.known === true && (next.kind === 'text' || /^(?:true|false|\d[\d.]*)$/.test(next.text));
 }
 
 /** `(local.zones)` after `length`. */
@@ -201,7 +236,7 @@ function lengthAt(reader: Reader): Reference | undefined {
  * `local.zones[0]` is `local.zones.0`, `local.zones[count.index]` is `local.zones.#`.
  */
 function referenceAt({ tokens, at }: Reader, first: string): Reference | undefined {
-  if (!['var', 'local', 'each', 'count', 'aws_launch_template'].includes(first)) return undefined;
+  if (!['var', 'local', 'each', 'count', 'include', 'aws_launch_template'].includes(first)) return undefined;
   const parts = [first];
   let next = at;
   while (parts.length < maxParts) {
@@ -224,7 +259,7 @@ function referenceAt({ tokens, at }: Reader, first: string): Reference | undefin
 const maxParts = 5;
 
 /** A text of a few known words around variables and local values, without escapes. */
-const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each|count)(?:\.[\w-]+){1,3}\})*$/;
+const onlyReferences = /^(?:[^$%\\"]|\$\{(?:var|local|each|count|include)(?:\.[\w-]+){1,3}\})*$/;
 
 function readList(reader: Reader, depth: number): Field {
   const list: Field[] = [];

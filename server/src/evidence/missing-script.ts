@@ -1,3 +1,4 @@
+import { startFolder } from '../catalog/image-programs.ts';
 import { wordSet } from '../catalog/word-patterns.ts';
 import { baseName, readCommandLine, type Statement, type Word } from '../command/shell.ts';
 import { isShell, programWords } from '../command/wrappers.ts';
@@ -21,13 +22,15 @@ export function missingScript(container: Container, podSet: PodSet, { apiVersion
   // What is written to a file may be the script.
   if ([...container.command, ...container.args].some(({ value }) => />(?!&|\s*\/dev\/null)/.test(value)))
     return undefined;
-  let folder = asText(getIn(container.at, 'workingDir')) ?? '';
+  let folder = asText(getIn(container.at, 'workingDir')) ?? startFolder(container.image?.value ?? '') ?? '';
   for (const statement of readCommandLine(command, args, env).statements) {
     const script = scriptOf(statement);
     if (script !== undefined) return isBrought(script.text, folder, container, podSet) ? undefined : script;
     if (!bringsNoFiles(statement)) return undefined;
     const [program, target = ''] = statement.kind === 'command' ? programWords(statement) : [];
-    if (program === 'cd') folder = target.startsWith('/') ? target : `${folder}/${target}`;
+    // `cd`, `cd ~` and `cd -` lead elsewhere.
+    if (program === 'cd')
+      folder = /^(?:[~-]|$)/.test(target) ? '' : target.startsWith('/') ? target : `${folder}/${target}`;
   }
   return undefined;
 }
@@ -42,11 +45,14 @@ function scriptOf(statement: Statement): Word | undefined {
   // The flags of a launcher come first, and with them their values.
   const operand = (isLauncher ? words.find((word) => word.endsWith('.py')) : words[0]) ?? '';
   const runs = isShell(baseName(program)) || isPython || isLauncher;
-  const word = statement.words.find(({ text }) => text === operand);
-  return runs && /^[\w./-]+\.(?:py|sh)$/.test(operand) && !operand.startsWith('-') && word?.dynamic === false
-    ? word
-    : undefined;
+  // A script may also be the program itself: `./train.sh`.
+  const first = statement.words[0]?.text ?? '';
+  const script = first.includes('/') && scriptPath.test(first) ? first : runs ? operand : '';
+  const word = statement.words.find(({ text }) => text === script);
+  return scriptPath.test(script) && !script.startsWith('-') && word?.dynamic === false ? word : undefined;
 }
+
+const scriptPath = /^[\w./-]+\.(?:py|sh)$/;
 
 const launchers = wordSet('torchrun accelerate deepspeed torch.distributed.run torch.distributed.launch');
 
@@ -64,9 +70,9 @@ function bringsNoFiles(statement: Statement): boolean {
   return quiet.has(program) || installs || (program === '' && statement.words.length === 0);
 }
 
-/** Whether a volume may have the script: one that is mounted at its folder or, for a relative path, anywhere. */
+/** Whether a volume may have the script: one that is mounted at its folder or, if that is unknown, anywhere. */
 function isBrought(path: string, folder: string, { at, volumeMounts }: Container, podSet: PodSet): boolean {
-  const full = path.startsWith('/') ? path : `${folder}/${path}`;
+  const full = path.startsWith('/') || folder === '' ? path : `${folder}/${path}`.replace(/\/(?:\.?\/)+/g, '/');
   if (/^\/(?:usr|opt|etc|bin|sbin|lib|root|home|tf|dev|proc)\//.test(full)) return true;
   const isFilled = podSet.containers.some(({ type }) => type !== 'app');
   const filled = volumeMounts.filter(({ name, mountPath }) => {
@@ -74,9 +80,10 @@ function isBrought(path: string, folder: string, { at, volumeMounts }: Container
     const isEmpty = !isFilled && asText(getIn(volume?.at, 'emptyDir', 'medium')) === 'Memory';
     return mountPath.replace(/\/$/, '') !== '/dev/shm' && !isEmpty;
   });
-  if (!path.startsWith('/')) return filled.length > 0 || getIn(at, 'volumeDevices') !== undefined;
+  const isOpen = !full.startsWith('/') || full.includes('..');
+  if (isOpen) return filled.length > 0 || getIn(at, 'volumeDevices') !== undefined;
   return filled.some(({ mountPath }) => {
     const mount = mountPath.replace(/\/+$/, '');
-    return mount === '' || path.startsWith(`${mount}/`) || path === mount;
+    return mount === '' || full.startsWith(`${mount}/`) || full === mount;
   });
 }

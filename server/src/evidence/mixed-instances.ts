@@ -1,8 +1,8 @@
 import { countIn } from '../model/count.ts';
 import type { NodePool } from '../model/node-pool.ts';
-import { type Field, type Fields, isFields, isTemplateText } from './fields.ts';
+import { type Field, type Fields, fieldNamed, isFields, isTemplateText } from './fields.ts';
 
-// The machines that an autoscaling group mixes. https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-mixed-instances-groups.html
+// The machines that an autoscaling group mixes, in the words of several tools. https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-mixed-instances-groups.html
 
 /** The field of a group, in the words of Terraform. */
 export const mixedPolicy = 'mixed_instances_policy';
@@ -19,20 +19,21 @@ export interface MixedInstances {
 
 /** The policy of a group; undefined for a group without one, and where a module does not use it. */
 export function mixedInstancesOf(fields: Fields): MixedInstances | undefined {
-  const policy = mappingIn(fields.get(mixedPolicy));
-  if (policy === undefined || fields.get(`use_${mixedPolicy}`) === 'false') return undefined;
-  const owners = [policy, mappingIn(policy.get('launch_template'))].flatMap((one) => one ?? []);
-  const distribution = mappingIn(policy.get('instances_distribution'));
-  const number = (key: string, unset: number) => {
-    const written = distribution?.get(key);
+  const policy = mappingIn(fieldNamed(fields, 'mixedinstancespolicy'));
+  if (policy === undefined || fieldNamed(fields, 'usemixedinstancespolicy') === 'false') return undefined;
+  const owners = [policy, mappingIn(fieldNamed(policy, 'launchtemplate'))].flatMap((one) => one ?? []);
+  // kOps has the distribution in the policy: https://kops.sigs.k8s.io/instance_groups/#mixedinstancespolicy-aws-only
+  const distribution = mappingIn(fieldNamed(policy, 'instancesdistribution')) ?? policy;
+  const number = (keys: readonly string[], unset: number) => {
+    const written = fieldNamed(distribution, ...keys);
     return written === undefined ? unset : countIn(typeof written === 'string' ? written : undefined);
   };
-  const base = number('on_demand_base_capacity', 0);
-  const percent = number('on_demand_percentage_above_base_capacity', 100);
+  const base = number(['ondemandbasecapacity', 'ondemandbase'], 0);
+  const percent = number(['ondemandpercentageabovebasecapacity', 'ondemandabovebase'], 100);
   const isAllSpot = percent === 0 && base === 0;
   return {
     types: owners.flatMap(overridesIn),
-    isWeighted: owners.some((one) => [one.get('override') ?? []].flat().some(isHeavy)),
+    isWeighted: owners.some((one) => [fieldNamed(one, ...overrideKeys) ?? []].flat().some(isHeavy)),
     capacities: percent !== null && percent >= 100 ? [] : isAllSpot ? ['spot'] : ['spot', 'on-demand'],
     share: base === null || percent === null || percent > 100 ? {} : { onDemandShare: { base, percent } },
   };
@@ -46,7 +47,9 @@ export function templateInPolicy(fields: Fields): Field | undefined {
 
 /** Blocks, a list, or `dynamic "override"`, whose copies have the machines that it lists. */
 function overridesIn(owner: Fields): readonly (string | null)[] {
-  const written = [owner.get('override') ?? []].flat().map((one) => (isFields(one) ? typeIn(one) : null));
+  const written = [fieldNamed(owner, ...overrideKeys) ?? []]
+    .flat()
+    .map((one) => (isFields(one) ? typeIn(one) : textIn(one)));
   const listed = [owner.get('dynamic') ?? []].flat().flatMap((block) => {
     const each = isFields(block) ? block.get('for_each') : null;
     return Array.isArray(each) ? each.map((one) => (isFields(one) ? typeIn(one) : textIn(one))) : [null];
@@ -54,13 +57,15 @@ function overridesIn(owner: Fields): readonly (string | null)[] {
   return [...written, ...listed];
 }
 
+const overrideKeys = ['override', 'overrides', 'instances'];
+
 function isHeavy(override: Field): boolean {
-  return isFields(override) && (override.get('weighted_capacity') ?? '1') !== '1';
+  return isFields(override) && (fieldNamed(override, 'weightedcapacity') ?? '1') !== '1';
 }
 
 /** Of an override by requirements, the machine is unknown. */
 function typeIn(override: Fields): string | null {
-  return textIn(override.get('instance_type'));
+  return textIn(fieldNamed(override, 'instancetype'));
 }
 
 function textIn(field: Field | undefined): string | null {

@@ -7,7 +7,7 @@ import { namesAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Workload } from '../model/workload.ts';
-import { getIn } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isUnseen } from '../yaml/cursor.ts';
 import { processInput, wholeGpus } from './launch.ts';
 import { mpiTasks } from './mpi-tasks.ts';
 
@@ -31,12 +31,25 @@ export function slotsOfWorkers(workload: Workload): number | null {
   const { kind, manifest, podSets } = workload;
   const tasks = mpiTasks(workload);
   if (tasks?.slotPerHost === true) return tasks.workers.pods.min;
-  const written = getIn(manifest.root, 'spec', 'slotsPerWorker');
-  if (kind !== 'MPIJob' || written === undefined) return null;
+  const spec = getIn(manifest.root, 'spec');
+  const written = getIn(spec, 'slotsPerWorker');
+  if (kind !== 'MPIJob' || (written === undefined && !hasOneSlot(manifest.apiVersion, spec))) return null;
   const slots = lowerCount(written, 1);
   const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? null;
   const launches = getIn(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
   return slots === null || workers === null || launches ? null : slots * workers;
+}
+
+/**
+ * Whether a worker without slotsPerWorker has one slot: the first versions counted processing units, and MPICH and Intel MPI do not keep to slots.
+ * https://github.com/kubeflow/mpi-operator/blob/master/pkg/apis/kubeflow/v2beta1/default.go
+ */
+function hasOneSlot(apiVersion: string, spec: Cursor | undefined): boolean {
+  const implementation = getIn(spec, 'mpiImplementation');
+  const isOpenMpi = implementation === undefined || asText(implementation) === 'OpenMPI';
+  return (
+    /\/v(?:1|2beta1)$/.test(apiVersion) && isOpenMpi && spec !== undefined && !isIncomplete(spec) && !isUnseen(spec)
+  );
 }
 
 /** The slots in which a launch starts its processes: those of the hosts in its command line, else of the job's workers. */

@@ -10,6 +10,7 @@ import {
   items,
   keyOf,
 } from '../yaml/cursor.ts';
+import { isGpuFile } from './gpu-files.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
 /** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
@@ -92,10 +93,9 @@ export function mountedGpu(podSet: PodSet): MountedGpu | undefined {
   return undefined;
 }
 
-/** Also those of Jetson's GPU and of Windows' GPUs in WSL. */
 function gpuFile(at: Cursor | undefined): string | undefined {
   const path = isTemplated(at) ? '' : (asText(at) ?? '');
-  return /^\/dev\/(?:dri|kfd|dxg|nvgpu|nvmap|nvhost[\w-]*|nvidia\d)(?:\/|$)/.test(path) ? path : undefined;
+  return isGpuFile(path) ? path : undefined;
 }
 
 function hasHostRights({ pod, containers }: PodSet): boolean {

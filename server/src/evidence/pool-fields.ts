@@ -4,7 +4,7 @@ import { modelsOfMachines } from '../model/machine-terms.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { NodeRequirement } from '../model/node-terms.ts';
 import { table, tableOf } from '../yaml/table.ts';
-import { type Field, type Fields, isFields } from './fields.ts';
+import { type Field, type Fields, isFields, meaningOf } from './fields.ts';
 import { mixedInstancesOf } from './mixed-instances.ts';
 import { diskInFields } from './pool-disks.ts';
 
@@ -20,7 +20,8 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
   const mixed = mixedInstancesOf(fields);
   const named = textsIn(
     of('instancetypes', 'instancetype', 'machinetype', 'vmsize', 'nodemachinetype', 'nodeshape', 'sku') ??
-      presetOf(of('platform'), of('preset')),
+      presetOf(of('platform'), of('preset')) ??
+      typeOfMachine(of('machine', 'aws', 'gcp', 'azure')),
   );
   const types = mixed?.types.length ? mixed.types : named;
   const machines = types.map((type) => instanceType(type ?? ''));
@@ -49,7 +50,9 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     ...(hasCards ? [[accelerator, model] as const] : []),
   ]);
   const places =
-    listedIn(of('region', 'location', 'zone', 'zones', 'availabilityzones', 'nodelocations', 'nodezones')) ?? [];
+    listedIn(of('region', 'location', 'zone', 'zones', 'availabilityzones', 'nodelocations', 'nodezones')) ??
+    listedIn(of('subnets'))?.filter((name) => isZone.test(name ?? '')) ??
+    [];
   const region = regionIn(places);
   const sharing = textOf(of('maxsharedclientspergpu'));
   const partition = textOf(of('gpupartitionsize'));
@@ -72,6 +75,8 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     ...diskInFields(fields, types),
   ];
   const terms = [term];
+  // The bound of a compute environment of AWS Batch.
+  const cpus = countIn(textOf(of('maxvcpus')) ?? undefined);
   return {
     name: called,
     labels,
@@ -79,13 +84,25 @@ export function poolInFields(fields: Fields, name: string | null): NodePool | un
     taints: null,
     gpus: (hasCards ? gpusByLabel(accelerator, model) : modelsOfMachines(terms)).map(({ id }: GpuModel) => id),
     terms,
-    size: mixed?.isWeighted ? { min: null, max: null } : sizeOf(of, provider, region, fields),
+    ...(cpus === null
+      ? { size: mixed?.isWeighted ? unknownSize : sizeOf(of, provider, region, fields) }
+      : { limits: table({ cpu: cpus }) }),
     ...mixed?.share,
     ...(places.length === 0 && provider !== null && { placedBy: provider }),
   };
 }
 
 const accelerator = 'cloud.google.com/gke-accelerator';
+
+const unknownSize = { min: null, max: null };
+
+/** Subnets of kOps have the names of their zones. */
+const isZone = /^[a-z]{2}(?:-[a-z]+){1,3}-\d[a-f]$/;
+
+/** Gardener and OpenShift's Hive: `machine: {type: g6.xlarge}`, `platform: {aws: {type: g6.xlarge}}`. */
+function typeOfMachine(machine: Field | undefined): Field | undefined {
+  return isFields(machine) ? machine.get('type') : undefined;
+}
 
 /** Modules of one's own name the card of GKE in a field of the pool: `gpu_type = "nvidia-l4"`. */
 function gkeCardIn(field: Field | undefined): string | undefined {
@@ -112,10 +129,6 @@ function collect(fields: Field, found: Map<string, Field>, depth: number): void 
     if (!found.has(meaning)) found.set(meaning, value);
   }
   for (const [key, value] of fields) if (!/label|tag|annotation|taint/i.test(key)) collect(value, found, depth + 1);
-}
-
-function meaningOf(key: string): string {
-  return key.replace(/[-_]/g, '').toLowerCase();
 }
 
 function textOf(field: Field | undefined): string | null | undefined {
@@ -191,9 +204,7 @@ function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement
   if (is('spot') || is('preemptible') || hasBlock(found, 'preemptible') || [...found.keys()].some(isSpotBlock))
     return [isIn('karpenter.sh/capacity-type', 'spot')];
   const written = [
-    ...['capacitytype', 'markettype', 'scalesetpriority', 'priority', 'provisioningmodel'].map((key) =>
-      textOf(found.get(key)),
-    ),
+    ...capacityKeys.map((key) => textOf(found.get(key))),
     // A compute environment of AWS Batch.
     ...(found.has('maxvcpus') ? [textOf(found.get('type'))] : []),
   ];
@@ -201,8 +212,18 @@ function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement
   return meant.slice(0, 1).map((capacity) => isIn('karpenter.sh/capacity-type', capacity));
 }
 
-/** Blocks that only machines on spot have, of Cluster API and Oracle. */
-const isSpotBlock = (key: string) => ['spotmarketoptions', 'spotvmoptions', 'preemptiblenodeconfig'].includes(key);
+const capacityKeys = [
+  'capacitytype',
+  'markettype',
+  'scalesetpriority',
+  'priority',
+  'provisioningmodel',
+  'gcpprovisioningmodel',
+];
+
+/** Fields that only machines on spot have, of Cluster API, Oracle and kOps. */
+const isSpotBlock = (key: string) =>
+  ['spotmarketoptions', 'spotvmoptions', 'preemptiblenodeconfig', 'maxprice'].includes(key);
 
 /** Nebius: `preemptible = {}`. */
 function hasBlock(found: ReadonlyMap<string, Field>, key: string): boolean {
@@ -245,14 +266,18 @@ function sizeOf(
     'fixednodecount',
   ];
   const fixed = inAll(number(...counts, ...(provider === 'oci' ? ['size'] : []))) ?? null;
-  const bound = (whole: string, ...keys: readonly string[]) => {
-    const total = number(whole);
+  const bound = (whole: readonly string[], ...keys: readonly string[]) => {
+    const total = number(...whole);
     if (total !== undefined) return total;
-    // Next to the machine, a bare `max` is that of the pool.
-    const bare = fields.get(keys[0]?.slice(0, 3) ?? '');
-    return inAll(number(...keys) ?? (bare === undefined ? undefined : countIn(textOf(bare) ?? undefined)));
+    const own = number(...keys);
+    if (own !== undefined) return inAll(own);
+    // Next to the machine or in the bounds of an autoscaler, a bare `max` is that of the pool.
+    const word = keys[0]?.slice(0, 3) ?? '';
+    const scaler = of('autoscaling');
+    const bare = fields.get(word) ?? (isFields(scaler) ? scaler.get(word) : undefined);
+    return inAll(bare === undefined ? undefined : countIn(textOf(bare) ?? undefined));
   };
-  const max = bound('totalmaxnodecount', 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes');
-  const min = bound('totalminnodecount', 'minsize', 'mincount', 'minnodecount', 'minnodes');
+  const max = bound(['totalmaxnodecount', 'maximum'], 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes', 'maxreplicas');
+  const min = bound(['totalminnodecount', 'minimum'], 'minsize', 'mincount', 'minnodecount', 'minnodes', 'minreplicas');
   return { min: min ?? fixed, max: max === undefined ? fixed : max };
 }

@@ -4,8 +4,8 @@ import { isMachineKey } from './machine-keys.ts';
 
 // Where the blocks of Terraform have their pools: in maps, in clusters of GKE, and in the node groups of modules.
 
-/** Takes the fields of a pool, and its name if they have none. */
-type OnPool = (fields: Fields, name: string | null) => void;
+/** Takes the fields of a pool, its name if they have none, and the local value that has it. */
+type OnPool = (fields: Fields, name: string | null, local?: string) => void;
 
 /** Looks for the pools in a block that is not one itself. `type`: `variables` for a file that sets them. */
 export function lookInBlock(type: string, kind: string, body: Fields, onPool: OnPool): void {
@@ -17,7 +17,7 @@ export function lookInBlock(type: string, kind: string, body: Fields, onPool: On
 
 /** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are not pools themselves. */
 function lookInValues(values: Fields, onPool: OnPool): void {
-  for (const [key, value] of values) if (!isChoice(key)) look(value, key, onPool);
+  for (const [key, value] of values) if (!isChoice(key)) look(value, key, (fields, name) => onPool(fields, name, key));
 }
 
 /** What a file sets for a pool, and maps of pools. */
@@ -97,8 +97,18 @@ function look(field: Field, name: string | null, onPool: OnPool, depth = 0): voi
   else
     for (const [key, value] of field)
       if (isTemplateText(value) && isPoolArgument.test(key)) onPool(eachIn(value), null);
+      else if (key === 'compute_resources') look(named(value, field), name, onPool, depth + 1);
       else look(value, key, onPool, depth + 1);
 }
+
+/** The machines of a compute environment of AWS Batch, with its name. */
+function named(resources: Field, environment: Fields): Field {
+  const name = nameKeys.map((key) => environment.get(key)).find((one) => one !== undefined);
+  const [one] = [resources].flat();
+  return isFields(one) && name !== undefined ? new Map([['name', name], ...one]) : resources;
+}
+
+const nameKeys = ['compute_environment_name', 'name', 'name_prefix', 'compute_environment_name_prefix'];
 
 /** The pools of a variable that a module gets: `eks_managed_node_groups = var.groups`. */
 function eachIn(pools: Template): Fields {

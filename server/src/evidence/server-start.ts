@@ -6,6 +6,7 @@ import type { ModelOptions } from '../model/options.ts';
 import { processInput, useOf } from '../model/process-input.ts';
 import { imageModel } from '../model/served-model.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, getIn } from '../yaml/cursor.ts';
 import { mayHaveVariables } from './launch.ts';
 import { mayStoreModels, modelDirectory } from './model-volume.ts';
 
@@ -40,6 +41,8 @@ export function modelLoader(
 ): ModelLoader | undefined {
   if (container.type !== 'app') return undefined;
   const { use, program } = useOf(container);
+  if (isLlmTriton(container))
+    return { program: 'tritonserver', model: undefined, downloads: undefined, brief: undefined, weightsGiB: undefined };
   if (use !== 'serving' || program === null) return undefined;
   if (!modelServers.has(program) && !otherServers.has(program)) return undefined;
   const server = readModelServer(processInput(container), program);
@@ -55,6 +58,21 @@ export function modelLoader(
   const found =
     model !== undefined && (weightsGiB ?? 0) >= 2 ? downloadOf(container, podSet, written ?? '', program) : undefined;
   return { program, model, downloads: isLarge ? found : undefined, brief: isLarge ? undefined : found, weightsGiB };
+}
+
+/**
+ * Whether a container serves a language model with Triton, by its probe or port and its backend. Triton loads all models of the repository before
+ * it answers. https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_management.md
+ */
+function isLlmTriton({ at, image, command, args, env }: Container): boolean {
+  const words = [...command, ...args];
+  const paths = ['livenessProbe', 'readinessProbe'].map((probe) => asText(getIn(at, probe, 'httpGet', 'path')) ?? '');
+  if (!paths.some((path) => path.startsWith('/v2/health/')) && !words.some(({ value }) => /tritonserver/.test(value)))
+    return false;
+  const texts = [...words, ...env.flatMap(({ value }) => value ?? []), ...(image ? [image] : [])];
+  // In its explicit mode, it answers without models.
+  if (texts.some(({ value }) => /model-control-mode[= ]?(?:explicit|poll)/.test(value))) return false;
+  return texts.some(({ value }) => /trt-?llm|tensorrt[-_]?llm|(?:^|[-_/])vllm/i.test(value));
 }
 
 /**

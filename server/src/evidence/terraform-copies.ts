@@ -7,9 +7,9 @@ import { filledWith, maxItems, type TerraformModule, type TerraformValues } from
 
 /**
  * The values of each copy of a block that `count` makes, or `for_each` of a list or of a mapping, or those of the block itself. Mappings with machines
- * among the local values are pools already.
+ * among the local values are pools already, unless a pool is made of each.
  */
-export function valuesOfEach(fields: Fields, values: TerraformValues): readonly TerraformValues[] {
+export function valuesOfEach(fields: Fields, values: TerraformValues, isPool: boolean): readonly TerraformValues[] {
   const count = Number(filledWith(fields.get('count') ?? null, values) ?? Number.NaN);
   if (count >= 1 && count <= maxItems)
     return Array.from({ length: count }, (_, place) => ofCopy(values, ['count.index', String(place)]));
@@ -19,7 +19,8 @@ export function valuesOfEach(fields: Fields, values: TerraformValues): readonly 
   // A set has each text once.
   if (Array.isArray(each))
     return [...new Set(each)].map((item) => copy(isFields(item) ? (item.get('name') ?? null) : item, item));
-  if (!isFields(each) || isTemplateText(each) || (isTemplateText(written) && isListed(each, written))) return [values];
+  if (!isFields(each) || isTemplateText(each) || (!isPool && isTemplateText(written) && isListed(each, written)))
+    return [values];
   return [...each].map(([key, value]) => copy(key, value));
 }
 
@@ -30,25 +31,33 @@ function isListed(each: Fields, written: Field | undefined): boolean {
   return [...each.values()].some((one) => isFields(one) && [...one.keys()].some(isMachineKey));
 }
 
+/** The local value of which a block is copied for each entry. */
+export function localOfEach(fields: Pick<Fields, 'get'>, key = 'for_each'): string | undefined {
+  const written = fields.get(key);
+  return isTemplateText(written) ? /^\$\{local\.([\w-]+)\}$/.exec(written.template)?.[1] : undefined;
+}
+
 function isVariable(written: Field | undefined): boolean {
   return isTemplateText(written ?? null) && (written as Template).template.startsWith('${var.');
 }
 
 /**
- * What each copy of a module gets, if `for_each` makes several and the values state them; otherwise none. Mappings with machines are pools already.
+ * What each copy of a module gets, if `for_each` makes several and the values state them; otherwise none. Mappings with machines are pools already,
+ * unless the module is a pool.
  * @param variables with their prefix, as `TerraformModule` has them
  * @param values of the folder that uses it
  */
 export function copiesOfModule(
   variables: TerraformModule['variables'],
   values: TerraformValues,
+  isPool: boolean,
 ): readonly ReadonlyMap<string, Field>[] {
   const passed = new Map<string, Field>(variables);
   const written = passed.get('var.for_each');
   const filled = written === undefined ? null : filledWith(written, values);
   const each = Array.isArray(filled) ? setOf(filled) : filled;
   if (!isFields(each) || each.size === 0) return [];
-  if (isListed(each, written)) return [];
+  if (!isPool && isListed(each, written)) return [];
   passed.delete('var.for_each');
   return [...each].map(([key, value]) => {
     const own = ofCopy(values, ['each.key', key], ['each.value', value]);

@@ -2,14 +2,15 @@ import type { Provider } from '../catalog/index.ts';
 import { either } from '../catalog/word-patterns.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { table } from '../yaml/table.ts';
-import { type Fields, isFields, isTemplateText, type Template } from './fields.ts';
-import { type HclBlock, readHcl } from './hcl.ts';
+import { type Field, type Fields, isFields, isTemplateText, type Template } from './fields.ts';
+import { readHcl } from './hcl.ts';
 import { mixedPolicy, templateInPolicy } from './mixed-instances.ts';
 import { poolInFields, regionIn } from './pool-fields.ts';
 import { lookInBlock } from './pools-in-blocks.ts';
 import { valuesOfEach } from './terraform-copies.ts';
 import { filledWith, isVariables, noValues, type TerraformValues, templateField } from './terraform-values.ts';
 import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
+import { unpricedPool } from './unpriced-pools.ts';
 
 /** A block of Terraform that may describe a pool, with the name by which messages call it: `aws_eks_node_group.gpu`. */
 export interface TerraformBlock {
@@ -21,6 +22,10 @@ export interface TerraformBlock {
   readonly isElsewhere: boolean;
   /** The block around the fields, which may have a number of copies itself; null for a resource of a pool. */
   readonly parent: Fields | null;
+  /** The local value that has the pool. */
+  readonly local?: string;
+  /** The fields are the inputs of a unit of Terragrunt, to which it adds those of the files that it includes. */
+  readonly isUnit?: true;
 }
 
 /** More pools in one file are generated. */
@@ -31,9 +36,10 @@ const maxPools = 200;
  * @param name the file's name: one that sets variables may have such maps
  */
 export function terraformBlocks(text: string, name = ''): readonly TerraformBlock[] {
+  if (isTerragrunt(name)) return terragruntBlocks(text, name);
   if (!namesMachines(text)) return [];
   const found: TerraformBlock[] = [];
-  const blocks = blocksOf(text, name);
+  const blocks = readHcl(isVariables(name) ? `locals {\n${text}\n}` : text);
   const groups = blocks.filter(({ labels: [kind = ''], body }) => isPool.test(kind) || body.has(mixedPolicy));
   const templates = new Set(groups.map(({ body }) => templateOf(body)));
   for (const { type, labels, body } of blocks) {
@@ -41,9 +47,10 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
     const block = (type === 'resource' ? labels : [type, ...labels]).join('.');
     const [kind = '', called = null] = labels;
     const isWhole = type === 'resource' && (isPool.test(kind) || body.has(mixedPolicy));
-    const add = (fields: Fields, name: string | null) =>
+    const add = (fields: Fields, name: string | null, local?: string) =>
       found.push({
         ...{ block, name, isElsewhere },
+        ...(local !== undefined && { local }),
         ...(isWhole
           ? { fields, parent: null }
           : { fields: inParent(fields, name, body), parent: type === 'locals' ? new Map() : body }),
@@ -58,11 +65,26 @@ export function terraformBlocks(text: string, name = ''): readonly TerraformBloc
 }
 
 /** The inputs of a unit of Terragrunt are a module's, unless the files of the module are here. */
-function blocksOf(text: string, name: string): readonly HclBlock[] {
-  if (!isTerragrunt(name)) return readHcl(isVariables(name) ? `locals {\n${text}\n}` : text);
+function terragruntBlocks(text: string, name: string): readonly TerraformBlock[] {
   const { source, module, inputs } = terragruntUnit(text);
-  if (source !== null) return [];
-  return [{ type: 'module', labels: ['terragrunt'], body: new Map([...inputs, ['source', module]]) }];
+  if (source !== null || !/(?:^|\/)terragrunt\.hcl$/.test(name)) return [];
+  const fields = new Map([...inputs, ['source', module]]);
+  return [{ block: 'terragrunt', name: null, isElsewhere: false, fields, parent: null, isUnit: true }];
+}
+
+/** The pools among the inputs of a unit. */
+function blocksOfUnit(inputs: Fields): readonly TerraformBlock[] {
+  const found: TerraformBlock[] = [];
+  lookInBlock('module', 'terragrunt', inputs, (fields, name) =>
+    found.push({
+      block: 'terragrunt',
+      name,
+      isElsewhere: false,
+      fields: inParent(fields, name, inputs),
+      parent: inputs,
+    }),
+  );
+  return found;
 }
 
 /**
@@ -100,7 +122,7 @@ function withTemplate(fields: Fields): Fields {
   const name = templateOf(fields);
   if (name === undefined || fields.has('instance_types')) return fields;
   const ofTemplate = (field: string) => ({ template: `\${${templateField(name, field)}}` });
-  return new Map([
+  return new Map<string, Field>([
     ...fields,
     ['instance_types', ofTemplate('instance_type')],
     ...(fields.has('capacity_type') ? [] : [['market_type', ofTemplate('market_type')] as const]),
@@ -123,10 +145,12 @@ const launchTemplate = /^\$\{aws_launch_template\.([\w-]+)\.(?:id|name)\}$/;
  * @param placeOf the place of a cloud's clusters, for a pool that states none
  */
 export function terraformPoolsOf(
-  { fields, name, isElsewhere, parent }: TerraformBlock,
+  block: TerraformBlock,
   values: TerraformValues = noValues,
   placeOf: (cloud: Provider) => string | null = () => null,
 ): readonly NodePool[] {
+  const { fields, name, isElsewhere, parent } = block;
+  if (block.isUnit) return blocksOfUnit(fields).flatMap((one) => terraformPoolsOf(one, values, placeOf));
   const single = new Map([...fields].filter(([key]) => key !== 'for_each'));
   // In a mapping, `count` is the number of nodes.
   const copied = parent === null ? fields : new Map([...fields].filter(([key]) => key !== 'count'));
@@ -135,13 +159,13 @@ export function terraformPoolsOf(
   // The folder is a module, of which there are several copies.
   const isModules = values.has('var.for_each') || (values.has('var.count') && values.get('var.count') !== '1');
   const isRepeated = isModules || times !== '1' || parent?.has('for_each');
-  return valuesOfEach(copied, values).flatMap((own) => {
+  return valuesOfEach(copied, values, parent === null).flatMap((own) => {
     const filled = filledWith(single, own);
     const count = isFields(filled) ? filled.get('count') : '0';
     if (!isFields(filled) || count === '0') return [];
     const alone = poolInFields(filled, name);
     const placed = alone?.placedBy && new Map([...filled, ['location', isElsewhere ? null : placeOf(alone.placedBy)]]);
-    const pool = placed ? poolInFields(placed, name) : alone;
+    const pool = placed ? poolInFields(placed, name) : (alone ?? unpricedPool(block.block, filled, name));
     const isSingle =
       !isRepeated &&
       (count === undefined || count === '1' || own.has('count.index')) &&
@@ -157,11 +181,13 @@ export function namesMachines(text: string): boolean {
 
 const machineWords = either(
   /\b(?:machine_type|instance_types?|launch_template|vm_size|node_shape|preset)\b/,
+  // Pools of clouds without prices, whose machines have other names.
+  /"(?:digitalocean|civo|ibm|linode|ovh|scaleway|vultr)_\w{1,40}pools?"/,
   // A list of pools, which a variable holds.
   /(?:pool|group)s?\s{1,20}=\s{1,3}var\./,
 );
 
-const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool|^aws_autoscaling_group$/;
+const isPool = /node_?(?:pool|group)|machine_?pool|worker_?pool|^scaleway_k8s_pool$|^aws_autoscaling_group$/;
 /** What a file states about the region of a cloud's pools. */
 export interface TerraformRegion {
   readonly cloud: Provider;

@@ -2,7 +2,7 @@ import { rootCursor } from '../yaml/cursor.ts';
 import { parseDocument } from '../yaml/parse.ts';
 import { type Field, type Fields, fieldOf, isFields, isTemplateText, type Template } from './fields.ts';
 import { readHcl } from './hcl.ts';
-import { isTerragrunt, terragruntUnit } from './terragrunt.ts';
+import { isTerragrunt, type TerragruntParent, terragruntParents, terragruntUnit } from './terragrunt.ts';
 
 // Variables and local values of a folder of Terraform, as far as its files state them.
 
@@ -23,6 +23,8 @@ export interface TerraformStatements {
   readonly set: readonly (readonly [name: string, value: Value])[];
   /** The folders that it uses as modules, and the variables that these get. */
   readonly modules: readonly TerraformModule[];
+  /** A file of Terragrunt: what it passes to its module, and the files that it reads. */
+  readonly unit?: { readonly inputs: Fields; readonly parents: readonly TerragruntParent[] };
 }
 
 /** A use of a folder as a module. */
@@ -71,11 +73,15 @@ export function terraformStatements(text: string, name: string): TerraformStatem
 /** A unit of Terragrunt uses a module, as a `module` block does. */
 function terragruntStatements(text: string): TerraformStatements {
   const { source, inputs, locals } = terragruntUnit(text);
+  const parents = terragruntParents(text);
+  const read = new Set(parents.map(({ name }) => name));
   const passed = [...inputs].map(([name, value]) => [`var.${name}`, valueIn(value)] as const);
+  const own = [...locals].map(([name, value]) => [`local.${name}`, valueIn(value)] as const);
   return {
-    defaults: [...locals].map(([name, value]) => [`local.${name}`, valueIn(value)] as const),
+    defaults: own.filter(([name]) => !read.has(name)),
     set: [],
     modules: source === null ? [] : [{ source, variables: passed }],
+    unit: { inputs, parents },
   };
 }
 
@@ -223,7 +229,21 @@ function textOrNull(item: Template, values: TerraformValues): string | null {
   return typeof filled === 'string' ? filled : null;
 }
 
-function filledTemplate({ template }: Template, values: TerraformValues): Field {
+function filledTemplate(template: Template, values: TerraformValues): Field {
+  const filled = filledText(template.template, values) ?? unsetIn(template, values);
+  const { choice } = template;
+  if (choice === undefined) return filled;
+  return filled === 'true' ? choice[0] : filled === 'false' ? choice[1] : null;
+}
+
+/** The value instead of a field that a known mapping does not have. */
+function unsetIn({ template, unset }: Template, values: TerraformValues): string | null {
+  const [, whole, part = ''] = /^\$\{([\w.#-]+)\.([\w-]+)\}$/.exec(template) ?? [];
+  const owner = unset === undefined || whole === undefined ? null : valueNamed(whole, values);
+  return isFields(owner) && !owner.has(part) ? (unset ?? null) : null;
+}
+
+function filledText(template: string, values: TerraformValues): Field {
   const [, counted] = /^\$\{length\(([\w.#-]+)\)\}$/.exec(template) ?? [];
   if (counted !== undefined) return lengthOf(valueNamed(counted, values));
   const [, only] = /^\$\{([\w.#-]+)\}$/.exec(template) ?? [];

@@ -3,9 +3,43 @@ import { readHcl } from './hcl.ts';
 
 // A unit of Terragrunt: a module and what it gets. https://terragrunt.gruntwork.io/docs/reference/hcl/blocks/#terraform
 
-/** Whether a file is a unit of Terragrunt, by its name. Other files of its language have any names. */
+/** Whether a file is a unit of Terragrunt, or what units include, by its name. */
 export function isTerragrunt(name: string): boolean {
-  return /(?:^|\/)terragrunt\.hcl$/.test(name);
+  return name.endsWith('.hcl') && !/\.(?:lock|pkr|pkrvars)\.hcl$/.test(name);
+}
+
+/** Another file that a unit or its parent reads. */
+export interface TerragruntParent {
+  /** The name of its values: `include.root`, `local.env_vars`. */
+  readonly name: string;
+  /** It is in the closest folder above that has it. */
+  readonly isAbove: boolean;
+  /** The relative path, from there or from the folder of the file. */
+  readonly path: string;
+  /** The path from the folder of that file to the one that is meant. */
+  readonly rest?: string;
+}
+
+/** The files that a file includes, and those that it reads for local values. https://terragrunt.gruntwork.io/docs/features/includes/ */
+export function terragruntParents(text: string): readonly TerragruntParent[] {
+  return text.split('\n').flatMap((line, at, lines) => {
+    const [, local, read] = /^\s*([\w-]{1,60})\s*=\s*read_terragrunt_config\((.{1,200})\)/.exec(line) ?? [];
+    if (local !== undefined) return parentAt(`local.${local}`, read ?? '');
+    const [, label] = /^\s*include\s*(?:"?([\w-]{1,60})"?\s*)?\{/.exec(line) ?? [undefined, null];
+    if (label === null) return [];
+    const path = lines.slice(at, at + 6).find((one) => /\bpath\s*=/.test(one));
+    return path === undefined ? [] : parentAt(`include.${label ?? ''}`, path.slice(path.indexOf('=') + 1));
+  });
+}
+
+/** `find_in_parent_folders("env.hcl")`, `"${get_terragrunt_dir()}/../env.hcl"`, `"${dirname(find_in_parent_folders("root.hcl"))}/env.hcl"`. */
+function parentAt(name: string, written: string): readonly TerragruntParent[] {
+  const [found, above] = /find_in_parent_folders\((?:"([\w./-]*)")?\)/.exec(written) ?? [];
+  const [, rest] = /\}\/([\w./-]+)"/.exec(written) ?? [];
+  if (found !== undefined) return [{ name, isAbove: true, path: above ?? 'terragrunt.hcl', ...(rest && { rest }) }];
+  if (rest !== undefined) return written.includes('get_terragrunt_dir()') ? [{ name, isAbove: false, path: rest }] : [];
+  const [, plain] = /^\s*"([\w./-]+)"/.exec(written) ?? [];
+  return plain === undefined ? [] : [{ name, isAbove: false, path: plain }];
 }
 
 export interface TerragruntUnit {

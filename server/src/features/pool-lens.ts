@@ -120,7 +120,8 @@ function titleOf(pool: NodePool, cost: PoolCost | PoolProblem): string | undefin
   const { terms = [] } = pool;
   const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
   const machines = named.filter((one) => pool.gpus?.length || instanceType(one)?.gpu);
-  if (machines.length === 0 && !terms.every((term) => term.some(asksForDevices))) return undefined;
+  if (machines.length === 0 && cost.kind !== 'otherCloud' && !terms.every((term) => term.some(asksForDevices)))
+    return undefined;
   const listed = machines.length === 0 ? [] : [machines.slice(0, 2).join(' or ')];
   return [name, ...listed, `price unknown: ${poolProblemWords(cost)}`].join(' · ');
 }

@@ -287,5 +287,5 @@ export const watchedFiles = [
   '**/*.tf',
   '**/*.tfvars',
   '**/*.tfvars.json',
-  '**/terragrunt.hcl',
+  '**/*.hcl',
 ] as const;

@@ -44,7 +44,9 @@ export const noOtherNames: OtherNames = { stated: () => [], hints: () => [] };
 export function selectedModels(selectors: readonly Selector[]): SelectedModels | undefined {
   let selected: SelectedModels | undefined;
   let unknown: SelectedModels | undefined;
-  for (const selector of selectors) {
+  // A machine or a card says more than the name of a pool.
+  const exact = selectors.length > 1 ? selectors.filter(namesExactly) : [];
+  for (const selector of [...exact, ...selectors.filter((one) => !exact.includes(one))]) {
     const models = modelsInWords(selector);
     if (models.length === 0) {
       if (namesModel(selector)) unknown ??= { candidates: [], from: selector.from };

@@ -1,3 +1,4 @@
+import { otherCloudKey } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 
 /** A requirement on the label of a node, as in a node selector term. */
@@ -82,4 +83,11 @@ export function allowedValues(
     all.push(...first.filter((value) => others.every((list) => list.includes(value))));
   }
   return [...new Set(all)];
+}
+
+/** The cloud without prices to which all terms belong. */
+export function otherCloudOf([first, ...others]: readonly NodeTerm[]): string | undefined {
+  const cloudOf = (term: NodeTerm) => term.find(({ key }) => key === otherCloudKey)?.values[0];
+  const cloud = first && cloudOf(first);
+  return others.every((term) => cloudOf(term) === cloud) ? cloud : undefined;
 }

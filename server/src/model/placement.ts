@@ -16,7 +16,7 @@ import {
 import { countIn } from './count.ts';
 import type { RequiredLabel } from './cross-references.ts';
 import type { NodePool } from './node-pool.ts';
-import type { NodeRequirement, NodeTerm } from './node-terms.ts';
+import { type NodeRequirement, type NodeTerm, otherCloudOf } from './node-terms.ts';
 import type { ModelOptions } from './options.ts';
 import { type Capacity, noNeeds, type Placement, type Selector } from './workload.ts';
 
@@ -47,7 +47,8 @@ export function lowerPlacement(
   const owner = new Set(instances.map((one) => one?.provider)).size === 1 ? instances[0]?.provider : undefined;
   const byLabel = selectors.find((selector) => typeof providerOfLabel(selector.key) === 'string');
   const byDevice = needs.efa > 0 ? 'aws' : undefined;
-  const otherCloud = byLabel || owner ? undefined : selectors.flatMap(({ key }) => otherCloudOfLabel(key) ?? [])[0];
+  const byOther = selectors.flatMap(({ key }) => otherCloudOfLabel(key) ?? [])[0] ?? otherCloudOf(terms);
+  const otherCloud = byLabel || owner ? undefined : byOther;
   const stated = otherCloud === undefined ? options.provider : null;
   const byTerms = otherCloud || owner ? null : providerOfTerms(terms);
   const provider = (byLabel && providerOfLabel(byLabel.key)) ?? owner ?? byTerms ?? byDevice ?? stated;

@@ -73,10 +73,27 @@ function runsOf(schedule: Cursor): number | null {
 /** The shortest `activeDeadlineSeconds` of the object, its job and its pods. That of a step does not end the others. */
 function deadlineOf({ manifest, podSets }: Workload, job: Cursor | undefined): number | null {
   const spec = getIn(manifest.root, 'spec');
+  const jobs = items(getIn(spec, 'replicatedJobs'));
+  if (jobs.length > 0) return deadlineOfJobs(jobs, podSets, getIn(spec, 'failurePolicy', 'maxRestarts'));
   const pods = kindOf(manifest).runsSteps ? [getIn(spec, 'workflowSpec')] : podSets.map(({ pod }) => pod);
   const owners = [job, spec, getIn(spec, 'runPolicy'), getIn(spec, 'jobTemplate'), ...pods];
   const written = owners.flatMap((owner) => countIn(asText(getIn(owner, 'activeDeadlineSeconds'))) ?? []);
   return written.length === 0 ? null : Math.min(...written);
+}
+
+/** The longest deadline of the jobs of a JobSet with devices, if all of them have one and none starts again. */
+function deadlineOfJobs(
+  jobs: readonly Cursor[],
+  podSets: Workload['podSets'],
+  restarts: Cursor | undefined,
+): number | null {
+  if (restarts !== undefined && countIn(asText(restarts)) !== 0) return null;
+  const heavy = new Set(podSets.flatMap(({ name, accelerators }) => (accelerators.length > 0 ? name : [])));
+  const each = jobs
+    .filter((job) => heavy.has(asText(getIn(job, 'name')) ?? ''))
+    .map((job) => countIn(asText(getIn(job, 'template', 'spec', 'activeDeadlineSeconds'))));
+  const known = each.flatMap((seconds) => seconds ?? []);
+  return known.length === 0 || known.length < each.length ? null : Math.max(...known);
 }
 
 /** The cluster of a RayJob outlives the job, unless it is shut down. */

@@ -6,6 +6,7 @@ import { cardChoices } from './card-choices.ts';
 import { isLaunchedCluster } from './kinds/ray-launched-nodes.ts';
 import { machineAt } from './kinds/rented-machines.ts';
 import { isPulumiProject } from './pulumi.ts';
+import { isStack } from './stacks.ts';
 import { chipsInName } from './tpu-slice-name.ts';
 
 // Documents that say what they are without an apiVersion: objects of other tools, and objects of Kubernetes that lack it.
@@ -25,6 +26,7 @@ export function undeclaredType(root: Cursor): ObjectType | undefined {
     const schema = asText(getIn(root, 'schemaVersion'));
     if (isTask(root)) return { apiVersion: 'skypilot/', kind: 'Task' };
     if (isLaunchedCluster(root)) return { apiVersion: 'ray-launcher/', kind: 'Cluster' };
+    if (isStack(root)) return { apiVersion: 'cloudformation/', kind: 'CloudFormationTemplate' };
     if (isPulumiProject(root)) return { apiVersion: 'pulumi.com/', kind: 'Project' };
     if (isExperiment(root)) return { apiVersion: 'determined/', kind: 'Experiment' };
     const type = asText(getIn(root, 'type')) ?? '';

@@ -72,8 +72,15 @@ export interface Workload {
 export interface PodSet {
   /** The role's name in the kind: Worker, head, predictor ... */
   readonly name: string;
-  /** Pods at steady state: floor and ceiling; null if templated or unknown. `stages`: those in which they run, if not in all. */
-  readonly pods: { readonly min: number | null; readonly max: number | null; readonly stages?: readonly string[] };
+  /** Pods at steady state: floor and ceiling; null if templated or unknown. */
+  readonly pods: {
+    readonly min: number | null;
+    readonly max: number | null;
+    /** Those in which they run, if not in all. */
+    readonly stages?: readonly string[];
+    /** The bound of all pod sets together. */
+    readonly together?: number;
+  };
   /** The location of the number of pods, if it is written. */
   readonly replicas: Cursor | undefined;
   /** The mapping with the pod's fields (containers, nodeSelector, tolerations ...). */

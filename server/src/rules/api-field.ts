@@ -68,9 +68,8 @@ import { defineRule, type Report } from './rule.ts';
  *
  * ## When it is silent
  *
- * For amounts in values that mean no quantity. For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for a Service or ConfigMap
- * without such pods in its file; for kinds and versions whose
- * types are not known; for fields of custom resources that another version may have; for templated keys and values, and for words such as
+ * For amounts in values that mean no quantity. For objects whose pods do not use accelerators, unless they scale, limit or hold something for
+ * such pods; for a Service or ConfigMap without such pods in its file; for kinds and versions whose types are not known; for fields of custom resources that another version may have; for templated keys and values, and for words such as
  * `GPU_COUNT` where no text can be; for fields that a patch
  * omits. A field that another rule reports is reported once.
  *
@@ -141,9 +140,10 @@ export default defineRule({
       });
     }
     for (const problem of passedOnProblems(pod, document)) {
-      const meant = meantField(problem);
+      const meant = problem.what === 'unknown-field' ? meantField(problem) : undefined;
+      const isCertainly = problem.what === 'not-in-enum' || (meant?.as === 'name' && meant.certain);
       // A chart may have keys of its own.
-      if (meant?.as !== 'below' && (meant?.as !== 'name' || !meant.certain)) continue;
+      if (!isCertainly && meant?.as !== 'below') continue;
       report({ ...describe(problem, meant, document), severity: 'warning' });
     }
   },

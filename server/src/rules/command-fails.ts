@@ -1,5 +1,6 @@
 import { hasDash } from '../catalog/image-shells.ts';
 import { type FailingCommand, failingCommands } from '../command/failing-commands.ts';
+import { pythonProblem } from '../command/python-syntax.ts';
 import { baseName } from '../command/shell.ts';
 import { repeatedClone } from '../evidence/repeated-clone.ts';
 import { runsAsWritten } from '../evidence/sole-server.ts';
@@ -9,7 +10,7 @@ import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isIncomplete, isTemplated, isUnseen, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -60,7 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers with `stdin`, commands with an alternative after `||` or an answer on their input, shells that read a profile, scripts in files, images whose
+ * For Python code that a shell or a file passes on. For containers with `stdin`, commands with an alternative after `||` or an answer on their input, shells that read a profile, scripts in files, images whose
  * shell is unknown, shells in other shells, clones under a condition, and pods without accelerators.
  *
  * ## Sources
@@ -76,6 +77,7 @@ export default defineRule({
   container(container, context) {
     const { podSet, workload, document, report } = context;
     const lines = [...container.command, ...container.args];
+    checkPython(lines, context);
     if (!lines.some(({ value }) => hints.test(value)) || workload.role === 'infrastructure') return;
     if (!requestsAccelerators(podSet) || lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
     if (asBoolean(getIn(container.at, 'stdin')) === true || isUnseen(container.at)) return;
@@ -104,8 +106,21 @@ export default defineRule({
   },
 });
 
+/** Reports code of `python -c` that Python cannot read. A shell would change it first. */
+function checkPython([program, option, code]: Container['args'], { podSet, report }: PodSetContext): void {
+  if (option?.value !== '-c' || code === undefined || !/^python[\d.]*$/.test(baseName(program?.value ?? ''))) return;
+  if (!requestsAccelerators(podSet) || isTemplated(code.at) || isIncomplete(code.at.parent)) return;
+  const problem = pythonProblem(code.value);
+  if (problem === undefined) return;
+  report({
+    message: `The code has ${problem}: Python stops with a SyntaxError before it runs any of it`,
+    span: spanOf(code.at),
+  });
+}
+
 /** A quick test of the text. */
-const hints = /\b(?:apt|aptitude|yum|dnf|conda|mamba)\b|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
+const hints =
+  /\b(?:apt|aptitude|yum|dnf|conda|(?:micro)?mamba)\b|pip3? uninstall|source|\[\[|pipefail|pushd|shopt|declare|git clone|login/;
 
 interface OuterShell {
   readonly name: string;

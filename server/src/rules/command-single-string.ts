@@ -3,6 +3,7 @@ import { findFilesAsModules } from '../command/module-files.ts';
 import { baseName } from '../command/shell.ts';
 import { isShell } from '../command/wrappers.ts';
 import { mayBeCompleted } from '../evidence/chart-pods.ts';
+import { usesGpus } from '../evidence/gpu-users.ts';
 import { processInput, serverOfImage } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -97,12 +98,7 @@ export default defineRule({
     if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and unknown kinds may join the items or pass them to a shell.
-    if (
-      !workload.podSets.some(requestsAccelerators) ||
-      workload.byShape ||
-      (isValues(workload) && mayBeCompleted(workload))
-    )
-      return;
+    if (!usesGpus(workload) || workload.byShape || (isValues(workload) && mayBeCompleted(workload))) return;
     if (usesShell(workload)) return;
     if (/^--?[A-Za-z]/.test(first.value)) {
       context.report({
@@ -197,7 +193,7 @@ function isPlainName(text: string): boolean {
 function reportFlags(container: Container, context: PodSetContext): void {
   const { command, args } = container;
   const { workload, document } = context;
-  if (!workload.podSets.some(requestsAccelerators) || workload.byShape || workload.role === 'definition') return;
+  if (!usesGpus(workload) || workload.byShape || workload.role === 'definition') return;
   if (usesShell(workload) || (isValues(workload) && mayBeCompleted(workload))) return;
   const list = container.at.parent;
   if (list === undefined || keyOf(list) !== 'containers') return;

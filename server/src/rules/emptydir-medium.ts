@@ -1,7 +1,9 @@
 import { isPodSpec } from '../evidence/rejection.ts';
 import { placesAt, writtenText } from '../evidence/written.ts';
+import { isValues } from '../model/values.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -73,8 +75,10 @@ export default defineRule({
   topic: 'shm',
   severity: 'error',
   podSet(podSet, { report, document, workload }) {
-    if (!isPodSpec(podSet, workload)) return;
-    for (const at of placesAt(podSet.pod, 'volumes.*.emptyDir.medium')) {
+    const written = isPodSpec(podSet, workload)
+      ? placesAt(podSet.pod, 'volumes.*.emptyDir.medium')
+      : ofChart(podSet, workload);
+    for (const at of written) {
       const medium = writtenText(at);
       if (medium === undefined || /^(?:Memory|HugePages(?:-.+)?)$/.test(medium)) continue;
       const meant = /^(?:mem(?:ory)?|ram|tmpfs)$/i.test(medium)
@@ -90,3 +94,9 @@ export default defineRule({
     }
   },
 });
+
+/** Those of volumes that a chart's values describe, once for all pods that have them. */
+function ofChart({ pod, volumes }: PodSet, { podSets, ...workload }: Workload): readonly Cursor[] {
+  if (!isValues(workload) || podSets[0]?.pod.node !== pod.node) return [];
+  return volumes.flatMap(({ at }) => getIn(at, 'emptyDir', 'medium') ?? []);
+}

@@ -1,6 +1,6 @@
 import { meantVariable } from '../catalog/variable-names.ts';
 import type { SimpleCommand } from '../command/shell.ts';
-import { usesAccelerators } from '../evidence/launch.ts';
+import { usesGpu } from '../evidence/gpu-users.ts';
 import { commandsIn } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -72,7 +72,7 @@ export default defineRule({
   severity: 'warning',
   judgesWords: true,
   container(container, { workload, podSet, document, report }) {
-    if (workload.role === 'infrastructure' || !usesAccelerators(container, podSet)) return;
+    if (workload.role === 'infrastructure' || !usesGpu(container, podSet)) return;
     for (const { name, at } of container.env) {
       const meant = meantVariable(name);
       if (meant === undefined || isTemplated(at) || isUsed(name, meant, container)) continue;

@@ -30,6 +30,7 @@ import {
 } from '../evidence/other-devices.ts';
 import { rankTwin } from '../evidence/rank-twin.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
+import { zeroRequest } from '../evidence/zero-request.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { isComponent } from '../model/values-component.ts';
@@ -91,14 +92,10 @@ import { defineRule } from './rule.ts';
  * can open, and Deployments and similar kinds that run NVIDIA's CUDA base image or an image for AMD's ROCm. Variables that choose AMD GPUs
  * (`HIP_VISIBLE_DEVICES`, `HSA_OVERRIDE_GFX_VERSION`) are reported in any container.
  *
- * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node.
- *
- * vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU build is in another image.
- *
- * An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program.
- *
- * The roles of a PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is
- * also a warning.
+ * llama.cpp with layers for a GPU (`--n-gpu-layers 40`) is reported, and a privileged container that chooses AMD GPUs of its node. A request of 0 next to a
+ * program that needs a GPU is also reported. vLLM with CPU settings (`--device cpu`, `VLLM_CPU_KVCACHE_SPACE`) on its CUDA image is a **warning**: the CPU
+ * build is in another image. An option of `docker run` among the arguments (`--gpus all`) is a **warning**: Kubernetes passes it to the program. The roles of a
+ * PyTorchJob or JAXJob are ranks of one process group: a role without GPUs next to one that runs the same program with GPUs is also a warning.
  *
  * ## Fix safety
  *
@@ -142,6 +139,8 @@ export default defineRule({
       });
       return;
     }
+    const zero = zeroRequest(podSet, workload);
+    if (zero !== undefined) report(zero);
     if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload)) return;
     if (podSet.pods.max !== 0 && podSet.containers.some(reportLaunch)) return;
     if (reportMount() || podSet.containers.some(reportDockerOption)) return;

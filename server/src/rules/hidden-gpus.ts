@@ -2,11 +2,12 @@ import { allCommands, baseName, type Word } from '../command/shell.ts';
 import { type DeviceList, deviceLists } from '../evidence/device-lists.ts';
 import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { wholeGpus } from '../evidence/launch.ts';
+import { expectedGpus } from '../evidence/program-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { isHarmless } from '../evidence/sole-server.ts';
 import { placesAt } from '../evidence/written.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { commandLineOf } from '../model/process-input.ts';
+import { commandLineOf, commandsIn } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -22,7 +23,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * A container sees only its own GPUs, numbered from 0, whichever of the node's GPUs they are. CUDA uses the numbers of the list up to the
  * first that does not exist: with one GPU, `CUDA_VISIBLE_DEVICES=1` leaves none, and the program fails or continues on the CPU. GPUs that
- * the list does not name stay idle but cost money. `all` is a word of NVIDIA_VISIBLE_DEVICES: for CUDA it names no GPU. A UUID names one GPU of one node, but the device plugin assigns any. Without the
+ * the list does not name stay idle but cost money. Flags that name a GPU or expect more GPUs than the container has fail in the same way: `--device cuda:1`,
+ * `--num_gpus 4`, `-gpu_id 01` of GROMACS, `-k on g 2` of LAMMPS, `--tensor-split` of llama.cpp. `all` is a word of NVIDIA_VISIBLE_DEVICES: for CUDA it names no GPU. A UUID names one GPU of one node, but the device plugin assigns any. Without the
  * variable, a program sees all of its GPUs.
  *
  * ```yaml invalid
@@ -67,7 +69,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For a list in one of several commands that names only GPUs of the container, because other commands may use the rest. For a variable of the container if a
+ * For a number of GPUs that may be that of several pods. For a list in one of several commands that names only GPUs of the container, because other commands may use the rest. For a variable of the container if a
  * command or a script sets or reads it, if the number of whole GPUs is unknown, if the container may see other GPUs than its own
  * (privileged, NVIDIA_VISIBLE_DEVICES) and the list is not `all`, for GPUs named by UUID in pods that name their node, and for infrastructure. The severity is error if the list of a
  * variable names no GPU of the container by mistake, and warning if it is empty, -1 or in a command.
@@ -166,17 +168,33 @@ function isWord(list: string): boolean {
 /** Numbers of GPUs in flags: `--device 0,1`. */
 function reportFlags(container: Container, { workload, podSet, document, report }: PodSetContext): void {
   const lines = [...container.command, ...container.args];
-  const found = deviceLists(container);
-  const count = found.length === 0 ? null : wholeGpus(container, podSet);
+  const lists = deviceLists(container);
+  const mayExpect = lines.some(({ value }) => /gpu|device|cuda:|split|^g$|\bg \d/i.test(value));
+  if (lists.length === 0 && !mayExpect) return;
+  const count = wholeGpus(container, podSet);
   if (!count || isExempt(workload) || mayUseOtherGpus(container) || lines.some(({ at }) => isTemplated(at))) return;
-  for (const list of found) {
+  for (const list of lists) {
     const span = spanOfWords(document, lines, list.words);
     if (list.last < count || span === undefined) continue;
     report({ message: missingOf(list, count), span });
   }
+  if (!mayExpect || container.accelerators.every(({ resource }) => !/gpu|nvidia|amd\.com/.test(resource))) return;
+  const isAlone = workload.podSets.length === 1 && podSet.pods.max === 1;
+  for (const { text, last = 0, count: used = 0, words, mayBeTotal } of commandsIn(container).flatMap((command) =>
+    expectedGpus(command.words),
+  )) {
+    const span = spanOfWords(document, lines, words);
+    if (span === undefined || (last < count && used <= count) || (mayBeTotal === true && !isAlone)) continue;
+    if (used <= count) report({ message: missingOf({ text, last }, count), span });
+    else
+      report({
+        message: `${shorten(text, 50)} expects ${used} GPUs, but the container has only ${count}: the program fails or uses fewer GPUs`,
+        span,
+      });
+  }
 }
 
-function missingOf({ text, last }: DeviceList, count: number): string {
+function missingOf({ text, last }: Pick<DeviceList, 'text' | 'last'>, count: number): string {
   const own = count === 1 ? 'the container has only GPU 0' : `the container's ${count} GPUs are 0 to ${count - 1}`;
   return `${shorten(text, 50)} names GPU ${last}, but ${own}: the program fails or uses fewer GPUs`;
 }

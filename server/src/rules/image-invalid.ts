@@ -1,6 +1,6 @@
 import { imageParts } from '../catalog/images.ts';
+import { usesGpus } from '../evidence/gpu-users.ts';
 import { rejectionOf } from '../evidence/rejection.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -63,7 +63,7 @@ export default defineRule({
   container({ image }, context) {
     if (image === undefined || image.value === '' || isTemplated(image.at)) return;
     // Workers with GPUs wait for the pod that starts or leads them.
-    if (!requestsAccelerators(context.workload)) return;
+    if (!usesGpus(context.workload)) return;
     const trimmed = image.value.trim();
     if (trimmed !== image.value && trimmed !== '' && !/\s/.test(trimmed)) {
       context.report({

@@ -5,7 +5,7 @@ import { containerUse } from '../command/programs.ts';
 import { namesDevices } from '../evidence/device-words.ts';
 import { gpuNodeRequirement } from '../evidence/gpu-nodes.ts';
 import { gpuImage, gpuProgram, isTool, usesUnrequestedGpu } from '../evidence/gpu-programs.ts';
-import { usesAccelerators } from '../evidence/launch.ts';
+import { usesGpu } from '../evidence/gpu-users.ts';
 import { plainCount } from '../model/kinds/shape-devices.ts';
 import { lowerContainer, text } from '../model/pod.ts';
 import { imageUseOf } from '../model/process-input.ts';
@@ -213,7 +213,7 @@ function holdsAccelerator(container: Container, podSet: PodSet): boolean {
   const { accelerators } = container;
   if (accelerators.length === 0)
     return (
-      usesAccelerators(container, podSet) ||
+      usesGpu(container, podSet) ||
       // A misspelled or former name was meant to request one.
       writtenResources(container).some((entry) => meantResource(keyOf(entry)) !== undefined)
     );

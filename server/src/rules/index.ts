@@ -26,6 +26,7 @@ import cpuStepHoldsGpu from './cpu-step-holds-gpu.ts';
 import cronjobOverlap from './cronjob-overlap.ts';
 import cudaTooOld from './cuda-too-old.ts';
 import deviceClaimInvalid from './device-claim-invalid.ts';
+import disaggregationIncomplete from './disaggregation-incomplete.ts';
 import disruptionAnnotation from './disruption-annotation.ts';
 import disruptionBudgetInvalid from './disruption-budget-invalid.ts';
 import draShape from './dra-shape.ts';
@@ -221,6 +222,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['cronjob-overlap', cronjobOverlap],
   ['cuda-too-old', cudaTooOld],
   ['device-claim-invalid', deviceClaimInvalid],
+  ['disaggregation-incomplete', disaggregationIncomplete],
   ['disruption-annotation', disruptionAnnotation],
   ['disruption-budget-invalid', disruptionBudgetInvalid],
   ['dra-shape', draShape],

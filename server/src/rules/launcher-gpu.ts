@@ -101,10 +101,12 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload, document } = context;
     const waits = waitsFor(podSet, workload);
+    const held = heldBy(podSet.containers.filter(({ type }) => type !== 'init'));
     for (const container of podSet.containers) {
       const requests = knownRequests(container);
-      const helper = waits ?? downloads(container, podSet);
-      if (requests.length === 0 || helper === undefined || isIncomplete(container.resources)) continue;
+      if (requests.length === 0) continue;
+      const helper = waits ?? downloads(container, requests, held);
+      if (helper === undefined || isIncomplete(container.resources)) continue;
       const [name, task] = helper;
       const idle =
         requests.length === 1 && requests[0]?.count === 1 ? 'the device stays idle' : 'the devices stay idle';
@@ -130,14 +132,21 @@ function waitsFor(podSet: PodSet, workload: Workload): Helper | undefined {
   return podSets.some((other) => other.name !== name && requestsAccelerators(other)) ? launcher.words : undefined;
 }
 
-/** An init container that only fetches files, in a pod whose other containers request less. */
-function downloads(container: Container, { containers }: PodSet): Helper | undefined {
-  if (container.type !== 'init' || container.command.length === 0) return undefined;
-  const others = containers.filter(({ type }) => type !== 'init').flatMap(knownRequests);
-  if (knownRequests(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
-  return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
+/** The count of each resource that the containers request together. */
+function heldBy(containers: readonly Container[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { resource, count } of containers.flatMap(knownRequests))
+    sums.set(resource, (sums.get(resource) ?? 0) + (count ?? 0));
+  return sums;
 }
 
-function sumOf(requests: ReturnType<typeof knownRequests>, resource: string): number {
-  return requests.filter((other) => other.resource === resource).reduce((sum, { count }) => sum + (count ?? 0), 0);
+/** An init container that only fetches files, in a pod whose other containers hold less. */
+function downloads(
+  container: Container,
+  requests: ReturnType<typeof knownRequests>,
+  held: ReadonlyMap<string, number>,
+): Helper | undefined {
+  if (container.type !== 'init' || container.command.length === 0) return undefined;
+  if (requests.some(({ resource, count }) => (count ?? 0) <= (held.get(resource) ?? 0))) return undefined;
+  return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
 }

@@ -7,12 +7,14 @@ import { isAlone, soleServer } from '../evidence/sole-server.ts';
 import { webUiOf } from '../evidence/web-uis.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
+import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { tableOf } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -95,7 +97,12 @@ export default defineRule({
     if (items(getIn(container.at, 'envFrom')).length > 0) return;
     const found = listenerOf(container) ?? ofWebUi(container);
     const span = found && ('words' in found ? spanOfWords(document, lines, found.words) : spanOf(found.variable));
-    if (found === undefined || span === undefined || !isServed(container, found.port, workload)) return;
+    if (
+      found === undefined ||
+      span === undefined ||
+      !(isServed(container, found.port, workload) || hasService(context))
+    )
+      return;
     const { program, host } = found;
     report({
       ...(setInImages.has(program) && { severity: 'info' }),
@@ -108,6 +115,22 @@ export default defineRule({
     });
   },
 });
+
+/** Whether a Service sends requests to the pods. Those of the common library are next to its controllers. */
+function hasService({ podSet, workload, crossReferences }: PodSetContext): boolean {
+  if (isValues(workload)) {
+    const { root } = workload.manifest;
+    const isOnly = entries(root.parent).length === 1;
+    return entries(getIn(root.parent?.parent, 'service')).some((service) => {
+      const controller = getIn(service, 'controller');
+      const isOfPods = controller === undefined ? isOnly : asText(controller) === keyOf(root);
+      return isOfPods && asBoolean(getIn(service, 'enabled')) !== false && getIn(service, 'ports') !== undefined;
+    });
+  }
+  const labels = podSet.labels.map(({ value, at }): [string, string] => [keyOf(at), value]);
+  const services = labels.length === 0 ? [] : crossReferences.servicesOf(workload.namespace, tableOf(labels));
+  return services.some(({ siblingFolder, facts }) => !siblingFolder && facts.hasAddress);
+}
 
 /** Whether something connects to the server: a probe, or clients of a port that a controller keeps open. */
 function isServed(container: Container, port: string | undefined, workload: Workload): boolean {

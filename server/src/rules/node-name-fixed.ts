@@ -1,8 +1,10 @@
+import { isMachineOfCloud } from '../catalog/machine-names.ts';
 import { isWholePod } from '../evidence/rejection.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { asText, getIn, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import type { PodSet } from '../model/workload.ts';
+import { asText, getIn, isTemplated, isUnseen, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -45,9 +47,13 @@ import { defineRule } from './rule.ts';
  *           resources: {limits: {nvidia.com/gpu: 1}}
  * ```
  *
+ * The hostname of a machine that a cloud has named (`ip-10-0-3-7.ec2.internal`, `aks-gpu-12345678-vmss000001`) is information: node pools replace
+ * such machines, and the pods then wait for a node that no longer exists.
+ *
  * ## When it is silent
  *
- * For templates, patches, infrastructure and operators' own kinds. For a Pod, which nothing creates again, it is information.
+ * For templates, patches, infrastructure and operators' own kinds. For a Pod, which nothing creates again, `nodeName` is information, and a
+ * hostname is not reported.
  *
  * ## Sources
  *
@@ -58,6 +64,18 @@ export default defineRule({
   severity: 'warning',
   yields: true,
   podSet(podSet, { workload, report }) {
+    const machine = machineOf(podSet);
+    if (
+      machine !== undefined &&
+      workload.kind !== 'Pod' &&
+      workload.kind !== 'DaemonSet' &&
+      requestsAccelerators(podSet)
+    )
+      report({
+        severity: 'info',
+        message: `${shorten(machine.value, 60)} is one machine of a cloud: once the node pool replaces it, the pods stay Pending; select a label of the pool`,
+        span: spanOf(machine.at),
+      });
     const node = getIn(podSet.pod, 'nodeName');
     const name = asText(node) ?? '';
     if (node === undefined || name === '' || isTemplated(node) || !requestsAccelerators(podSet)) return;
@@ -70,3 +88,9 @@ export default defineRule({
     });
   },
 });
+
+/** The machine of a cloud whose hostname all pods select. */
+function machineOf({ selectors }: PodSet) {
+  const values = selectors.find(({ key }) => key === 'kubernetes.io/hostname')?.values ?? [];
+  return values.every(({ value, at }) => !isUnseen(at) && isMachineOfCloud(value)) ? values[0] : undefined;
+}

@@ -125,9 +125,12 @@ interface ClaimedGpus {
 
 /** The GPUs in the container's claims. A claim for all devices of a node leaves none to other pods. */
 function claimedGpus(container: Container, { podSet }: PodSetContext): readonly ClaimedGpus[] {
-  return claimedDevices(container, podSet).flatMap(({ requested, perPod, between }): readonly ClaimedGpus[] => {
+  return claimedDevices(container, podSet).flatMap(({ requested, perPod, between, at }): readonly ClaimedGpus[] => {
     if (requested.kind === 'claim')
-      return gpuName.test(requested.name) ? [{ name: requested.name, isDefined: false, count: 0 }] : [];
+      // The template may be named after its program.
+      return gpuName.test(requested.name) || gpuName.test(asText(getIn(at, 'name')) ?? '')
+        ? [{ name: requested.name, isDefined: false, count: 0 }]
+        : [];
     const count = perPod ?? between?.max ?? 0;
     if (requested.kind !== 'deviceClass' || count === 0 || !isGpuClass(requested.name)) return [];
     return [{ name: requested.name, isDefined: true, count }];

@@ -77,7 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For SkyPilot tasks whose setup downloads something. With a startup probe that waits long enough, with a postStart hook that waits, for patches and definitions, and for servers other than
- * those of language models, unless a readiness probe with 10 or more attempts and the same request allows more time by a quarter and a
+ * those of language models (Triton counts as one if its image, command or environment names TensorRT-LLM or vLLM), unless a readiness probe with 10 or more attempts and the same request allows more time by a quarter and a
  * minute, which is information unless it is twice the time. The estimate is a lower bound: 1 minute (30 seconds for models of up to 2
  * billion parameters), 1 second per GiB of weights, and a download of up to 8 files at 50 MiB/s each if the server itself stores the
  * weights. If it stores them on a volume that outlives the pod, the finding is information only: the volume may already hold the model. The

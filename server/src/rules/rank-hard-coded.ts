@@ -85,7 +85,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * If the rank comes from a variable without a known value, if the job has one node, and for the leader or master of a group. A missing rank
  * is reported only for the kinds whose controllers set no variables for torchrun: Jobs, JobSets, StatefulSets and Volcano's Jobs.
- * The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
+ * If the numbers of pods and of nodes are variables, a fixed rank is information. The severity is error if the job can certainly not start: a flag has the same rank in all pods, torchrun finds no other node, or a launcher
  * gets an empty rank.
  *
  * ## Sources
@@ -109,6 +109,7 @@ export default defineRule({
     if (checkTasks(container, context)) return;
     const groups = groupsOf(workload);
     const pods = podSet.pods.min === null || groups === null ? null : podSet.pods.min / Math.max(groups, 1);
+    if (podSet.pods.min === null && container.type === 'app') checkOpen(container, context);
     if (pods === null || pods < 2 || container.type !== 'app' || isExempt(workload)) return;
     if (kindOf(workload).sameScript === true) checkAlone(container, pods, 'nodes', context);
     if (workload.partial) return;
@@ -148,6 +149,19 @@ export default defineRule({
     context.report({ severity: 'error', message: unmetMessage(nodes, pods), span: nodes.span });
   },
 });
+
+/** Reports a rank next to a number of nodes that is a variable: it is right for one node only. */
+function checkOpen(container: Container, context: PodSetContext): void {
+  const { podSet, workload, report } = context;
+  if (workload.partial || isExempt(workload) || container.accelerators.length === 0 || isOneOfGroup(podSet)) return;
+  const rank = fixedRank(container, context, /^\$\{?[A-Z_a-z]\w*\}?$/);
+  if (rank?.isFlag !== true) return;
+  report({
+    severity: 'info',
+    message: `${shorten(rank.text, 40)} is the same in all pods: with more than one node, the job never starts`,
+    span: rank.span,
+  });
+}
 
 /** Reports tasks that form one group, in which each pod has only the index in its own task; whether it reported any. */
 function checkTasks(container: Container, context: PodSetContext): boolean {
@@ -201,17 +215,22 @@ interface FixedRank extends Rank {
   readonly isFlag: boolean;
 }
 
-function fixedRank(container: Container, { document, workload }: PodSetContext): FixedRank | undefined {
+/** @param several what the number of nodes is, if there are several */
+function fixedRank(
+  container: Container,
+  { document, workload }: PodSetContext,
+  several = /^(?!0*1$)\d{1,5}$/,
+): FixedRank | undefined {
   const { command, args, env } = processInput(container);
   const commands = allCommands(readCommandLine(command, args, env).statements);
   const flags = commands.flatMap(({ words }) => readFlags(words));
   const nodes = [
-    ...flags.filter(isNodeCount).map(({ value }) => value),
+    ...flags.filter((flag) => isNodeCount({ ...flag, dynamic: false })).map(({ value }) => value),
     ...env
       .filter(({ name }) => /^(?:PET_)?(?:NNODES|NUM_NODES|NUM_MACHINES)$|^WORLD_SIZE$/.test(name))
       .map(({ value }) => value),
   ];
-  if (!nodes.some((count) => /^\d{1,5}$/.test(count ?? '') && Number(count) > 1)) return undefined;
+  if (!nodes.some((count) => several.test(count ?? '') && count !== '0')) return undefined;
   const lines = [...container.command, ...container.args];
   for (const flag of flags) {
     // A variable that the script sets or reads in a loop differs from pod to pod in other ways.

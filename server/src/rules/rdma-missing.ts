@@ -6,7 +6,7 @@ import { isTrial } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, entries, getIn, isIncomplete, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isIncomplete, isUnseen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -120,12 +120,15 @@ export default defineRule({
 function checkProvider(container: Container, podSet: PodSet, { workload, report }: PodSetContext): void {
   const provider = container.env.find(({ name, value }) => name === 'FI_PROVIDER' && value?.value === 'efa')?.value;
   const { min } = podSet.pods;
-  if (provider === undefined || min === null || min < 2 || container.type !== 'app') return;
+  // A variable number of pods is seldom one.
+  if (provider === undefined || (min !== null && min < 2) || container.type !== 'app') return;
   // The replicas of a Deployment do not know each other.
   const { replica, addresses } = kindOf(workload);
   if (replica === 'pod' && addresses === undefined) return;
-  const [request] = knownRequests(container);
+  const [request] = min === null ? container.accelerators : knownRequests(container);
   if (request?.form !== 'whole' || !/^nvidia\.com\/gpu$/.test(request.resource)) return;
+  const lists = ['limits', 'requests'].map((key) => getIn(container.resources, key));
+  if ([container.resources, ...lists].some((one) => isUnseen(one) || isIncomplete(one))) return;
   if (reachesDevices(container, podSet) || podSet.containers.some(requestsNetworkDevice)) return;
   // A claim may be of EFA devices.
   if (items(getIn(podSet.pod, 'resourceClaims')).length > 0) return;

@@ -2,10 +2,12 @@ import { acceleratorResource } from '../catalog/index.ts';
 import { isPodSpec } from '../evidence/rejection.ts';
 import { isUnknown, placesAt } from '../evidence/written.ts';
 import { lowerQuantity } from '../model/quantity.ts';
+import { isValues } from '../model/values.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asNumber, asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
@@ -16,6 +18,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * `memory: 64` is 64 bytes, and `cpu: 8000` is 8,000 cores. The API server accepts both. No container starts with a few bytes, and no node has
  * thousands of cores, so the pod fails or stays Pending. Counters of GPU memory have a fixed unit: `nvidia.com/gpumem: 8Gi` requests 8,589,934,592 MiB.
+ * Devices have none: `nvidia.com/gpu: 16Gi` is 17,179,869,184 GPUs.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,7 +56,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For 0, for templates, and for amounts that are possible, even if small.
+ * For 0, for templates, for amounts that are possible, even if small, and for numbers without a unit in the values of a chart, which may add it.
  *
  * ## Sources
  *
@@ -77,10 +80,16 @@ export default defineRule({
     for (const size of placesAt(podSet.pod, 'volumes.*.emptyDir.sizeLimit')) checkBytes(size, 'sizeLimit', context);
   },
   container({ resources, accelerators }, context) {
-    for (const request of accelerators) checkCounter(request, context);
-    if (!isPodSpec(context.podSet, context.workload)) return;
+    for (const request of accelerators) {
+      checkCounter(request, context);
+      checkDevices(request, context);
+    }
+    const isPod = isPodSpec(context.podSet, context.workload);
+    if (!isPod && !isValues(context.workload)) return;
     for (const holder of ['limits', 'requests']) {
       for (const entry of entries(getIn(resources, holder))) {
+        // A chart may add the unit.
+        if (!isPod && !/[A-Za-z]$/.test(asText(entry) ?? '')) continue;
         if (/^(memory|ephemeral-storage)$/.test(keyOf(entry))) checkBytes(entry, keyOf(entry), context);
         if (keyOf(entry) === 'cpu') checkCores(entry, context);
       }
@@ -123,6 +132,21 @@ function checkCounter(
   });
 }
 
+/** Devices are counted: `500Mi` are 524,288,000 of them. */
+function checkDevices({ resource, form, limit, request }: AcceleratorRequest, { report }: PodSetContext): void {
+  const at = (limit ?? request)?.at;
+  if (at === undefined || isUnknown(at) || (form !== 'whole' && form !== 'mig' && form !== 'shared')) return;
+  const { value, text } = lowerQuantity(at);
+  if (value === null || value <= mostDevices || acceleratorResource(resource) === undefined) return;
+  report({
+    message: `${resource} counts devices: ${shorten(text, 20)} is ${value.toLocaleString('en-US')} of them, more than any node has, and the pod stays Pending`,
+    span: spanOf(at),
+  });
+}
+
+/** Of the largest servers, each shared by more pods than a node can have. */
+const mostDevices = 999;
+
 function checkBytes(at: Cursor, what: string, { report, document }: RuleContext): void {
   const { value, text } = lowerQuantity(at);
   // The API server stores 128m of memory as a fraction of a byte.
@@ -146,7 +170,8 @@ const mostCores = 1024;
 function checkCores(at: Cursor, { report, document }: PodSetContext): void {
   const { value, text } = lowerQuantity(at);
   if (isUnknown(at) || value === null || value <= mostCores) return;
-  const meant = /^\d+$/.test(text) ? `${text}m` : undefined;
+  const number = /^(\d+)(?:Mi?)?$/.exec(text)?.[1];
+  const meant = number === undefined ? undefined : `${number}m`;
   report({
     message: `cpu ${text} is ${value.toLocaleString('en-US')} cores, more than any node has: the pod stays Pending${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     span: spanOf(at),

@@ -7,6 +7,7 @@ import { flagConflict } from '../evidence/server-flag-relations.ts';
 import { wrongFlags } from '../evidence/server-flags.ts';
 import { switchesWithValue } from '../evidence/server-switches.ts';
 import { runsAsWritten, soleServer } from '../evidence/sole-server.ts';
+import { unreadByOllama } from '../evidence/unread-ollama.ts';
 import { unreadVariables } from '../evidence/unread-variables.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -15,7 +16,7 @@ import { addItem } from '../rewrite/add-item.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord } from '../rewrite/words.ts';
-import { getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -28,7 +29,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Model servers stop at the first flag that they do not know, and at values out of range. The pod keeps restarting and holds its GPUs, but
  * never serves. Most such flags are misspelled, are those of another server, or are options of `docker run` (`--shm-size`), which
  * belong before the image. A switch takes no value: `--trust-remote-code=true` is rejected. vLLM takes its settings only as flags: with a
- * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning). Some need another one: vLLM's
+ * variable such as `MAX_MODEL_LEN` it starts, but uses its default (severity warning), and so does Ollama with `OLLAMA_NUM_CTX`. Some need another one: vLLM's
  * `--enable-auto-tool-choice` a parser, Triton's `--load-model` the control mode explicit.
  *
  * ```yaml invalid
@@ -139,7 +140,19 @@ export default defineRule({
 
 /** Reports variables in the place of flags. */
 function reportVariables(container: Container, { workload, document, report }: PodSetContext): void {
-  if (!runsAsWritten(workload) || mayGetMore(container, workload)) return;
+  if (!runsAsWritten(workload)) return;
+  for (const { name, meant, at } of unreadByOllama(container)) {
+    const instead =
+      'variable' in meant
+        ? `did you mean ${meant.variable}?`
+        : `${meant.parameter} is a parameter of models and requests.`;
+    report({
+      severity: 'variable' in meant ? 'warning' : 'info',
+      message: `Ollama does not read ${shorten(name, 40)}; ${instead} As written, it has no effect`,
+      span: getIn(at, 'name') === undefined ? keySpanOf(at) : spanOf(getIn(at, 'name') ?? at),
+    });
+  }
+  if (mayGetMore(container, workload)) return;
   for (const { name, flag, at } of unreadVariables(container)) {
     const word = `--${flag}=$(${name})`;
     // Words after a command may belong to a shell.

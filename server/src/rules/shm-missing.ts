@@ -1,4 +1,5 @@
 import { imageParts, isDistributedImage } from '../catalog/images.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
 import { defaultLaunch } from '../command/default-launch.ts';
 import { hostSlots } from '../command/host-slots.ts';
 import { findLocalProcesses, findMpiProcesses, type MpiProcesses } from '../command/processes.ts';
@@ -8,7 +9,9 @@ import { dataLoader } from '../evidence/data-loaders.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { strayMemory } from '../evidence/stray-memory.ts';
 import { mayMountMore, volumeNamed } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { imageUseOf, useOf } from '../model/process-input.ts';
@@ -24,6 +27,7 @@ import {
   getIn,
   isIncomplete,
   isTemplated,
+  isUnseen,
   keyOf,
   keySpanOf,
   spanOf,
@@ -84,7 +88,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the launch is unknown and only the image's framework suggests several processes, the finding is information only, as it is for a single training process with
+ * A volume in memory whose name says that it is meant for /dev/shm, but that is not there, is reported in any case; with a single GPU, this is
+ * information. If the launch is unknown and only the image's framework or the name of a training job suggests several processes, the finding is information only, as it is for a single training process with
  * workers that load its data (`--num_workers 8`). Silent for other single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
  * shows that it has run.
@@ -102,11 +107,12 @@ export default defineRule({
     const { workload, podSet } = context;
     const isOwn = isListed(container) || isInTemplate(container, workload);
     const isWhole = container.fromTemplate === true || (isOwn && !mayBeCompleted(workload));
-    if (container.type === 'init' || !isWhole || kindOf(workload).mountsShm === true) return;
-    if (isExempt(workload)) return;
+    if (container.type === 'init' || kindOf(workload).mountsShm === true || isExempt(workload)) return;
+    if (!isWhole || reportDisk(container, context)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
+    if (reportStray(container, gpus, context)) return;
     if (gpus === null || gpus < 1) return;
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
       return;
@@ -123,7 +129,8 @@ export default defineRule({
       return;
     }
     const launch = gpus < 2 ? undefined : launchOfSeveral(container, gpus, podSet, workload);
-    const image = launch === undefined && gpus > 1 ? distributedImage(container) : undefined;
+    const image =
+      launch === undefined && gpus > 1 ? (distributedImage(container) ?? trainingName(container, workload)) : undefined;
     if (launch === undefined && image === undefined) {
       reportLoader(container, context);
       return;
@@ -144,6 +151,36 @@ export default defineRule({
     });
   },
 });
+
+/** Reports a volume at /dev/shm that is on the disk of the node. */
+function reportDisk(container: Container, { podSet, report }: PodSetContext): boolean {
+  if (!requestsAccelerators(container)) return false;
+  const mount = container.volumeMounts.find(({ mountPath }) => /^\/dev\/shm\/?$/.test(mountPath));
+  const volume = mount && volumeNamed(podSet, mount.name)?.at;
+  const emptyDir = volume && getIn(volume, 'emptyDir');
+  if (mount === undefined || emptyDir === undefined || isUnseen(mount.at) || isUnseen(volume)) return false;
+  if (isUnseen(emptyDir) || (asText(getIn(emptyDir, 'medium')) ?? '') !== '') return false;
+  report({
+    severity: 'info',
+    message: `Volume ${shorten(mount.name, 40)} at /dev/shm is on the disk of the node: without medium: Memory, shared memory is slow there and wears the disk`,
+    span: keySpanOf(emptyDir),
+  });
+  return true;
+}
+
+/** Reports a volume for /dev/shm that no container with accelerators has there. */
+function reportStray(container: Container, gpus: number | null, { workload, podSet, report }: PodSetContext): boolean {
+  if (workload.partial || !requestsAccelerators(container)) return false;
+  const stray = strayMemory(container, podSet);
+  if (stray === undefined) return false;
+  const { name, at } = stray.volume;
+  report({
+    severity: gpus === 1 ? 'info' : 'warning',
+    message: `Volume ${shorten(name, 30)} in memory is ${shorten(stray.where, 40)}: /dev/shm of the container with the accelerators keeps its 64 MiB`,
+    span: spanOf(getIn(at, 'name') ?? at),
+  });
+  return true;
+}
 
 /** The size of a volume in memory that has no more room than the directory has without it. */
 function tinySize(volume: PodSet['volumes'][number] | undefined): Cursor | undefined {
@@ -168,6 +205,41 @@ function reportLoader(container: Container, { workload, report }: PodSetContext)
   });
 }
 
+/** The name of a job's container whose launch is unknown, if it or the job is named after training: several GPUs are for several processes. */
+function trainingName(container: Container, { role, roleConfidence, manifest }: Workload): string | undefined {
+  const { image, command, args } = container;
+  const isJob = (role === 'training' || role === 'batch') && roleConfidence !== 'guess';
+  if (!isJob || image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
+  const { use } = useOf(container);
+  const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
+  const lines = [...command, ...args].map(({ value }) => value);
+  const { repository } = imageParts(image.value);
+  const names = [
+    container.name ?? '',
+    manifest.name ?? '',
+    repository.slice(repository.lastIndexOf('/') + 1),
+    ...lines,
+  ];
+  const words = names.flatMap((text) =>
+    text
+      .slice(0, 500)
+      .toLowerCase()
+      .split(/[^a-z]+/),
+  );
+  // A script in a file may start any launcher; a program that is named starts one process.
+  const isUnknown = lines.length === 0 || lines.some((line) => /\.sh(?:\s|$)/.test(line));
+  const isOther =
+    !isUnknown ||
+    lines.some((line) => processCount.test(line) || /\.py\b|python|mpi/.test(line)) ||
+    words.some((word) => otherWork.has(word));
+  return isKnown || isOther || !words.some((word) => trainingWords.has(word)) ? undefined : 'Training';
+}
+
+const processCount = /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/;
+const trainingWords = wordSet('train trainer training pretrain pretraining finetune finetuning sft');
+/** What jobs do before or after training, and what uses its GPUs in one process. */
+const otherWork = wordSet('eval evaluate evaluation test check download convert merge export infer inference serve');
+
 /** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
 function distributedImage(container: Container): string | undefined {
   const { image, command, args } = container;
@@ -177,7 +249,7 @@ function distributedImage(container: Container): string | undefined {
   // A program that nothing is known of, in the image of a server whose shards are processes.
   const shards = shardingServers.has(imageUseOf(container).program ?? '') && (use === null || startsItself(container));
   const isKnown = (use !== null && use !== 'training' && !shards) || findWaiting(processInput(container)) !== undefined;
-  const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
+  const one = [...command, ...args].some(({ value }) => processCount.test(value));
   return isKnown || one || !(isDistributedImage(repository) || shards)
     ? undefined
     : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);

@@ -1,3 +1,4 @@
+import { usesGpus } from '../evidence/gpu-users.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -78,7 +79,7 @@ export default defineRule({
     const { kind, apiVersion, manifest, podSets, role } = workload;
     const isChart = isValues(workload) && role !== 'definition';
     if (!isChart && (kind !== 'Deployment' || !apiVersion.startsWith('apps/'))) return;
-    if (!namesAccelerators({ podSets })) return;
+    if (!namesAccelerators({ podSets }) && !usesGpus(workload)) return;
     // Charts pass the strategy on unchanged.
     const block = podSets[0]?.pod;
     const strategy = isChart

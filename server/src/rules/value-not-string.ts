@@ -103,6 +103,7 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload, document } = context;
     const isChart = isValues(workload);
+    if (groupOf(workload.apiVersion) === 'argoproj.io' && !isChart && namesAccelerators(workload)) reportWorkflow();
     if (workload.byShape || !namesAccelerators(workload) || !(isChart || isPodSpec(podSet))) return;
     // Checked as a whole, above.
     if (apiKind(workload.apiVersion, workload.kind) !== undefined) return;
@@ -127,6 +128,21 @@ export default defineRule({
         span: spanOf(value),
         fixes: () => [quote(document, value, text)],
       });
+    }
+
+    /** The API server stores a workflow with any values; its controller reads them. */
+    function reportWorkflow(): void {
+      const words = ['command.*', 'args.*', 'env.*.value'];
+      for (const value of podSet.containers.flatMap(({ at }) => words.flatMap((path) => placesAt(at, path)))) {
+        const text = unquoted(value);
+        if (text === undefined) continue;
+        const subject = value.entry === undefined ? 'A word of the command' : 'The value of a variable';
+        context.report({
+          message: `${subject} must be a string, not the ${typeOf(value)} ${text}: Argo rejects the workflow`,
+          span: spanOf(value),
+          fixes: () => [quote(document, value, text)],
+        });
+      }
     }
   },
 });

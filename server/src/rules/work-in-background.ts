@@ -1,3 +1,4 @@
+import { detaches } from '../command/background.ts';
 import { saysSomething } from '../command/hidden-failure.ts';
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { baseName, type Statement } from '../command/shell.ts';
@@ -17,7 +18,7 @@ import { defineRule } from './rule.ts';
  *
  * A container lives as long as its first process. If that is a shell whose script ends with `python train.py &`, the shell exits at once,
  * the container stops, and the program is killed before it has used the GPU. A Job even succeeds. Remove the `&`, or end the script
- * with `wait`.
+ * with `wait`. The same applies to a detached session of tmux or screen (`tmux new -d`).
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -68,20 +69,23 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (groupOf(workload.apiVersion) === 'ray.io') return;
     if (container.type !== 'app' || !requestsAccelerators(podSet) || !isListedContainer(container.at)) return;
-    if (!lines.some(({ value }) => /&\s*(?:$|[^&>\s])/.test(value))) return;
+    if (!lines.some(({ value }) => /&\s*(?:$|[^&>\s])|tmux|screen|setsid|start-stop/.test(value))) return;
     if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return;
     const { statements, script, complete } = commandLineOf(container);
     const at = statements.map((one) => saysSomething(one)).lastIndexOf(false);
     const last = statements[at];
-    if (!script || !complete || last?.kind !== 'command' || !last.background) return;
-    if (statements.slice(0, at).some(worksBefore)) return;
+    if (!script || !complete || last?.kind !== 'command') return;
+    const detached = !last.background && detaches(last);
+    if (!(last.background || detached) || statements.slice(0, at).some(worksBefore)) return;
     const [first] = last.words;
     const end = last.words.at(-1);
     const span = first && end && spanOfWords(document, lines, [first, end]);
     if (span === undefined) return;
-    const program = shorten(baseName(programWords(last)[0] ?? ''), 30);
+    const program = shorten(baseName((detached ? first?.text : programWords(last)[0]) ?? ''), 30);
     report({
-      message: `${program} starts in the background, and the shell ends: the container exits at once; remove the &, or end with wait`,
+      message: detached
+        ? `${program} does not wait for its program, and the shell ends: the container exits at once; run the program itself`
+        : `${program} starts in the background, and the shell ends: the container exits at once; remove the &, or end with wait`,
       span,
     });
   },

@@ -175,7 +175,9 @@ export default defineRule({
       if (slots === null || typeof count !== 'number') continue;
       const problem = `${program} ${shorten(text)}, but the ${owner} have ${plural(slots, 'slot')}`;
       if (count > slots && !oversubscribes) {
-        reportMismatch(launch, `${problem}: ${program} does not start`, owner === 'hosts' ? undefined : slots);
+        // Without slotsPerWorker, that is the number to set.
+        const isSet = owner !== 'hosts' && getIn(workload.manifest.root, 'spec', 'slotsPerWorker') !== undefined;
+        reportMismatch(launch, `${problem}: ${program} does not start`, isSet ? slots : undefined);
       } else if (owner !== 'hosts' && launches.length === 1 && leavesGpusIdle(launch, count, slots, workload)) {
         const idle = slots - count;
         reportMismatch(launch, `${problem}: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`, slots);

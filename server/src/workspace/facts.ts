@@ -26,7 +26,7 @@ import type {
 } from '../model/cross-references.ts';
 import { type DataKeys, dataKeys } from '../model/data-keys.ts';
 import { profilePods } from '../model/kinds/hardware-profile.ts';
-import { isPoolOfFields } from '../model/kinds/object-kinds.ts';
+import { poolOfFields } from '../model/kinds/object-kinds.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
@@ -185,6 +185,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'eksctl.io/ClusterConfig':
     case 'cloud.google.com/ComputeClass':
     case 'pulumi.com/Project':
+    case 'cloudformation/CloudFormationTemplate':
       return { type: 'pools', facts: poolsOf(manifest) };
     case 'cluster.x-k8s.io/MachineDeployment':
       return { type: 'pools', facts: machinePools(manifest) };
@@ -202,7 +203,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       return disk && { type: 'disk', facts: disk };
     }
     default:
-      if (isPoolOfFields(groupOf(manifest.apiVersion), kind)) return { type: 'pools', facts: poolsOf(manifest) };
+      if (poolOfFields(groupOf(manifest.apiVersion), kind)) return { type: 'pools', facts: poolsOf(manifest) };
       return workloadFacts(manifest, options);
   }
 }

@@ -1,6 +1,7 @@
 import { modelsInComment } from '../model/comment-models.ts';
 import { namesAcceleratorResources } from '../model/concern.ts';
 import { namedKinds } from '../model/kinds/index.ts';
+import { stackPool } from '../model/stacks.ts';
 
 /** The relevant kinds that occur anywhere in a text, found without parsing: a file without any is never parsed. */
 export function kindsIn(text: string): ReadonlySet<string> {
@@ -12,11 +13,16 @@ export function kindsIn(text: string): ReadonlySet<string> {
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
   if (/pod-group|group-name/.test(text)) kinds.add(gangKind);
   if (headerOf(text).length > 0) kinds.add(headerKind);
+  if (text.includes('AWS::') && stackPool.test(text)) kinds.add('CloudFormationTemplate');
+  if (pulumiPool.test(text)) kinds.add('Project');
   if (includes.test(text)) kinds.add(kustomizationKind);
   if (text.includes('op') && operation.test(text) && namesAcceleratorResources(unescaped(text)))
     kinds.add(operationsKind);
   return kinds;
 }
+
+/** A pool in a project of Pulumi's YAML, whose files name no kind. */
+const pulumiPool = /\btype:[ \t]{1,9}[\w:/-]{1,60}:(?:Node|Agent)(?:Group|Pool)\b/;
 
 /** A pseudo-kind for objects of which operators make Secrets. */
 export const secretMaker = 'SecretMaker';

@@ -242,7 +242,7 @@ function isPoolLabel(key: string): boolean {
 
 const poolLabels = wordSet(
   'cloud.google.com/gke-nodepool cloud.google.com/compute-class kubernetes.azure.com/agentpool',
-  'nvidia.com/gpu amd.com/gpu',
+  'kops.k8s.io/instancegroup nvidia.com/gpu amd.com/gpu',
 );
 
 /** Labels of clouds, Kubernetes and device plugins describe nodes. */

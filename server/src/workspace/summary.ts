@@ -1,3 +1,4 @@
+import { listsPools } from '../model/kinds/object-kinds.ts';
 import { lowerManifests } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
@@ -62,13 +63,14 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
       ...(kinds().has(kustomizationKind) ? overlayObjects(document()) : []),
       ...manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
+        const slash = apiVersion.indexOf('/');
+        const group = slash < 0 ? '' : apiVersion.slice(0, slash);
+        if (kinds().has(kind) && listsPools(group)) return [poolsIn(manifest, group, options)];
         const name = getIn(root, 'metadata', 'name');
         const gangs = kinds().has(gangKind) ? membersIn(manifest, options) : [];
         // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
         if (!kinds().has(kind) || name === undefined || manifest.name === null) return gangs;
         if (name.node.kind !== 'scalar' || name.node.templated) return gangs;
-        const slash = apiVersion.indexOf('/');
-        const group = slash < 0 ? '' : apiVersion.slice(0, slash);
         const facts = lazy(() => factsOf(manifest, options));
         const own = { group, namespace, name: manifest.name, span: spanOf(name) };
         const sharing = kind === 'ConfigMap' && kinds().has(sharingKind) ? sharingConfigs(manifest) : [];
@@ -93,6 +95,13 @@ function membersIn(manifest: Manifest, options: FactsOptions): readonly ObjectSu
     span: { start: 0, end: 0 },
     facts: () => (pods === null ? null : { type: 'gang', facts: pods }),
   }));
+}
+
+/** The pools in a file that lists the resources of a cloud, under its own name, if it has one. */
+function poolsIn(manifest: Manifest, group: string, options: FactsOptions): ObjectSummary {
+  const { kind, name } = manifest;
+  const own = { group, kind, namespace: null, name: name ?? kind, span: { start: 0, end: 0 } };
+  return { ...own, facts: lazy(() => factsOf(manifest, options)) };
 }
 
 /** The comments of a document that runs no pods, as if they were an object. */

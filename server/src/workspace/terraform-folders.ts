@@ -1,6 +1,6 @@
 import type { Provider } from '../catalog/index.ts';
-import { isTemplateText } from '../evidence/fields.ts';
-import { copiesOfModule } from '../evidence/terraform-copies.ts';
+import { type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
+import { copiesOfModule, localOfEach } from '../evidence/terraform-copies.ts';
 import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
@@ -17,6 +17,7 @@ import type { CloudSign } from '../model/cloud-sign.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import { factsAs } from './named.ts';
 import { terraformKind, terraformRegionKind, terraformValuesKind } from './terraform.ts';
+import { folderAt, folderOf, terragruntFiles } from './terragrunt-files.ts';
 import { anyObject, type Found, type Workspace } from './workspace.ts';
 
 // The files of a folder of Terraform are one module: they share its values and the regions of its clusters and providers.
@@ -31,6 +32,10 @@ export interface TerraformFolders {
   copiesOf(folder: string): readonly TerraformValues[];
   /** Whether a node group of another file has the machine that a block names: they are one pool. */
   isTemplate(folder: string, block: string): boolean;
+  /** What a unit of Terragrunt passes on, with what it includes. @param key of its file */
+  inputsOf(key: string, own: Fields): Fields;
+  /** Whether each pool of a local value is one of a node group or a module, which says more. */
+  isCopied(folder: string, local: string): boolean;
   /** The zone or region of a cloud's clusters; null if it is unknown. */
   placeOf(folder: string, cloud: Provider): string | null;
 }
@@ -40,8 +45,11 @@ export function terraformPools({ key, object }: Found, folders: TerraformFolders
   const block = factsAs(object, 'terraform');
   const folder = folderOf(key);
   if (block && folders.isTemplate(folder, block.block)) return [];
+  if (block?.local !== undefined && folders.isCopied(folder, block.local)) return [];
   const placeOf = (cloud: Provider) => folders.placeOf(folder, cloud);
-  return block ? folders.copiesOf(folder).flatMap((values) => terraformPoolsOf(block, values, placeOf)) : [];
+  if (!block) return [];
+  const whole = block.isUnit ? { ...block, fields: folders.inputsOf(key, block.fields) } : block;
+  return folders.copiesOf(folder).flatMap((values) => terraformPoolsOf(whole, values, placeOf));
 }
 
 /** The cloud of all clusters. Their files state no GPU pools, and their regions may be those of other clusters. */
@@ -52,6 +60,14 @@ export function cloudOfClusters(workspace: Workspace): CloudSign | undefined {
   const [provider, ...others] = new Set(stated.flatMap(({ cloud, by }) => (by === 'cluster' ? [cloud] : [])));
   if (provider === undefined || others.length > 0) return undefined;
   return { provider, region: null, text: 'cluster in Terraform' };
+}
+
+/** A use of a module. */
+interface Use {
+  readonly from: string;
+  readonly variables: TerraformModule['variables'];
+  /** Of the file. */
+  readonly key: string;
 }
 
 /** Modules that use modules, and so on: more levels are a circle. */
@@ -71,10 +87,20 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     return isTemplateText(machine) ? `${folderOf(key)} ${machine.template}` : '';
   });
   const used = new Set(groups);
+  const pools = files.flatMap(({ key, object }) => {
+    const block = factsAs(object, 'terraform');
+    return block?.parent === null ? [{ folder: folderOf(key), fields: block.fields }] : [];
+  });
+  const ofPools = new Set(pools.map(({ folder }) => folder));
+  /** The folder of a module for each local value that is copied; of a pool's, null. */
+  const copied = new Map<string, string | null>(
+    pools.map(({ folder, fields }) => [`${folder} ${localOfEach(fields) ?? ''}`, null]),
+  );
   const folders = new Set(files.filter(({ fileName }) => !isVariables(fileName)).map(({ key }) => folderOf(key)));
   const elsewhere: TerraformStatements[] = [];
   const stated = new Map<string, FolderStatement[]>();
-  const uses = new Map<string, { readonly from: string; readonly variables: TerraformModule['variables'] }[]>();
+  const uses = new Map<string, Use[]>();
+  const units = new Map<string, TerraformStatements>();
   for (const { key, fileName, object } of workspace.objects(terraformValuesKind, anyObject, '').all) {
     const facts = factsAs(object, 'values');
     if (!facts) continue;
@@ -84,7 +110,12 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
       continue;
     }
     addTo(stated, from, { fileName, facts });
-    for (const { source, variables } of facts.modules) addTo(uses, folderAt(from, source), { from, variables });
+    if (facts.unit !== undefined) units.set(key, facts);
+    for (const { source, variables } of facts.modules) {
+      const folder = folderAt(from, source);
+      addTo(uses, folder, { from, variables, key });
+      if (ofPools.has(folder)) copied.set(`${from} ${localOfEach(new Map(variables), 'var.for_each') ?? ''}`, folder);
+    }
   }
   const loose = commonValues(elsewhere);
   const known = new Map<string, TerraformValues>();
@@ -97,14 +128,17 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const passed =
       users.length > maxUses
         ? [new Map(users.flatMap(({ variables }) => variables.map(([name]) => [name, null] as const)))]
-        : users.map(({ from, variables }) => {
+        : users.map(({ from, variables, key }) => {
             const own = level < maxLevels ? valuesOf(from, level + 1) : noValues;
-            return new Map(variables.map(([name, value]) => [name, filledWith(value, own)]));
+            const included = level < maxLevels ? inherited(key) : [];
+            const filled = variables.map(([name, value]) => [name, filledWith(value, own)] as const);
+            return new Map([...included.map(([name, value]) => [`var.${name}`, value] as const), ...filled]);
           });
-    const values = valuesOfFolder(stated.get(folder) ?? [], passed, loose);
+    const values = valuesOfFolder([...(stated.get(folder) ?? []), ...readIn(folder)], passed, loose);
     known.set(folder, values);
     return values;
   };
+  const { readIn, inherited } = terragruntFiles(units, (folder) => valuesOf(folder));
   const copiesKnown = new Map<string, readonly TerraformValues[]>();
   const copiesOf = (folder: string): readonly TerraformValues[] => {
     const copies = copiesKnown.get(folder) ?? copiesIn(folder);
@@ -115,7 +149,7 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const [use, ...more] = uses.get(folder) ?? [];
     const values = [valuesOf(folder)];
     if (use === undefined || more.length > 0) return values;
-    const copies = copiesOfModule(use.variables, valuesOf(use.from));
+    const copies = copiesOfModule(use.variables, valuesOf(use.from), ofPools.has(folder));
     if (copies.length === 0) return values;
     return copies.map((copy) => valuesOfFolder(stated.get(folder) ?? [], [copy], loose));
   };
@@ -143,6 +177,12 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     valuesOf: (folder) => valuesOf(folder),
     copiesOf,
     isTemplate: (folder, block) => used.has(`${folder} \${${block}.instance_type}`),
+    inputsOf: (key, own) => new Map([...inherited(key), ...own]),
+    isCopied: (folder, local) => {
+      const by = copied.get(`${folder} ${local}`);
+      if (by === undefined || (by !== null && uses.get(by)?.length !== 1)) return false;
+      return isFields(valuesOf(folder).get(`local.${local}`) ?? null);
+    },
     placeOf: (folder, cloud) => placeOf(folder, cloud),
   };
 }
@@ -151,18 +191,4 @@ function addTo<T>(found: Map<string, T[]>, folder: string, one: T): void {
   const before = found.get(folder);
   if (before === undefined) found.set(folder, [one]);
   else before.push(one);
-}
-
-function folderOf(key: string): string {
-  return key.slice(0, key.lastIndexOf('/'));
-}
-
-/** The folder of a relative path. */
-function folderAt(folder: string, path: string): string {
-  const parts = folder.split('/');
-  for (const part of path.split('/')) {
-    if (part === '..') parts.pop();
-    else if (part !== '' && part !== '.') parts.push(part);
-  }
-  return parts.join('/');
 }

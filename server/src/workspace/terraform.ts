@@ -37,8 +37,9 @@ export function kindsOfFile(
 }
 
 function terraformKinds(name: string, text: string): ReadonlySet<string> {
-  if (isVariables(name) || isTerragrunt(name))
-    return new Set([terraformValuesKind, ...(namesMachines(text) ? [terraformKind] : [])]);
+  if (isTerragrunt(name))
+    return new Set(/\b(?:locals|inputs|terraform)\b/.test(text) ? [terraformValuesKind, terraformKind] : []);
+  if (isVariables(name)) return new Set([terraformValuesKind, ...(namesMachines(text) ? [terraformKind] : [])]);
   return new Set([
     ...(namesMachines(text) ? [terraformKind] : []),
     ...(statesRegions(text) ? [terraformRegionKind] : []),

@@ -14,6 +14,7 @@ export const groupKinds: readonly KindEntry[] = [
     group: 'jobset.x-k8s.io',
     kinds: ['JobSet'],
     words: [],
+    likelyRole: 'batch',
     spansPods: true,
     passesAnnotations: false,
     addresses: (root, name) => jobSetAddresses(getIn(root, 'spec'), name),

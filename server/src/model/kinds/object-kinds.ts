@@ -19,6 +19,10 @@ export interface ObjectKind {
   readonly use: ObjectUse;
   /** The pool is read by the meaning of its fields, as in Terraform. */
   readonly byFields?: true;
+  /** The list of pools in the spec, if the object has several. */
+  readonly pools?: readonly string[];
+  /** The label with the pool's name that its nodes get. */
+  readonly label?: string;
   /** The kind is cluster-scoped. */
   readonly cluster?: true;
 }
@@ -33,9 +37,33 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'eksctl.io', kinds: ['ClusterConfig'], use: 'pool' },
   { group: 'cloud.google.com', kinds: ['ComputeClass'], use: 'pool', cluster: true },
   { group: 'machine.openshift.io', kinds: ['MachineSet'], use: 'pool', byFields: true },
+  { group: 'hive.openshift.io', kinds: ['MachinePool'], use: 'pool', byFields: true },
+  { group: 'hypershift.openshift.io', kinds: ['NodePool'], use: 'pool', byFields: true },
+  {
+    group: 'kops.k8s.io',
+    kinds: ['InstanceGroup'],
+    use: 'pool',
+    byFields: true,
+    label: 'kops.k8s.io/instancegroup',
+  },
+  {
+    group: 'core.gardener.cloud',
+    kinds: ['Shoot'],
+    use: 'pool',
+    byFields: true,
+    pools: ['provider', 'workers'],
+    label: 'worker.gardener.cloud/pool',
+  },
   {
     group: 'infrastructure.cluster.x-k8s.io',
-    kinds: ['AWSMachinePool', 'AWSManagedMachinePool', 'AzureManagedMachinePool', 'GCPManagedMachinePool'],
+    kinds: [
+      'AWSMachinePool',
+      'AWSManagedMachinePool',
+      'AzureManagedMachinePool',
+      'GCPManagedMachinePool',
+      'OCIManagedMachinePool',
+      'ROSAMachinePool',
+    ],
     use: 'pool',
     byFields: true,
   },
@@ -56,9 +84,14 @@ export const objectKinds: readonly ObjectKind[] = [
     cluster: true,
     byFields: true,
   },
+  // The namespaced kinds of Crossplane 2.
+  { group: 'container.gcp.m.upbound.io', kinds: ['NodePool'], use: 'pool', byFields: true },
+  { group: 'eks.aws.m.upbound.io', kinds: ['NodeGroup'], use: 'pool', byFields: true },
+  { group: 'containerservice.azure.m.upbound.io', kinds: ['KubernetesClusterNodePool'], use: 'pool', byFields: true },
   { group: 'containerservice.azure.com', kinds: ['ManagedClustersAgentPool'], use: 'pool', byFields: true },
   { group: 'compute.coreweave.com', kinds: ['NodePool'], use: 'pool', cluster: true, byFields: true },
   { group: 'pulumi.com', kinds: ['Project'], use: 'pool' },
+  { group: 'cloudformation', kinds: ['CloudFormationTemplate'], use: 'pool' },
   { group: 'karpenter.sh', kinds: ['NodeClaim'], use: 'nodes', cluster: true },
   { group: 'karpenter.k8s.aws', kinds: ['EC2NodeClass'], use: 'nodes', cluster: true },
   { group: 'karpenter.azure.com', kinds: ['AKSNodeClass'], use: 'nodes', cluster: true },
@@ -98,9 +131,14 @@ export function kindsFor(use: ObjectUse): readonly string[] {
   return [...new Set(objectKinds.flatMap((entry) => (entry.use === use ? entry.kinds : [])))];
 }
 
-/** Whether an object is a pool that is read by the meaning of its fields. */
-export function isPoolOfFields(group: string, kind: string): boolean {
-  return objectKinds.some((entry) => entry.byFields === true && entry.group === group && entry.kinds.includes(kind));
+/** The kind of a pool, or of several, that is read by the meaning of its fields. */
+export function poolOfFields(group: string, kind: string): ObjectKind | undefined {
+  return objectKinds.find((entry) => entry.byFields === true && entry.group === group && entry.kinds.includes(kind));
+}
+
+/** Whether objects of a group are files that list the resources of a cloud, without metadata. */
+export function listsPools(group: string): boolean {
+  return group === 'cloudformation' || group === 'pulumi.com';
 }
 
 /** Whether objects of a kind affect accelerators even if they name none: they scale workloads or describe nodes. */

@@ -8,7 +8,8 @@ import { byName } from '../requested-resource.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 import { devicesPerPod } from './step-references.ts';
-import { inOrder, limitedTo, podsOf, repeated, type Use } from './workflow-runs.ts';
+import { heaviestOf, podsOf, type Use } from './workflow-branches.ts';
+import { inOrder, limitedTo, repeated } from './workflow-runs.ts';
 
 /** Compiled Kubeflow pipelines: a pod for each task of an executor. */
 export const pipelineSpecKinds: readonly KindEntry[] = [
@@ -28,10 +29,11 @@ function lowerPipelineSpec(root: Cursor): KindLowering {
   const weights = sources.map(devicesPerPod);
   const indexes = new Map(executors.map((executor, index) => [keyOf(executor), index]));
   const found = usesOf(getIn(root, 'root'), { components: getIn(root, 'components'), indexes, weights }, 0);
+  const heaviest = heaviestOf(found, weights);
   const podSets = sources.flatMap((source, index) => {
     if (source === undefined) return [];
     const runs = found.get(index);
-    return [{ ...source, pods: runs === undefined ? exactly(0) : podsOf(runs) }];
+    return [{ ...source, pods: runs === undefined ? exactly(0) : podsOf(runs, index === heaviest) }];
   });
   return { podSets, retries: null, scaling: null, partial: true };
 }

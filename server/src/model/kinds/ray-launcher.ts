@@ -23,8 +23,28 @@ export const rayLauncherKinds: readonly KindEntry[] = [
 
 function lowerCluster(root: Cursor): KindLowering {
   const types = entries(getIn(root, 'available_node_types'));
-  const fewest = types.reduce((sum, type) => sum + (lowerCount(getIn(type, 'min_workers'), 0) ?? 0), 0);
-  return { podSets: types.flatMap((type) => nodesOf(type, root, fewest)), retries: null, scaling: null, partial: true };
+  const fewest = fewestOf(types);
+  const podSets = types.flatMap((type) => nodesOf(type, root, fewest));
+  const most = lowerCount(getIn(root, 'max_workers'), 2);
+  // The fewest workers of other types, which have no accelerators, are there too.
+  const others = types.filter((type) => !podSets.some(({ pod }) => pod.node === type.node));
+  const taken = fewestOf(others) - (podSets.some(({ pod }) => isHead(pod, root)) ? 1 : 0);
+  const together = most === null ? {} : { together: Math.max(most - taken, 0) };
+  return {
+    podSets: podSets.map((one) => ({ ...one, pods: { ...one.pods, ...together } })),
+    retries: null,
+    scaling: null,
+    partial: true,
+  };
+}
+
+/** The workers of some types that are always there. */
+function fewestOf(types: readonly Cursor[]): number {
+  return types.reduce((sum, type) => sum + (lowerCount(getIn(type, 'min_workers'), 0) ?? 0), 0);
+}
+
+function isHead(type: Cursor, root: Cursor): boolean {
+  return (asText(getIn(root, 'head_node_type')) ?? 'ray.head.default') === keyOf(type);
 }
 
 function nodesOf(type: Cursor, root: Cursor, fewest: number): readonly PodSetSource[] {
@@ -55,7 +75,7 @@ function nodesOf(type: Cursor, root: Cursor, fewest: number): readonly PodSetSou
  */
 function nodeCount(type: Cursor, root: Cursor, fewest: number): PodCount {
   const most = lowerCount(getIn(root, 'max_workers'), 2);
-  const head = (asText(getIn(root, 'head_node_type')) ?? 'ray.head.default') === keyOf(type) ? 1 : 0;
+  const head = isHead(type, root) ? 1 : 0;
   const own = getIn(type, 'max_workers');
   const max = own === undefined ? (head === 1 ? 0 : most) : lowerCount(own, 0);
   const min = lowerCount(getIn(type, 'min_workers'), 0);

@@ -26,7 +26,7 @@ export const rayKinds: readonly KindEntry[] = [
     ...ray,
     rayCluster: (root) => getIn(root, 'spec'),
     named: true,
-    lower: ({ root }) => lowerRayCluster(getIn(root, 'spec'), null),
+    lower: ({ root }) => withoutPods(lowerRayCluster(getIn(root, 'spec'), null), isSuspended(root)),
   },
   {
     group: 'ray.io',
@@ -56,6 +56,16 @@ export const rayKinds: readonly KindEntry[] = [
     lower: ({ root }) => lowerRayCluster(clusterIn(getIn(root, 'spec')), null),
   },
 ];
+
+/** A suspended cluster has no pods. Kueue resumes those of its queues. https://github.com/ray-project/kuberay/blob/master/docs/reference/api.md */
+function isSuspended(root: Cursor): boolean {
+  const isQueued = getIn(root, 'metadata', 'labels', 'kueue.x-k8s.io/queue-name') !== undefined;
+  return asBoolean(getIn(root, 'spec', 'suspend')) === true && !isQueued;
+}
+
+function withoutPods(cluster: KindLowering, isNone: boolean): KindLowering {
+  return isNone ? { ...cluster, podSets: cluster.podSets.map((set) => ({ ...set, pods: exactly(0) })) } : cluster;
+}
 
 /** The cluster of a job or a service. Each has another name for it; under the wrong one, which api-field reports, it is read as well. */
 export function clusterIn(owner: Cursor | undefined): Cursor | undefined {

@@ -5,7 +5,7 @@ import type { Referenced } from '../cross-references.ts';
 import type { StepFacts, StepRun } from '../referenced-pods.ts';
 import type { KindInput, PodSetSource } from './kind.ts';
 import { between } from './pod-sets.ts';
-import type { Use } from './workflow-runs.ts';
+import type { Use } from './workflow-branches.ts';
 
 // Steps whose pods another object describes: a WorkflowTemplate, a Task or a Pipeline.
 

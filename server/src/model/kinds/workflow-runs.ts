@@ -3,21 +3,11 @@ import { asText, entries, getIn, isIncomplete, isTemplated, items } from '../../
 import type { YamlNode } from '../../yaml/node.ts';
 import { countIn, product } from '../count.ts';
 import type { PodCount } from './kind.ts';
-import { between, exactly } from './pod-sets.ts';
+import { exactly } from './pod-sets.ts';
+import { heaviestOf, inBranches, podsOf, type Runs, sumOf, type Use } from './workflow-branches.ts';
 
 // How many pods of each template of an Argo workflow run at once, by its steps and tasks, their loops and `parallelism`.
 // https://argo-workflows.readthedocs.io/en/latest/fields/#template
-
-/** The pods of one template that run at once: at the workflow's busiest moment, and at most. null: unknown. */
-export interface Runs {
-  readonly busiest: number | null;
-  readonly most: number | null;
-  /** The stages in which they run; missing: in all. */
-  readonly stages?: readonly string[];
-}
-
-/** What a template runs, directly or through others, by the index of the template that has the pods. */
-export type Use = ReadonlyMap<number, Runs>;
 
 const nothing: Use = new Map();
 
@@ -68,17 +58,15 @@ export function concurrentRuns(
   const isOpen = start === undefined || isIncomplete(getIn(spec, 'templates'));
   if (isOpen || templates.length > maxTemplates) return weights.map(() => exactly(null));
   const exit = repeated(usesOf(asText(getIn(spec, 'onExit'))), 1);
-  const all = capped(inSequence([usesOf(start), exit], weights), getIn(spec, 'parallelism'));
+  const limit = limitAt(getIn(spec, 'parallelism'));
+  const all = limitedTo(inSequence([usesOf(start), exit], weights), limit);
+  const found = limit ? mapped(all, (runs) => ({ ...runs, together: limit })) : all;
+  const heaviest = heaviestOf(found, weights);
   return weights.map((_, index) => {
-    const runs = all.get(index);
+    const runs = found.get(index);
     // Hooks may start templates that no step does.
-    return runs === undefined ? exactly(isHooked ? null : 0) : podsOf(runs);
+    return runs === undefined ? exactly(isHooked ? null : 0) : podsOf(runs, index === heaviest);
   });
-}
-
-/** The pods at once, from the busiest moment to the most. */
-export function podsOf({ busiest, most, stages }: Runs): PodCount {
-  return { ...between(busiest, most), ...(stages && { stages }) };
 }
 
 /** A limit on how often a use runs at once. */
@@ -95,7 +83,7 @@ export function inOrder(uses: readonly Use[], direct: readonly (readonly number[
   const together = (index: number) => heavy.filter((other) => other === index || !isOrdered(index, other));
   const stages = heavy.map(together);
   const isStaged = stages.every((stage) => stage.every((index) => `${together(index)}` === `${stage}`));
-  if (!isStaged) return unknown(atOnce(uses));
+  if (!isStaged) return inBranches(uses, heavy, isOrdered, unknown(atOnce(uses)));
   const first = stages.filter(([start], at) => start === heavy[at]);
   if (first.length === heavy.length) return inSequence(uses, weights);
   if (first.length === 1) return atOnce(uses);
@@ -125,9 +113,10 @@ export function concurrentTasks(
     return weights[index] ? new Map([[index, { busiest: isOpen ? null : 1, most }]]) : nothing;
   });
   const found = inOrder(uses, [...direct, ...last.map(() => tasks.map((_, index) => index))], weights);
+  const heaviest = heaviestOf(found, weights);
   return all.map((_, index) => {
     const runs = found.get(index);
-    return runs === undefined ? exactly(1) : podsOf(runs);
+    return runs === undefined ? exactly(1) : podsOf(runs, index === heaviest);
   });
 }
 
@@ -180,13 +169,16 @@ export function repeated(use: Use, times: number | null): Use {
 }
 
 function unknown(use: Use): Use {
-  return mapped(use, (runs) => ({ ...runs, busiest: null }));
+  return mapped(use, (runs) => ({ ...runs, busiest: null, ...(runs.busiest && { runs: true }) }));
 }
 
 /** `parallelism` limits all pods below it; which of them wait is unknown if there are several kinds. */
 function capped(use: Use, parallelism: Cursor | undefined): Use {
-  const limit = parallelism === undefined || isTemplated(parallelism) ? null : countIn(asText(parallelism));
-  return limitedTo(use, limit);
+  return limitedTo(use, limitAt(parallelism));
+}
+
+function limitAt(parallelism: Cursor | undefined): number | null {
+  return parallelism === undefined || isTemplated(parallelism) ? null : countIn(asText(parallelism));
 }
 
 function cappedAt(use: Use, limit: number): Use {
@@ -195,11 +187,16 @@ function cappedAt(use: Use, limit: number): Use {
     0,
   );
   const isAlone = [...use.values()].filter(({ busiest }) => busiest !== 0).length === 1;
-  return mapped(use, ({ busiest, most, stages }) => ({
-    ...(stages && { stages }),
-    busiest: sum !== null && sum <= limit ? busiest : isAlone && busiest !== null ? Math.min(busiest, limit) : null,
-    most: most === null ? limit : Math.min(most, limit),
-  }));
+  return mapped(use, ({ busiest, most, ...rest }) => {
+    const exact =
+      sum !== null && sum <= limit ? busiest : isAlone && busiest !== null ? Math.min(busiest, limit) : null;
+    return {
+      ...rest,
+      busiest: exact,
+      most: most === null ? limit : Math.min(most, limit),
+      ...(exact === null && busiest && { runs: true as const }),
+    };
+  });
 }
 
 function mapped(use: Use, change: (runs: Runs) => Runs): Use {
@@ -211,17 +208,17 @@ function atOnce(uses: readonly Use[]): Use {
   // How the stages of several overlap is unknown.
   const isStaged = uses.filter((use) => [...use.values()].some(({ stages }) => stages)).length === 1;
   for (const use of uses) {
-    for (const [index, { busiest, most, stages }] of use) {
+    for (const [index, { busiest, most, stages, runs }] of use) {
       const other = found.get(index);
-      const sums = { busiest: sumOf(other?.busiest ?? 0, busiest), most: sumOf(other?.most ?? 0, most) };
+      const isSure = runs ?? other?.runs;
+      const sums = {
+        ...(isSure && { runs: isSure }),
+        ...{ busiest: sumOf(other ? other.busiest : 0, busiest), most: sumOf(other ? other.most : 0, most) },
+      };
       found.set(index, other === undefined && isStaged && stages ? { ...sums, stages } : sums);
     }
   }
   return found;
-}
-
-function sumOf(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }
 
 /** One after the other: the busiest moment is that with most devices, and the pods of all other moments do not run then. */
@@ -237,12 +234,14 @@ function inSequence(uses: readonly Use[], weights: readonly number[]): Use {
   const found = new Map<number, Runs>();
   uses.forEach((use, at) => {
     const everywhere = new Set([...use.values()].flatMap(({ stages }) => stages ?? []));
-    for (const [index, { busiest, most, stages = everywhere.size === 0 ? [''] : everywhere }] of use) {
+    for (const [index, { busiest, most, runs, stages = everywhere.size === 0 ? [''] : everywhere }] of use) {
       const other = found.get(index);
       const here = isKnown ? (at === peak ? busiest : 0) : null;
       const highest =
         other === undefined ? most : other.most === null || most === null ? null : Math.max(other.most, most);
+      const isSure = runs ?? other?.runs ?? (here === null && busiest ? true : undefined);
       found.set(index, {
+        ...(isSure && { runs: isSure }),
         busiest: other === undefined ? here : sumOf(other.busiest, here),
         most: highest,
         stages: [...(other?.stages ?? []), ...[...stages].map((stage) => `${at}.${stage}`)],
@@ -251,7 +250,7 @@ function inSequence(uses: readonly Use[], weights: readonly number[]): Use {
   });
   // Each level of nested steps multiplies the stages. Beyond a limit they are dropped, and the pods of all of them add up.
   const isBounded = [...found.values()].every(({ stages = [] }) => stages.length <= maxStages);
-  return isBounded ? found : mapped(found, ({ busiest, most }) => ({ busiest, most }));
+  return isBounded ? found : mapped(found, ({ stages: _, ...rest }) => rest);
 }
 
 /** The most stages that are kept for one template. */

@@ -1,0 +1,71 @@
+import { imageParts } from '../catalog/images.ts';
+import { meantVariable } from '../catalog/variable-names.ts';
+import { wordSet } from '../catalog/word-patterns.ts';
+import type { Container } from '../model/workload.ts';
+import { getIn, isTemplated, isUnseen } from '../yaml/cursor.ts';
+import { soleServer } from './sole-server.ts';
+
+/** A variable that Ollama does not read. */
+export interface UnreadByOllama {
+  readonly name: string;
+  /** The variable that it reads for the same setting, or the parameter of a model. */
+  readonly meant: { readonly variable: string } | { readonly parameter: string };
+  readonly at: Container['env'][number]['at'];
+}
+
+/** The variables of a container named after Ollama's that its own image does not read, and which nothing else there mentions. */
+export function unreadByOllama(container: Container): readonly UnreadByOllama[] {
+  const { env, image, command, args, scripts, at } = container;
+  const candidates = env.filter(({ name }) => name.startsWith('OLLAMA_'));
+  if (candidates.length === 0 || !/(?:^|\/)ollama\/ollama$/.test(imageParts(image?.value ?? '').repository)) return [];
+  const lines = [...command, ...args];
+  const isSeen = ![at, getIn(at, 'command'), getIn(at, 'args')].some(isUnseen);
+  if (!isSeen || lines.some((one) => isTemplated(one.at)) || soleServer(container)?.program !== 'ollama') return [];
+  const texts = [...lines, ...scripts.map(({ text }) => ({ value: text })), ...env.flatMap(({ value }) => value ?? [])];
+  return candidates.flatMap(({ name, value, at: variable }) => {
+    const meant = meantBy(name.slice('OLLAMA_'.length).toLowerCase());
+    if (meant === undefined || value === undefined || value.value === '' || isTemplated(value.at)) return [];
+    // The port by default, which Kubernetes also sets for a Service of this name.
+    if (value.value === '11434' || texts.some((text) => text.value.includes(name))) return [];
+    const isSet = 'variable' in meant && env.some((one) => one.name === meant.variable);
+    return isSet ? [] : [{ name, meant, at: variable }];
+  });
+}
+
+/** The setting that the words of a name stand for; undefined for those that Ollama reads, and for unknown ones. */
+function meantBy(name: string): UnreadByOllama['meant'] | undefined {
+  // env-misspelled reports slips.
+  if (read.has(name) || meantVariable(`OLLAMA_${name.toUpperCase()}`) !== undefined) return undefined;
+  const words = name.split('_');
+  const found = settings.find(([all]) =>
+    all.split(' ').every((part) => part.split('|').some((word) => words.includes(word))),
+  );
+  if (found === undefined) return undefined;
+  const [, meant] = found;
+  return /^[a-z]/.test(meant) ? { parameter: meant } : { variable: `OLLAMA_${meant}` };
+}
+
+/** Of any version. https://github.com/ollama/ollama/blob/main/envconfig/config.go, 2026-11-29 */
+const read = wordSet(
+  'auth context_length debug debug_log_requests editor flash_attention gpu_overhead home host intel_gpu keep_alive kv_cache_type library_path llm_library',
+  'load_timeout max_loaded_models max_queue max_vram models multiuser_cache new_engine no_cloud nohistory noprune num_parallel origins remotes',
+  'runners_dir sched_spread tmpdir vulkan',
+);
+
+/** Words of a setting, and the variable or the parameter of a model that decides it. */
+const settings: readonly (readonly [words: string, meant: string])[] = [
+  ['ctx|context', 'CONTEXT_LENGTH'],
+  ['keep alive', 'KEEP_ALIVE'],
+  ['model|models path|dir|directory|folder|home|root|location', 'MODELS'],
+  ['flash', 'FLASH_ATTENTION'],
+  ['kv|cache type|quant|quantization', 'KV_CACHE_TYPE'],
+  ['parallel|parallelism', 'NUM_PARALLEL'],
+  ['max|loaded model|models', 'MAX_LOADED_MODELS'],
+  ['queue max|size|length', 'MAX_QUEUE'],
+  ['cors|origin', 'ORIGINS'],
+  ['port', 'HOST'],
+  ['thread|threads', 'num_thread'],
+  ['gpu|gpus layer|layers', 'num_gpu'],
+  ['num gpu|gpus', 'num_gpu'],
+  ['gpu memory|mem|vram|fraction|limit', 'num_gpu'],
+];
