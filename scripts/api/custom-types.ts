@@ -5,7 +5,7 @@
 // kubernetes-sigs/kueue (v1beta1, v1beta2), kaito-project/kaito (v1alpha1, v1beta1), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
 // ray-project/kuberay (v1); 2026-11-24: kubernetes-sigs/karpenter (v1);
 // 2026-11-28: vllm-project/production-stack (operator, v1alpha1), kubeai-project/kubeai (v1), kubeflow/notebooks (v1), kubevirt/kubevirt (v1), knative/serving (v1), kedacore/keda (v1alpha1), volcano-sh/apis (batch v1alpha1), NVIDIA/k8s-nim-operator (v1alpha1);
-// 2026-11-29: NVIDIA/gpu-operator (v1), argoproj/argo-cd (v1alpha1).
+// 2026-11-29: NVIDIA/gpu-operator (v1), argoproj/argo-cd (v1alpha1), intel/intel-device-plugins-for-kubernetes (v1).
 
 /** The type of an object by apiVersion and kind. */
 export const customKinds: Readonly<Record<string, string>> = {
@@ -15,6 +15,7 @@ export const customKinds: Readonly<Record<string, string>> = {
   'batch.volcano.sh/v1alpha1/Job': 'VolcanoJob',
   'argoproj.io/v1alpha1/Application': 'ArgoApplication',
   'argoproj.io/v1alpha1/ApplicationSet': 'ArgoApplicationSet',
+  'deviceplugin.intel.com/v1/GpuDevicePlugin': 'GpuDevicePlugin',
   'helm.toolkit.fluxcd.io/v2/HelmRelease': 'HelmRelease',
   'helm.toolkit.fluxcd.io/v2beta2/HelmRelease': 'HelmRelease',
   'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
@@ -130,6 +131,10 @@ export const customTypes: Readonly<Record<string, string>> = {
   ArgoHelm:
     'valueFiles:[s values valuesObject:ArgoValues parameters:* fileParameters:* releaseName version passCredentials:b ignoreMissingValueFiles:b skipCrds:b skipSchemaValidation:b skipTests:b namespace kubeVersion apiVersions:*',
   ArgoValues: '~',
+  // Intel's device plugin
+  GpuDevicePlugin: object('GpuDevicePluginSpec'),
+  GpuDevicePluginSpec:
+    'image initImage sharedDevNum:i logLevel:i enableMonitoring:b resourceManager:b preferredAllocationPolicy:=balanced|packed|none bypathMode:=none|single|all monitoringMode:=split|single allowIDs denyIDs nodeSelector:{s tolerations:[Toleration',
   // Knative, KEDA and Volcano
   KnativeService: object('KnativeServiceSpec'),
   KnativeServiceSpec: 'template:KnativeTemplate traffic:*',

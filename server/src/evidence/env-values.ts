@@ -53,6 +53,10 @@ export function isOfForm(value: string, form: string): boolean {
       return value === value.toUpperCase();
     case 'threads':
       return !/^(?:0|-\d{1,4})$/.test(value);
+    case 'percentage':
+      return /^\d/.test(value) && Number(value) > 0 && Number(value) <= 100;
+    case 'device-limits':
+      return value.split(',').every((part) => part.trim() === '' || part.includes('='));
     case 'integer':
       return /^[-+]?\d{1,12}$/.test(value);
     case 'number':

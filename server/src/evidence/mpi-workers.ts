@@ -12,7 +12,7 @@ import { processInput, wholeGpus } from './launch.ts';
 import { mpiTasks } from './mpi-tasks.ts';
 
 /** The whole GPUs of one worker, which are in one of its containers; null if that is unknown or if it has none. */
-export function gpusOfWorker({ kind, apiVersion, podSets }: Workload): number | null {
+function gpusOfWorker({ kind, apiVersion, podSets }: Workload): number | null {
   const driven = kindOf({ kind, apiVersion }).launcher?.driven;
   const worker = podSets.find(({ name }) => name === driven);
   const [only, ...others] = worker?.containers.filter(namesAccelerators) ?? [];
@@ -68,12 +68,36 @@ export function startsMore({ podSets }: Workload, slots: number): boolean {
 }
 
 /** Whether options of mpirun, or a script, set the processes per node independently of the slots. */
-export function controlsPlacement({ podSets }: Workload): boolean {
+function controlsPlacement({ podSets }: Workload): boolean {
   const launcher = podSets.find(({ name }) => name === 'Launcher');
   const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
   const line = words.map(({ value }) => value).join(' ');
   return !/\b(mpirun|mpiexec|horovodrun)\b/.test(line) || /npernode|\bppr\b|-ppn|map-by|bind-to|rankfile|\$/.test(line);
 }
+
+/** Slots of the workers that are not one for each of their GPUs. */
+export function wrongSlots(workload: Workload) {
+  const at = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
+  const [slots, gpus] = [slotsPerWorker(workload), gpusOfWorker(workload)];
+  if (at === undefined || slots === null || gpus === null) return undefined;
+  if (slots > gpus && !controlsPlacement(workload))
+    return { at, slots, gpus, effect: 'several processes share one GPU' };
+  // One process for each worker may use all its GPUs.
+  if (slots < 2 || slots >= gpus || !fillsSlots(workload)) return undefined;
+  return { at, slots, gpus, effect: `mpirun starts no process for the other ${gpus - slots}` };
+}
+
+/** Whether mpirun starts a process in each slot, because nothing says otherwise. */
+function fillsSlots({ podSets }: Workload): boolean {
+  const launcher = podSets.find(({ name }) => name === 'Launcher');
+  const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
+  const lines = words.map(({ value }) => value).join(' ');
+  const [, line, ...others] = lines.split(/\bmpi(?:run|exec)\b/);
+  if (line === undefined || others.length > 0) return false;
+  return !setsCount.test(line) && !usesSeveralGpus.test(line);
+}
+
+const setsCount = either(/\s-{1,2}(?:np?|N|c|npernode|ppn)\b/, /\bppr\b|map-by|rankfile|hostfile|-H\b|\$/);
 
 /** Whether mpirun starts fewer processes than the workers have GPUs, with one GPU for each process. */
 export function leavesGpusIdle({ line }: MpiProcesses, count: number, slots: number, workload: Workload): boolean {

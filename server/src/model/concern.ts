@@ -16,6 +16,7 @@ const topics: readonly string[] = [
     'kind: LocalQueue',
     'kind: PersistentVolumeClaim',
     'kind: PodDisruptionBudget',
+    'kind: PodGroup',
     'kind: PriorityClass',
     'kind: ResourceQuota',
     'kind: RuntimeClass',

@@ -59,6 +59,12 @@ export interface CrossReferences {
   workload(kind: string, namespace: string | null, name: string): Referenced<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
+  /** The most of each resource that a queue of Volcano or KAI lets run at once. */
+  queueCapacity(group: string, name: string): Referenced<Table<number>> | undefined;
+  /** The number of pods that name a PodGroup; null if there is none in the project or if it is unknown. */
+  gangPods(namespace: string | null, group: string): number | null;
+  /** The keys of the only ConfigMap of a name, if it is in the same file, in any namespace. */
+  keysInFile(name: string): DataKeys | undefined;
   /** The resources that a LimitRange gives to every container of a namespace. */
   defaultsIn(namespace: string | null): readonly string[];
   /** The LimitRanges of a namespace that bound resources. */
@@ -131,6 +137,8 @@ export interface FlavorFacts {
   readonly name: string;
   /** The labels of its nodes; null if no file defines the flavor. */
   readonly labels: Table<string> | null;
+  /** The taints of its nodes that it does not tolerate for its pods. */
+  readonly taints: readonly NodeTaint[];
 }
 
 /** A node label that a pod requires, with the allowed values. */
@@ -289,6 +297,9 @@ export const noCrossReferences: CrossReferences = {
   keptRunning: () => [],
   workload: () => undefined,
   clusterQueueOf: () => undefined,
+  queueCapacity: () => undefined,
+  gangPods: () => null,
+  keysInFile: () => undefined,
   defaultsIn: () => [],
   limitsIn: () => [],
   quotasIn: () => [],

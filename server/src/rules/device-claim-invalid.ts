@@ -106,6 +106,13 @@ function checkCel(at: Cursor, { kind }: Manifest, { report }: RuleContext): void
       message: 'memory is in device.capacity, not in device.attributes: no GPU matches, and the pod stays Pending',
       span: spanOf(at),
     });
+  const [, domain = ''] = /\b(?:attributes|capacity)\[["'](nvidia\.com[^"'\]]{0,40})["']\]\s*[.[]/.exec(text) ?? [];
+  if (problem === undefined && domain !== '')
+    report({
+      severity: 'warning',
+      message: `The attributes of NVIDIA's GPUs are in gpu.nvidia.com, not in ${shorten(domain, 30)}: no GPU matches, and the pod stays Pending`,
+      span: spanOf(at),
+    });
   if (problem === undefined) return;
   report({ message: `The CEL expression must ${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
 }
@@ -117,6 +124,8 @@ function celProblem(text: string): string | undefined {
   // An attribute is in the map of its driver.
   const [, bare] = /\battributes\[["']([^"'\]]{1,60})["']\]\s*[=!]=/.exec(text) ?? [];
   if (bare !== undefined) return `name the driver before "${shorten(bare, 24)}", as in attributes["gpu.nvidia.com"]`;
+  if (/\bcapacity\[["'][^"'\]]{1,60}["']\](?:\.\w{1,60}|\[["'][^"'\]]{1,60}["']\])\s*[<>=!]=?\s*["'\d]/.test(text))
+    return 'compare a capacity by compareTo(quantity("40Gi"))';
   const code = text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '0');
   const wrong = [
     ['==', /(?:^|[^=!<>])=(?!=)/, '='],
@@ -135,9 +144,17 @@ function celProblem(text: string): string | undefined {
 
 const names = ['resourceClaimName', 'resourceClaimTemplateName'];
 
-function checkReferences({ pod }: PodSet, { report, document }: PodSetContext): void {
+function checkReferences({ pod, pods }: PodSet, context: PodSetContext): void {
+  const { report, document, workload } = context;
   for (const claim of placesAt(pod, 'resourceClaims.*')) {
     if (claim.node.kind !== 'map' || isIncomplete(claim)) continue;
+    const shared = getIn(claim, 'resourceClaimName');
+    if (writtenText(shared) !== undefined && (pods.min ?? 0) > 1 && !workload.partial && ofGpus(shared, context))
+      report({
+        severity: 'info',
+        message: `All ${pods.min} pods share the devices of one ResourceClaim; a resourceClaimTemplateName gives each its own`,
+        span: spanOf(shared ?? claim),
+      });
     const set = entries(claim).filter((field) => names.includes(keyOf(field)) && isSet(field));
     const [first, second] = set;
     const name = shorten(asText(getIn(claim, 'name')) ?? '', 30);
@@ -154,6 +171,13 @@ function checkReferences({ pod }: PodSet, { report, document }: PodSetContext): 
       });
     }
   }
+}
+
+/** Whether a claim of the project is for whole GPUs, and not shared by its name. */
+function ofGpus(name: Cursor | undefined, { crossReferences, workload }: PodSetContext): boolean {
+  const claim = crossReferences.claim('ResourceClaim', workload.namespace, asText(name) ?? '');
+  if (claim === undefined || /share/.test(claim.name)) return false;
+  return claim.facts.some(({ requested, form }) => requested.kind === 'deviceClass' && form === 'whole');
 }
 
 function checkDevices(devices: Cursor, { kind, apiVersion }: Manifest, context: RuleContext): void {

@@ -140,7 +140,9 @@ function reportCommands(container: Container, { workload, podSet, document, repo
       const span = spanOfWords(document, lines, [word, word]);
       const isOutside = !seesOthers && list.split(',').some((number) => Number(number) >= count);
       if (seen === undefined || seen === count || span === undefined) continue;
-      const isShort = isOnly && !seesOthers && seen > 0 && assignments.includes(word);
+      const isKept =
+        assignments.includes(word) || lines.filter(({ value }) => value.split(`${name}=`).length > 1).length === 1;
+      const isShort = isOnly && !seesOthers && seen > 0 && isKept;
       if (!isOutside && !isShort && !isWord(list)) continue;
       report({ message: effectOf(shorten(`${name}=${list}`, 50), seen, count), span });
     }

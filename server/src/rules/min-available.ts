@@ -15,7 +15,7 @@ import { defineRule } from './rule.ts';
  *
  * Volcano starts a gang when `minAvailable` pods can run together. If the job has fewer pods, the webhook rejects it; without the
  * webhook, the gang never starts. The training operator passes `schedulingPolicy.minAvailable` to the scheduler, and Volcano reads
- * `scheduling.volcano.sh/group-min-member` from other objects.
+ * `scheduling.volcano.sh/group-min-member` from other objects. Pods that name a PodGroup wait until it has `minMember` pods.
  *
  * ```yaml invalid
  * apiVersion: batch.volcano.sh/v1alpha1
@@ -74,6 +74,19 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gang',
   severity: 'error',
+  manifest({ kind, root, namespace, name, isPatch }, context) {
+    const minimum = getIn(root, 'spec', 'minMember');
+    const count = asNumber(minimum);
+    if (kind !== 'PodGroup' || minimum === undefined || count === undefined || isPatch) return;
+    const pods = name === null ? null : context.crossReferences.gangPods(namespace, name);
+    if (pods === null || count <= pods) return;
+    context.report({
+      severity: 'warning',
+      message: `minMember is ${count}, but only ${plural(pods, 'pod')} of the project ${pods === 1 ? 'names' : 'name'} the group: the scheduler never starts it`,
+      span: spanOf(minimum),
+      fixes: () => [fix(`Set minMember to ${pods}`, 'unsafe', replaceScalar(context.document, minimum, pods))],
+    });
+  },
   workload(workload, context) {
     const { kind, apiVersion, manifest, podSets } = workload;
     for (const { at, count, field, pods } of unreachableMinimums(workload)) {

@@ -9,6 +9,7 @@ import { mayUseOtherGpus } from '../evidence/gpu-assignment.ts';
 import { runsOnCpu } from '../evidence/gpu-launch.ts';
 import { mayHaveVariables, processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { configuredLaunch } from '../evidence/launcher-config.ts';
+import { missingCores } from '../evidence/neuron-cores.ts';
 import { ownGpus } from '../evidence/own-gpus.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -29,6 +30,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Each process uses one GPU. With more processes than GPUs, the surplus fails ("invalid device ordinal"); with fewer, some GPUs stay idle.
+ * On AWS Neuron, each process has a NeuronCore, and a device has several.
  * `auto` or `gpu` starts one process per GPU. Without a number, torchrun starts one process. The number can also be in the file of settings of
  * `accelerate launch`. Some programs use one GPU, however many there are: AlphaFold, nnU-Net without `-num_gpus`, `yolo train` without `device`.
  *
@@ -75,7 +77,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For `auto` and `gpu`, if the number is unknown, if several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for processes on the CPU (`--backend=gloo`), if the container may see
- * other GPUs than its own (privileged, NVIDIA_VISIBLE_DEVICES), for shared GPUs and MIG slices, and for TPUs and Neuron devices, which hold several cores.
+ * other GPUs than its own (privileged, NVIDIA_VISIBLE_DEVICES), for shared GPUs and MIG slices, for TPUs, and for fewer processes than NeuronCores.
  *
  * ## Sources
  *
@@ -86,6 +88,14 @@ export default defineRule({
   topic: 'parallelism',
   severity: 'error',
   container(container, context) {
+    const missing = missingCores(container, context);
+    if (missing !== undefined) {
+      const { text, needed, cores, span } = missing;
+      context.report({
+        message: `${shorten(text, 40)} needs ${plural(needed, 'NeuronCore')}, but the container has at most ${cores}: the program does not start`,
+        span,
+      });
+    }
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type !== 'app' || dividesGpus(container)) return;
     const launch =

@@ -1,3 +1,4 @@
+import { amountConflicts, preemptionConflict } from '../evidence/queue-conflicts.ts';
 import { queueLabel } from '../evidence/queue-label.ts';
 import { isSet, placesAt } from '../evidence/written.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
@@ -28,7 +29,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  * one of them, the workload stays suspended, and no pod exists whose events could show why.
  *
  * Kueue rejects a ClusterQueue whose flavors do not list the same resources in the same order as `coveredResources`. A queue without a
- * `namespaceSelector` takes workloads from no namespace: only an empty selector means all of them.
+ * `namespaceSelector` takes workloads from no namespace: only an empty selector means all of them. Volcano rejects a queue whose `deserved` or
+ * `guarantee` is above its `capability`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -124,7 +126,11 @@ export default defineRule({
       ...(queue.siblingFolder && { severity: 'info' }),
     });
   },
-  manifest({ root, kind, apiVersion }, context) {
+  manifest(manifest, context) {
+    const { root, kind, apiVersion } = manifest;
+    if (kind === 'Queue' && groupOf(apiVersion) === 'scheduling.volcano.sh')
+      for (const { at, problem } of amountConflicts(manifest))
+        context.report({ message: problem, span: spanOf(at), severity: 'error' });
     if (kind !== 'ClusterQueue' || groupOf(apiVersion) !== 'kueue.x-k8s.io') return;
     const groups = items(getIn(root, 'spec', 'resourceGroups')).map((group) => ({
       group,
@@ -133,6 +139,9 @@ export default defineRule({
     const quotas = placesAt(root, 'spec.resourceGroups.*.flavors.*.resources.*.name').map(asText);
     if (!mayConcernAccelerators([...groups.flatMap(({ covered }) => covered ?? []), ...quotas].join(' '))) return;
     checkCohort(root, context);
+    const conflict = preemptionConflict(root);
+    if (conflict !== undefined)
+      context.report({ message: conflict.problem, span: spanOf(conflict.at), severity: 'error' });
     checkNamespaces(root, context);
     const before = new Set<string>();
     for (const { group, covered } of groups) {

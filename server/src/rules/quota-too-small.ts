@@ -1,6 +1,8 @@
 import { queueLabel } from '../evidence/queue-label.ts';
 import { rolloutOf, startsFirst } from '../evidence/rollout.ts';
+import { schedulerQueue } from '../evidence/scheduler-queue.ts';
 import type { Referenced } from '../model/cross-references.ts';
+import { lookUp } from '../model/manifest.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { type Cursor, getIn, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -15,6 +17,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * The API server adds up the requests of all pods of the namespace and rejects a pod that exceeds the quota. A pod that alone requests more
  * never exists: its Deployment or Job has no pods, and only an event says why. If all replicas together request more, some of them are
  * missing. A rollout that starts new pods before it stops old ones needs quota for one more. Kueue never admits a job if one of its pod sets needs more than the largest quota of a flavor.
+ * Volcano and KAI never start a pod or a gang that needs more than the `capability` or the limit of its queue.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -77,7 +80,10 @@ export default defineRule({
     const needs = needsOf(workload);
     if (needs.length === 0) return;
     for (const need of needs) {
-      const found = inNamespace(need, workload, context) ?? inQueue(need, workload, context);
+      const found =
+        inNamespace(need, workload, context) ??
+        inQueue(need, workload, context) ??
+        atScheduler(need, workload, context);
       if (found === undefined) continue;
       const place = placeOf(need);
       context.report({
@@ -197,10 +203,28 @@ function inQueue(need: Need, workload: Workload, { crossReferences }: WorkloadCo
   const limit = `the largest quota of ${named('ClusterQueue', queue)} is ${largest}`;
   const consequence = 'Kueue never admits the workload';
   if (need.pod > largest) return { what: 'A pod requests', count: need.pod, limit, consequence };
-  // Kueue admits the pods of servers one by one.
-  const isJob = workload.role === 'training' || workload.role === 'batch';
+  // Kueue admits the pods of servers one by one, and fewer pods of a job that allows it.
+  const isJob = workload.role === 'training' || workload.role === 'batch' || /Job(?:Set)?$/.test(workload.kind);
   if (!isJob || need.podSet <= largest) return undefined;
+  if (lookUp(workload.manifest.annotations, 'kueue.x-k8s.io/job-min-parallelism') !== undefined) return undefined;
   return { what: 'The pods of a group request', count: need.podSet, limit, consequence };
+}
+
+/** A queue of another scheduler, whose limit no other queue can lend. */
+function atScheduler(need: Need, workload: Workload, { crossReferences }: WorkloadContext): Excess | undefined {
+  const asked = schedulerQueue(workload);
+  const queue = asked && crossReferences.queueCapacity(asked.group, asked.name);
+  const most = queue?.facts[need.resource];
+  if (asked === undefined || queue === undefined || most === undefined || queue.siblingFolder) return undefined;
+  const count = asked.isGang ? need.all : need.pod;
+  if (count <= most) return undefined;
+  const isVolcano = asked.group === 'scheduling.volcano.sh';
+  return {
+    what: count > need.pod ? 'The pods of the gang request' : 'A pod requests',
+    count,
+    limit: `the ${isVolcano ? 'capability' : 'limit'} of ${named('Queue', queue)} is ${most}`,
+    consequence: `${isVolcano ? 'Volcano' : 'KAI'} never starts ${count > need.pod ? 'them' : 'it'}`,
+  };
 }
 
 function named(kind: string, { name, file }: Referenced<unknown>): string {

@@ -5,7 +5,7 @@ import { kindOf } from '../model/kinds/index.ts';
 import { lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asNumber, type Cursor, getIn, isIncomplete, items, keySpanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, getIn, isIncomplete, isUnseen, items, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -105,6 +105,8 @@ export default defineRule({
     if (lookUp(workload.manifest.labels, 'kueue.x-k8s.io/queue-name') !== undefined) return;
     const gpus = gpusAtRest(workload);
     const lacks = gpus !== null && mostServeGpus(workload.manifest.root, context.document) > gpus;
+    const options = getIn(cluster, 'autoscalerOptions');
+    let isSaid = false;
     for (const group of items(getIn(cluster, 'workerGroupSpecs'))) {
       const min = asNumber(getIn(group, 'minReplicas'));
       const max = asNumber(getIn(group, 'maxReplicas'));
@@ -117,6 +119,7 @@ export default defineRule({
       const replicas = number === undefined ? undefined : Math.min(Math.max(number, min), max);
       const stays = replicas === undefined ? 'does not scale' : `stays at ${plural(replicas, 'replica')}`;
       const effect = lacks ? `${stays}, and Serve's further replicas get no GPU` : stays;
+      isSaid = true;
       context.report({
         // A group at its minimum wastes nothing, but one that stays at 0 never does any work.
         severity:
@@ -131,6 +134,13 @@ export default defineRule({
         fixes: () => [enable(cluster, context)],
       });
     }
+    if (options === undefined || isSaid || isUnseen(options)) return;
+    context.report({
+      severity: 'info',
+      message: 'autoscalerOptions has no effect without enableInTreeAutoscaling: the cluster keeps its size',
+      span: keySpanOf(options),
+      fixes: () => [enable(cluster, context)],
+    });
   },
 });
 

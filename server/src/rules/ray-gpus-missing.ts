@@ -9,11 +9,14 @@ import {
   serveDeployments,
   serveEngines,
 } from '../evidence/serve-deployments.ts';
+import { placesAt } from '../evidence/written.ts';
 import { countIn } from '../model/count.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -113,7 +116,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
-  workload(workload, { document, report }) {
+  workload(workload, { document, report, crossReferences }) {
     const { manifest, byShape, partial } = workload;
     if (byShape || partial || document.template || kindOf(workload).rayCluster === undefined) return;
     const has = gpusOfCluster(workload);
@@ -125,8 +128,14 @@ export default defineRule({
         report({ message: lacking('entrypointNumGpus', gpus, has, 'the entrypoint'), span: spanOf(at) });
     }
     const written = getIn(spec, 'entrypoint');
-    const trainer = written && trainerGpus(asText(written) ?? '');
-    if (written !== undefined && trainer !== undefined && (trainer.perNode > has.pod || trainer.all > has.all)) {
+    const trainer =
+      written && (trainerGpus(asText(written) ?? '') ?? codeGpus(asText(written) ?? '', workload, crossReferences));
+    if (
+      written !== undefined &&
+      !isTemplated(written) &&
+      trainer !== undefined &&
+      (trainer.perNode > has.pod || trainer.all > has.all)
+    ) {
       const most = trainer.perNode > has.pod ? `only ${has.pod} in each pod` : `at most ${has.all}`;
       const message = `${trainer.text} needs ${trainer.all} GPUs, but the Ray cluster has ${most}: the training never starts`;
       report({ message, span: spanOf(written) });
@@ -172,12 +181,30 @@ function trainerGpus(entrypoint: string) {
     const count = only === undefined || only.dynamic || others.length > 0 ? null : countIn(only.value);
     return only === undefined || count == null ? undefined : { count, text: `${only.written}=${only.value}` };
   };
+  const workers = flags.some(({ name, value }) => /^use[-_]gpu$/.test(name) && !/^(?:false|0)$/i.test(value ?? ''))
+    ? numberOf(workerNames)
+    : undefined;
+  if (workers !== undefined) return { perNode: 1, all: workers.count, text: workers.text };
   const nodes = numberOf(nodeNames);
   const gpus = numberOf(gpuNames);
   if (nodes === undefined || gpus === undefined) return undefined;
   return { perNode: gpus.count, all: nodes.count * gpus.count, text: `${nodes.text} ${gpus.text}` };
 }
 
+/** The same in the code of Ray Train, if a ConfigMap of the head has the file that the entrypoint names. */
+function codeGpus(entrypoint: string, { podSets, namespace }: Workload, { configMap }: CrossReferences) {
+  const volumes = podSets
+    .filter(({ name }) => name === 'head')
+    .flatMap(({ pod }) => placesAt(pod, 'volumes.*.configMap.name'));
+  const files = volumes.flatMap((name) => Object.entries(configMap(namespace, asText(name) ?? '')?.facts ?? {}));
+  const [only, ...others] = files.filter(([file]) => entrypoint.includes(file));
+  const [, settings = ''] = /ScalingConfig\(([^()]{1,300})\)/.exec(only?.[1] ?? '') ?? [];
+  const [, workers] = /\bnum_workers=(\d{1,4})\b/.exec(settings) ?? [];
+  if (workers === undefined || others.length > 0 || !/use_gpu=True/.test(settings)) return undefined;
+  return { perNode: 1, all: Number(workers), text: `num_workers=${workers} in ${shorten(only?.[0] ?? '', 30)}` };
+}
+
+const workerNames: ReadonlySet<string> = new Set(['num-workers']);
 const nodeNames: ReadonlySet<string> = new Set(['nnodes', 'num-nodes', 'n-nodes']);
 const gpuNames: ReadonlySet<string> = new Set(['n-gpus-per-node', 'num-gpus-per-node', 'gpus-per-node']);
 

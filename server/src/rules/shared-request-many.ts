@@ -4,7 +4,7 @@ import type { Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A container requests more than one share of time-sliced or MPS-shared GPUs.
@@ -66,7 +66,7 @@ export default defineRule({
       ({ key, values }) =>
         key === strategy && values.length > 0 && values.every(({ value }) => value === 'time-sharing'),
     );
-    const isSliced = context.podSet.selectors.some(selectsSlices);
+    const isSliced = context.podSet.selectors.some(selectsSlices) || isInSharedFile(context);
     for (const request of knownRequests(container)) {
       const named = request.resource === 'nvidia.com/gpu.shared' || (isSliced && request.resource === 'nvidia.com/gpu');
       const [quantity] = writtenQuantities(request);
@@ -86,6 +86,11 @@ export default defineRule({
     }
   },
 });
+
+/** Whether a config in the same file shares the GPUs of all nodes. */
+function isInSharedFile({ podSet, crossReferences }: PodSetContext): boolean {
+  return podSet.selectors.length === 0 && crossReferences.deviceSharing(null, false)?.file === null;
+}
 
 const strategy = 'cloud.google.com/gke-gpu-sharing-strategy';
 

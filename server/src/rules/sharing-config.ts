@@ -4,10 +4,23 @@ import {
   configsInValues,
   type EmbeddedConfig,
 } from '../evidence/embedded-config.ts';
-import { asNumber, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { type OperatorSetting, settingsOf, unknownSettings } from '../evidence/operator-settings.ts';
+import { mayBeValues } from '../model/values.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isTemplated,
+  items,
+  keyOf,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { limited } from './report-limit.ts';
-import { type DocumentContext, defineRule } from './rule.ts';
+import { type DocumentContext, defineRule, type Report } from './rule.ts';
 
 /**
  * A sharing configuration that NVIDIA's device plugin rejects.
@@ -15,7 +28,8 @@ import { type DocumentContext, defineRule } from './rule.ts';
  * ## Why
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
- * replicas, or if a resource cannot be shared. The node then offers no GPUs at all.
+ * replicas, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the default config of the operator is none of
+ * the ConfigMap's, or if it does not know the MIG strategy.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -59,13 +73,28 @@ export default defineRule({
     const config = configInDocument(document, 'sharing');
     if (config !== undefined) check(config, limited(context));
     for (const inValues of configsInValues(document, 'sharing')) check(inValues, limited(context));
+    const root = document.root === null ? undefined : rootCursor(document.root);
+    const isOperator =
+      root !== undefined && ['devicePlugin', 'migStrategy'].some((key) => getIn(root, key) !== undefined);
+    if (root === undefined || !isOperator || !mayBeValues(root)) return;
+    for (const setting of settingsOf(root, () => undefined)) context.report(describe(setting));
   },
   manifest(manifest, context) {
+    const keysOf = (name: string) => context.crossReferences.keysInFile(name)?.keys;
+    for (const setting of unknownSettings(manifest, keysOf)) context.report(describe(setting));
     for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {
       check(config, limited(context));
     }
   },
 });
+
+function describe({ at, value, known, of }: OperatorSetting): Report {
+  const listed = shorten(known.join(', '), 50);
+  return {
+    message: `No ${of} is named ${shorten(value, 30)}, only ${listed}: the device plugin does not start`,
+    span: spanOf(at),
+  };
+}
 
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
   const timeSlicing = getIn(config.root, 'sharing', 'timeSlicing');

@@ -15,10 +15,10 @@ import { lowerCount } from '../model/pod.ts';
 import { commandsIn } from '../model/process-input.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import { servedModel } from '../model/served-model.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, entries, getIn, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -165,7 +165,7 @@ function checkFile(container: Container, gpus: number, { workload, report }: Pod
 
 /** A server whose parallel sizes span the pods of its group. */
 function checkGroup(container: Container, context: PodSetContext): void {
-  const gpus = gpusOfGroup(context.workload);
+  const gpus = gpusOfGroup(context.workload) ?? gpusOfNodes(context.podSet);
   const sharding = gpus === null ? undefined : findSharding(processInput(container));
   if (gpus === null || gpus === 0 || sharding === undefined || assignsGpus(container)) return;
   const used = Math.max(sharding.tensor, sharding.devices ?? sharding.tensor);
@@ -242,6 +242,15 @@ function gpusOfGroup({ kind, apiVersion, podSets, manifest, partial }: Workload)
     all += only.perPod * count;
   }
   return all;
+}
+
+/** The GPUs of one replica of a service of Dynamo that spans nodes; null for others. */
+function gpusOfNodes({ pod, accelerators: [only, ...others] }: PodSet): number | null {
+  const multinode = getIn(pod.parent, 'multinode');
+  const nodes =
+    multinode === undefined || isIncomplete(multinode) ? null : lowerCount(getIn(multinode, 'nodeCount'), 2);
+  const perPod = only?.form === 'whole' && others.length === 0 ? only.perPod : null;
+  return nodes === null || perPod === null ? null : nodes * perPod;
 }
 
 /** Whether a container requests anything but the resources of every node. */

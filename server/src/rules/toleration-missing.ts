@@ -1,5 +1,6 @@
 import { aksSpotTaint, knownAccelerator } from '../catalog/index.ts';
-import { poolTaints } from '../evidence/pool-taints.ts';
+import { type PoolTaints, poolTaints } from '../evidence/pool-taints.ts';
+import { queueLabel } from '../evidence/queue-label.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
 import { nodeTaints } from '../model/node-pools.ts';
 import { platformOf } from '../model/platform.ts';
@@ -9,6 +10,7 @@ import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -22,7 +24,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * Without `taints` in the config, the taints come from the GPU node pools that the project describes (Karpenter, eksctl, GKE compute
  * classes). The rule reads the pools whose own label the pod selects or, for a pod without node labels, the nearest pools. Each of
- * them must have the taint.
+ * them must have the taint. Of a job in a queue of Kueue, the pods must tolerate the taints of one of its flavors, or the flavor must do so
+ * itself.
  *
  * ```yaml invalid
  * # .gpulint.yaml: {taints: [{key: team/gpu, effect: NoSchedule}]}
@@ -65,7 +68,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * Without `taints` in the config, if no pool is found or a pool that the pod may use does not have the taint. For `PreferNoSchedule`; for a
- * taint named after the requested resource on GKE and AKS, which add that toleration; if Kueue, a runtime class or a serving runtime may
+ * taint named after the requested resource on GKE and AKS, which add that toleration; if a runtime class or a serving runtime may
  * add one; for pods without GPUs, infrastructure, definitions and patches; and for templated tolerations.
  *
  * ## Sources
@@ -81,12 +84,16 @@ export default defineRule({
     const { workload, options } = context;
     if (workload.partial) return;
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
-    if (!requestsGpus(podSet) || mayGetMore(podSet, context)) return;
+    if (!requestsGpus(podSet) || mayGetMore(podSet)) return;
     const configured = nodeTaints(podSet.selectors, options);
+    const flavors = flavorsOf(context);
+    if (flavors === undefined) return;
     const pools =
-      configured.length > 0
-        ? [{ whose: projectNodes, taints: configured, siblingFolder: false }]
-        : poolTaints(podSet, context);
+      flavors.length > 0
+        ? flavors
+        : configured.length > 0
+          ? [{ whose: projectNodes, taints: configured, siblingFolder: false }]
+          : poolTaints(podSet, context);
     const blocked = pools.map(({ taints, ...pool }) => ({
       ...pool,
       missing: taints.filter((taint) => isMissing(taint, podSet, context)),
@@ -99,7 +106,7 @@ export default defineRule({
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     context.report({
-      message: `The pod does not tolerate the taint ${textOf(first)}${more} of ${whose}: it cannot run there`,
+      message: `The pod does not tolerate the taint ${textOf(first)}${more} of ${whose}: ${flavors.length > 0 ? 'Kueue never admits it' : 'it cannot run there'}`,
       span: placeOf(podSet),
       ...(siblingFolder && { severity: 'info' }),
       fixes: () => [tolerate(missing, podSet, context)],
@@ -116,7 +123,7 @@ function requestsGpus({ accelerators }: PodSet): boolean {
 }
 
 /** Whether tolerations may come from elsewhere: a template, a controller, or a kind with its own pod format. */
-function mayGetMore({ pod, labels }: PodSet, { workload }: PodSetContext): boolean {
+function mayGetMore({ pod }: PodSet): boolean {
   const list = getIn(pod, 'tolerations');
   if (isIncomplete(pod) || isIncomplete(list)) return true;
   if (list !== undefined && list.node.kind !== 'seq' && (isTemplated(list) || !isNull(list))) return true;
@@ -125,7 +132,18 @@ function mayGetMore({ pod, labels }: PodSet, { workload }: PodSetContext): boole
   // A runtime class may add tolerations; NVIDIA's does not.
   const runtime = getIn(pod, 'runtimeClassName');
   if (runtime !== undefined && !(runtime.node.kind === 'scalar' && runtime.node.value === 'nvidia')) return true;
-  return [...labels, ...workload.manifest.labels].some(({ at: label }) => keyOf(label).startsWith('kueue.x-k8s.io/'));
+  return false;
+}
+
+/** The flavors of the queue of a workload; undefined if Kueue admits it and they are unknown. */
+function flavorsOf({ workload, podSet, crossReferences }: PodSetContext): readonly PoolTaints[] | undefined {
+  const labels = [...podSet.labels, ...workload.manifest.labels];
+  if (!labels.some(({ at }) => keyOf(at).startsWith('kueue.x-k8s.io/'))) return [];
+  const queue = queueLabel(workload);
+  const flavors = queue === undefined ? [] : crossReferences.flavorsOf(workload.namespace, queue.value);
+  if (flavors.length === 0 || isTemplated(queue?.at) || flavors.some((flavor) => flavor.labels === null))
+    return undefined;
+  return flavors.map(({ name, taints }) => ({ whose: `flavor ${shorten(name, 24)}`, taints, siblingFolder: false }));
 }
 
 function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext): boolean {

@@ -4,7 +4,7 @@ import { tpuSlice } from '../cost/tpu-slices.ts';
 import { missedBound } from '../evidence/elastic-bounds.ts';
 import { excessRanks, podsOfLeaderGroup } from '../evidence/expected-ranks.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
-import { controlsPlacement, gpusOfWorker, leavesGpusIdle, slotsFor, startsMore } from '../evidence/mpi-workers.ts';
+import { leavesGpusIdle, slotsFor, startsMore, wrongSlots } from '../evidence/mpi-workers.ts';
 import { differsByRank, loneFlag } from '../evidence/torchrun-nodes.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { isGroupKind, kindOf } from '../model/kinds/index.ts';
@@ -96,16 +96,14 @@ export default defineRule({
     const { document, report } = context;
     const bound = missedBound(workload);
     if (bound !== undefined) report({ message: bound.message, span: spanOf(bound.at) });
-    const written = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
-    const slots = written && lowerCount(written, 1);
-    const gpus = gpusOfWorker(workload);
-    if (written === undefined || slots == null || gpus === null || slots <= gpus || controlsPlacement(workload)) return;
-    const message = `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: several processes share one GPU`;
+    const wrong = wrongSlots(workload);
+    if (wrong === undefined) return;
+    const { at, slots, gpus, effect } = wrong;
     report({
-      message,
-      span: spanOf(written),
+      message: `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: ${effect}`,
+      span: spanOf(at),
       fixes: () => {
-        const edits = startsMore(workload, gpus) ? undefined : replaceScalar(document, written, gpus);
+        const edits = startsMore(workload, gpus) ? undefined : replaceScalar(document, at, gpus);
         return [fix(`Set slotsPerWorker to ${gpus}`, 'unsafe', edits)];
       },
     });
@@ -118,9 +116,19 @@ export default defineRule({
     const perPod = acceleratorByName(podSet.accelerators, 'google.com/tpu')?.perPod ?? null;
     const topology = podSet.selectors.find(({ key }) => key === topologyLabel)?.values[0];
     if (slice === undefined || pods === null || perPod === null || perPod < 4 || topology === undefined) return;
-    if (pods * perPod >= slice.chips) return;
+    const requested = pods * perPod;
+    // Pods of single nodes work alone.
+    if (
+      requested === slice.chips ||
+      (requested > slice.chips && (slice.chips <= perPod || !/^Job/.test(workload.kind)))
+    )
+      return;
+    const [only, then] =
+      requested > slice.chips
+        ? ['', `only ${slice.chips / perPod} of them fit in the slice`]
+        : ['only ', 'TPU software waits for the other nodes of the slice'];
     context.report({
-      message: `gke-tpu-topology ${slice.topology} has ${plural(slice.chips, 'chip')}, but the ${plural(pods, 'pod')} ${pods === 1 ? 'requests' : 'request'} only ${pods * perPod}: TPU software waits for the other nodes of the slice`,
+      message: `gke-tpu-topology ${slice.topology} has ${plural(slice.chips, 'chip')}, but the ${plural(pods, 'pod')} ${pods === 1 ? 'requests' : 'request'} ${only}${requested}: ${then}`,
       span: spanOf(topology.at),
     });
   },

@@ -19,7 +19,9 @@ const projectKinds: ReadonlySet<string> = new Set([
   ...['trainer.kubeflow.org/TrainingRuntime', 'apps/Deployment', 'apps/StatefulSet', 'argoproj.io/Rollout'],
   ...['leaderworkerset.x-k8s.io/LeaderWorkerSet', 'kueue.x-k8s.io/LocalQueue', 'kueue.x-k8s.io/ClusterQueue'],
   ...['kueue.x-k8s.io/ResourceFlavor', 'resource.k8s.io/ResourceClaim', 'resource.k8s.io/ResourceClaimTemplate'],
-  ...['/PersistentVolumeClaim', 'scheduling.k8s.io/PriorityClass'],
+  ...['/PersistentVolumeClaim', 'scheduling.k8s.io/PriorityClass', 'kueue.x-k8s.io/Topology'],
+  ...['scheduling.volcano.sh/PodGroup', 'scheduling.x-k8s.io/PodGroup', 'scheduling.volcano.sh/Queue'],
+  ...['scheduling.run.ai/Queue', 'apps.nvidia.com/NIMCache'],
 ]);
 
 /** Kinds of which many objects are made by people, generators and operators: only one in the same file is meant instead. */
@@ -31,7 +33,8 @@ const canReference = once(({ text }: YamlDocument) => referenceKeys.test(text));
 const referenceKeys = either(
   /\bruntime["']?:|runtimeRef|baseRefs/,
   /scaleTargetRef/,
-  /queue-name|[cC]lusterQueue/,
+  /queue-name|[cC]lusterQueue|parentQueue|kai\.scheduler\/queue|\bqueue["']?:/,
+  /group-name|pod-group|topologyName|nimCache/,
   /resourceClaim|claimName|priorityClassName/,
   /configMap|secret(?:Name|Ref|KeyRef)|imagePullSecrets/,
   /serviceAccountName|pvc:\/\//,
@@ -88,11 +91,11 @@ export function likelyTargets(scope: Scope, reference: NamedAt): readonly Refere
 }
 
 /**
- * The target of a scaler that names nothing: the only object of its kind in the file, or else in the workspace, if it is close by. It is in the
+ * The target of a scaler, or the PodGroup of a pod, that names nothing: the only object of its kind in the file, or else in the workspace, if it is close by. It is in the
  * same namespace, and its name begins with the same word.
  */
 function onlyTarget(scope: Scope, { kinds, name, namespace, at }: NamedAt): readonly Found[] {
-  if (at.parent?.step !== 'scaleTargetRef') return [];
+  if (at.parent?.step !== 'scaleTargetRef' && !kinds.some((kind) => kind.endsWith('/PodGroup'))) return [];
   const all = kinds.flatMap((kind) => scope.workspace.upToTwo(bare(kind)));
   const own = all.length > 1 ? inOwnFile(scope, kinds) : [];
   const [only, ...others] = own.length === 1 ? own : all;

@@ -15,6 +15,7 @@ import { smallFiles } from '../model/config-env.ts';
 import type {
   BudgetFacts,
   DeviceSharing,
+  FlavorFacts,
   LimitFacts,
   QueueFacts,
   QuotaFacts,
@@ -65,6 +66,7 @@ import {
   writtenReplicas,
 } from './namespace-facts.ts';
 import type { OverlayFacts } from './overlay-facts.ts';
+import { flavorTaints, queueCapacity } from './queue-facts.ts';
 import { llmFacts, seenDevice, servingFacts, trainingFacts } from './runtime-facts.ts';
 import { scalerOf } from './scalers.ts';
 import { stepFacts } from './step-facts.ts';
@@ -86,7 +88,9 @@ export type Facts =
   | { readonly type: 'localQueue'; readonly clusterQueue: string }
   | { readonly type: 'budget'; readonly facts: BudgetFacts }
   | { readonly type: 'queue'; readonly facts: QueueFacts }
-  | { readonly type: 'flavor'; readonly facts: Table<string> }
+  | { readonly type: 'flavor'; readonly facts: Pick<FlavorFacts, 'taints'> & { readonly labels: Table<string> } }
+  | { readonly type: 'gang'; readonly facts: number }
+  | { readonly type: 'capacity'; readonly facts: Table<number> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'disk'; readonly facts: PoolDisk }
   | { readonly type: 'machines'; readonly facts: Machines }
@@ -154,7 +158,13 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'kueue.x-k8s.io/ClusterQueue':
       return { type: 'queue', facts: queueFacts(spec) };
     case 'kueue.x-k8s.io/ResourceFlavor':
-      return { type: 'flavor', facts: writtenStrings(getIn(spec, 'nodeLabels')) };
+      return {
+        type: 'flavor',
+        facts: { labels: writtenStrings(getIn(spec, 'nodeLabels')), taints: flavorTaints(spec) },
+      };
+    case 'scheduling.volcano.sh/Queue':
+    case 'scheduling.run.ai/Queue':
+      return { type: 'capacity', facts: queueCapacity(spec) };
     case '/LimitRange':
       return { type: 'limits', facts: limitFacts(root) };
     case '/ResourceQuota':

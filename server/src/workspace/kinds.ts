@@ -15,6 +15,7 @@ export function kindsIn(text: string): ReadonlySet<string> {
   // Pods that share a claim must find each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
   if (/\b(?:timeSlicing|mps):/.test(text)) kinds.add(sharingKind);
+  if (/pod-group|group-name/.test(text)) kinds.add(gangKind);
   if (headerOf(text).length > 0) kinds.add(headerKind);
   if (text.includes('AWS::') && stackPool.test(text)) kinds.add('CloudFormationTemplate');
   if (pulumiPool.test(text)) kinds.add('Project');
@@ -47,6 +48,9 @@ export function unescaped(text: string): string {
 
 /** A pseudo-kind for configs of the device plugin that share GPUs. */
 export const sharingKind = 'DeviceSharing';
+
+/** A pseudo-kind for pods that name a PodGroup. */
+export const gangKind = 'GangMember';
 
 /** A pseudo-kind for the comments of documents that run no pods. */
 export const headerKind = 'FileHeader';

@@ -16,15 +16,15 @@ import {
   setterKinds,
 } from './dangling.ts';
 import { deviceSharing } from './device-sharing.ts';
-import { headerKind, kustomizationKind, sharingKind } from './kinds.ts';
+import { gangKind, headerKind, kustomizationKind, sharingKind } from './kinds.ts';
 import { cloudOfPools, landingOf, poolKinds } from './landing.ts';
 import { liveOffers, livePools, liveValues } from './live-pools.ts';
 import { modelConfigKind, modelInFolder } from './model-configs.ts';
-import { factsAs, factsNamed, keysOf, referenced, type Scope } from './named.ts';
+import { factsAs, factsNamed, keysInFile, keysOf, referenced, type Scope } from './named.ts';
 import { budgetsOf, inNamespace, keptRunning, limitsIn, servicesLabeled, servicesOf } from './namespace-lookups.ts';
 import { overlayKinds, overlaysAddAccelerators } from './overlays.ts';
 import { placeAt } from './place.ts';
-import { clusterQueueOf, flavorsOf } from './queue-lookups.ts';
+import { clusterQueueOf, flavorsOf, gangPods } from './queue-lookups.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalersOf, targetNamed } from './scaler-lookups.ts';
 import { scalerKinds } from './scalers.ts';
@@ -112,6 +112,13 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
     clusterQueueOf: (namespace, name) =>
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
         clusterQueueOf(scope, namespace, name),
+      ),
+    gangPods: (namespace, group) =>
+      read([gangKind], ['gangPods', namespace, group], () => gangPods(scope, namespace, group)),
+    keysInFile: (name) => read(['ConfigMap'], ['keysInFile', name], () => keysInFile(scope, name)),
+    queueCapacity: (group, name) =>
+      read(['Queue'], ['queueCapacity', group, name], () =>
+        factsNamed(scope, [`${group}/Queue`], null, name, 'capacity'),
       ),
     defaultsIn: (namespace) =>
       read(['LimitRange'], ['defaultsIn', namespace], () =>

@@ -4,7 +4,7 @@ import { isClusterKind } from '../model/kinds/index.ts';
 import type { Facts } from './facts.ts';
 import { isInSiblingFolder, type Place, pathFrom } from './place.ts';
 import type { ObjectSummary } from './summary.ts';
-import type { Found, Workspace } from './workspace.ts';
+import { type Found, nameOf, type Workspace } from './workspace.ts';
 
 /** The file from which a lookup starts, and its workspace. */
 export interface Scope extends Place {
@@ -84,7 +84,8 @@ export function factsNamed<
     | 'volume'
     | 'overhead'
     | 'service'
-    | 'account',
+    | 'account'
+    | 'capacity',
 >(
   scope: Scope,
   kinds: readonly string[],
@@ -131,7 +132,17 @@ function haveSameFacts(group: Group, type: Facts['type']): boolean {
 export function keysOf(scope: Scope, kind: string, namespace: string | null, name: string): DataKeys | undefined {
   const [only, ...others] = candidates(scope, `/${kind}`, namespace, name);
   if (only === undefined || others.length > 0 || pathFrom(scope, only) !== null) return undefined;
-  const facts = only.object.facts();
+  return keysIn(only);
+}
+
+/** The keys of the only ConfigMap of a name, if it is in the file itself, in any namespace. */
+export function keysInFile(scope: Scope, name: string): DataKeys | undefined {
+  const [only, ...others] = scope.workspace.objects('ConfigMap', nameOf, name, name).all;
+  return only === undefined || others.length > 0 || pathFrom(scope, only) !== null ? undefined : keysIn(only);
+}
+
+function keysIn({ object }: Found): DataKeys | undefined {
+  const facts = object.facts();
   return (facts !== null && 'keys' in facts && facts.keys) || undefined;
 }
 

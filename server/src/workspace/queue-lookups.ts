@@ -1,6 +1,8 @@
 import type { FlavorFacts, QueueFacts, Referenced } from '../model/cross-references.ts';
-import { agreed, candidates, type Group, oncePerGroup, type Scope } from './named.ts';
+import { gangKind } from './kinds.ts';
+import { agreed, candidates, factsAs, type Group, namespaceKey, oncePerGroup, type Scope } from './named.ts';
 import { isInSiblingFolder } from './place.ts';
+import { nameOf } from './workspace.ts';
 
 /** The ClusterQueue behind a LocalQueue; undefined if it is unknown or ambiguous. */
 export function clusterQueueOf(
@@ -21,7 +23,7 @@ export function clusterQueueOf(
 export function flavorsOf(scope: Scope, namespace: string | null, queue: string): readonly FlavorFacts[] {
   return (clusterQueueOf(scope, namespace, queue)?.facts.flavors ?? []).map((name) => {
     const flavor = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ResourceFlavor', null, name), 'flavor');
-    return { name, labels: flavor?.facts ?? null };
+    return { name, labels: flavor?.facts.labels ?? null, taints: flavor?.facts.taints ?? [] };
   });
 }
 
@@ -35,4 +37,13 @@ function clusterQueueIn(locals: Group): string | undefined {
   );
   const [queue, ...others] = queues;
   return others.length === 0 ? queue : undefined;
+}
+
+/** The pods of a PodGroup in all files; null if it has none here or if their number is unknown. */
+export function gangPods({ workspace }: Scope, namespace: string | null, group: string): number | null {
+  const members = workspace
+    .objects(gangKind, nameOf, group, group)
+    .all.filter(({ object }) => namespaceKey(object.namespace) === namespaceKey(namespace));
+  const sum = members.reduce((all, { object }) => all + (factsAs(object, 'gang') ?? Number.NaN), 0);
+  return sum > 0 ? sum : null;
 }

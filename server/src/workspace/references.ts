@@ -65,6 +65,11 @@ const byKey = table<readonly string[]>({
   'kueue.x-k8s.io/queue-name': ['kueue.x-k8s.io/LocalQueue'],
   'kueue.x-k8s.io/priority-class': ['kueue.x-k8s.io/WorkloadPriorityClass'],
   'ray.io/cluster': ['ray.io/RayCluster'],
+  'scheduling.k8s.io/group-name': ['scheduling.volcano.sh/PodGroup'],
+  'scheduling.x-k8s.io/pod-group': ['scheduling.x-k8s.io/PodGroup'],
+  'scheduling.volcano.sh/queue-name': ['scheduling.volcano.sh/Queue'],
+  'kai.scheduler/queue': ['scheduling.run.ai/Queue'],
+  parentQueue: ['scheduling.run.ai/Queue'],
   'karpenter.sh/nodepool': ['karpenter.sh/NodePool'],
   'cloud.google.com/compute-class': ['cloud.google.com/ComputeClass'],
 });
@@ -77,6 +82,7 @@ const byHolder = table<readonly string[]>({
   secretRef: ['/Secret'],
   secretKeyRef: ['/Secret'],
   authenticationRef: ['keda.sh/TriggerAuthentication'],
+  nimCache: ['apps.nvidia.com/NIMCache'],
 });
 
 function targetsOf(cursor: Cursor, manifest: Manifest): readonly string[] {
@@ -92,6 +98,7 @@ function targetsOf(cursor: Cursor, manifest: Manifest): readonly string[] {
   const own = `${groupOf(manifest.apiVersion)}/${manifest.kind}`;
   if (key === 'runtime' && holder === 'model' && own === 'serving.kserve.io/InferenceService') return servingRuntimes;
   if (key === 'clusterQueue' && own === 'kueue.x-k8s.io/LocalQueue') return ['kueue.x-k8s.io/ClusterQueue'];
+  if (key === 'queue' && /^(?:batch|scheduling)\.volcano\.sh\//.test(own)) return ['scheduling.volcano.sh/Queue'];
   if (key === 'topologyName' && own === 'kueue.x-k8s.io/ResourceFlavor') return ['kueue.x-k8s.io/Topology'];
   return [];
 }

@@ -9,7 +9,8 @@ import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
 import { sharingConfigs } from './device-sharing-configs.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
-import { headerKind, headerOf, kindsIn, kustomizationKind, sharingKind } from './kinds.ts';
+import { gangMembers } from './gang-members.ts';
+import { gangKind, headerKind, headerOf, kindsIn, kustomizationKind, sharingKind } from './kinds.ts';
 import { included, overlayIn } from './overlay-facts.ts';
 import { type Reference, referencesOf } from './references.ts';
 
@@ -66,13 +67,14 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
         const group = slash < 0 ? '' : apiVersion.slice(0, slash);
         if (kinds().has(kind) && listsPools(group)) return [poolsIn(manifest, group, options)];
         const name = getIn(root, 'metadata', 'name');
+        const gangs = kinds().has(gangKind) ? membersIn(manifest, options) : [];
         // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
-        if (!kinds().has(kind) || name === undefined || manifest.name === null) return [];
-        if (name.node.kind !== 'scalar' || name.node.templated) return [];
+        if (!kinds().has(kind) || name === undefined || manifest.name === null) return gangs;
+        if (name.node.kind !== 'scalar' || name.node.templated) return gangs;
         const facts = lazy(() => factsOf(manifest, options));
         const own = { group, namespace, name: manifest.name, span: spanOf(name) };
         const sharing = kind === 'ConfigMap' && kinds().has(sharingKind) ? sharingConfigs(manifest) : [];
-        if (sharing.length === 0) return [{ ...own, kind, facts }];
+        if (sharing.length === 0) return [{ ...own, kind, facts }, ...gangs];
         return [
           { ...own, kind, facts },
           { ...own, kind: sharingKind, facts: () => ({ type: 'sharing', facts: sharing }) },
@@ -81,6 +83,18 @@ export function summarizeDocument(text: string, document: () => YamlDocument, op
     ]),
     references: lazy(() => manifests().flatMap(referencesOf)),
   };
+}
+
+/** The pods of an object that name a PodGroup, as if they were objects of its name. */
+function membersIn(manifest: Manifest, options: FactsOptions): readonly ObjectSummary[] {
+  return gangMembers(manifest, options).map(({ group: name, pods }) => ({
+    group: '',
+    kind: gangKind,
+    namespace: manifest.namespace,
+    name,
+    span: { start: 0, end: 0 },
+    facts: () => (pods === null ? null : { type: 'gang', facts: pods }),
+  }));
 }
 
 /** The pools in a file that lists the resources of a cloud, under its own name, if it has one. */

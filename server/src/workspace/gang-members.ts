@@ -1,0 +1,24 @@
+import { lowerManifest } from '../model/lower.ts';
+import { lookUp } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { getIn, isTemplated } from '../yaml/cursor.ts';
+import type { FactsOptions } from './facts.ts';
+
+/** The number of pods of an object that belong to a PodGroup; null if it is unknown. */
+export interface GangMember {
+  readonly group: string;
+  readonly pods: number | null;
+}
+
+/** The pods of an object by the PodGroup that they name, for the scheduler plugins or for Volcano. */
+export function gangMembers(manifest: Manifest, options: FactsOptions): readonly GangMember[] {
+  const workload = lowerManifest(manifest, options);
+  // Each `kubectl create` adds another one.
+  const isOpen = workload?.partial === true || getIn(manifest.root, 'metadata', 'generateName') !== undefined;
+  return (workload?.podSets ?? []).flatMap(({ labels, annotations, pods }) => {
+    const group =
+      lookUp(labels, 'scheduling.x-k8s.io/pod-group') ?? lookUp(annotations, 'scheduling.k8s.io/group-name');
+    if (group === undefined || isTemplated(group.at)) return [];
+    return [{ group: group.value, pods: isOpen ? null : pods.max }];
+  });
+}
