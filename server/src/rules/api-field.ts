@@ -140,7 +140,9 @@ export default defineRule({
         fixes: () => [],
       });
     }
-    const blocks = isFirst ? [pod, ...containers.flatMap(({ at }) => (at.node === pod.node ? [] : [at]))] : [];
+    // Compose's own files have blocks like those of values; the common library's containers do not.
+    const inner = workload.wholeResources === true ? containers.map(({ at }) => at) : [];
+    const blocks = isFirst ? [pod, ...inner.filter(({ node }) => node !== pod.node)] : [];
     for (const problem of blocks.flatMap((block) => passedOnProblems(block, document))) {
       if (problem.what === 'wrong-type') {
         const { message, ...rest } = describe(problem, undefined, document);
