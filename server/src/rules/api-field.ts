@@ -156,6 +156,7 @@ export default defineRule({
       }
       const meant = meantField(problem);
       // A chart may have keys of its own.
+      if (meant?.as === 'compose' && workload.wholeResources !== true) continue;
       if (meant?.as !== 'below' && meant?.as !== 'compose' && (meant?.as !== 'name' || !meant.certain)) continue;
       report({ ...describe(problem, meant, document), severity: 'warning' });
     }
