@@ -139,7 +139,9 @@ export default defineRule({
         fixes: () => [],
       });
     }
-    const blocks = isFirst ? [pod, ...containers.flatMap(({ at }) => (at.node === pod.node ? [] : [at]))] : [];
+    // Compose's own files have blocks like those of values; the common library's containers do not.
+    const inner = workload.wholeResources === true ? containers.map(({ at }) => at) : [];
+    const blocks = isFirst ? [pod, ...inner.filter(({ node }) => node !== pod.node)] : [];
     for (const problem of blocks.flatMap((block) => passedOnProblems(block, document))) {
       if (problem.what === 'wrong-type') {
         const { message, ...rest } = describe(problem, undefined, document);
@@ -154,6 +156,7 @@ export default defineRule({
       const meant = problem.what === 'unknown-field' ? meantField(problem) : undefined;
       const isCertain = problem.what === 'not-in-enum' || (meant?.as === 'name' && meant.certain);
       // A chart may have keys of its own.
+      if (meant?.as === 'compose' && workload.wholeResources !== true) continue;
       if (!isCertain && meant?.as !== 'below' && meant?.as !== 'compose') continue;
       report({ ...describe(problem, meant, document), severity: 'warning' });
     }
