@@ -1,5 +1,3 @@
-import { inlineValues } from '../model/inline-values.ts';
-import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asBoolean, type Cursor, getIn, isUnseen, items } from '../yaml/cursor.ts';
 import { writtenText } from './written.ts';
@@ -11,23 +9,13 @@ export interface ControllerKey {
   readonly key: string;
   /** The key, or the name of the object if the key is a default. */
   readonly at: Cursor;
-  /** Undefined: that of the object. */
-  readonly namespace?: string;
   /** What happens without the key. */
   readonly effect: string;
 }
 
-/** The keys that Flux and NVIDIA's device plugin read. */
+/** The keys that Flux reads. */
 export function controllerKeys(manifest: Manifest): readonly ControllerKey[] {
-  const spec = getIn(manifest.root, 'spec');
-  if (manifest.kind === 'ClusterPolicy' && groupOf(manifest.apiVersion) === 'nvidia.com')
-    return pluginConfig(getIn(spec, 'devicePlugin', 'config')).map((one) => ({ ...one, namespace: 'gpu-operator' }));
-  if (manifest.kind !== 'HelmRelease') return [];
-  const own = inlineValues(manifest).flatMap(({ values, chart }) => {
-    if (chart === 'gpu-operator') return pluginConfig(getIn(values, 'devicePlugin', 'config'));
-    return chart === 'nvidia-device-plugin' ? pluginConfig(getIn(values, 'config')) : [];
-  });
-  return [...items(getIn(spec, 'valuesFrom')).flatMap(valuesSource), ...own];
+  return manifest.kind === 'HelmRelease' ? items(getIn(manifest.root, 'spec', 'valuesFrom')).flatMap(valuesSource) : [];
 }
 
 /** https://fluxcd.io/flux/components/helm/helmreleases/#values-references */
@@ -40,12 +28,4 @@ function valuesSource(source: Cursor): readonly ControllerKey[] {
   if (nameAt === undefined || name === undefined || key === undefined || isOptional || isUnseen(source)) return [];
   if (kind !== 'ConfigMap' && kind !== 'Secret') return [];
   return [{ kind, name, key, at: keyAt ?? nameAt, effect: 'Flux does not install the release' }];
-}
-
-/** https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html */
-function pluginConfig(config: Cursor | undefined): readonly ControllerKey[] {
-  const at = getIn(config, 'default');
-  const [name, key] = [writtenText(getIn(config, 'name')), writtenText(at)];
-  if (at === undefined || name === undefined || key === undefined || getIn(config, 'map') !== undefined) return [];
-  return [{ kind: 'ConfigMap', name, key, at, effect: 'the device plugin does not start' }];
 }

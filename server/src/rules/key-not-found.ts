@@ -89,8 +89,8 @@ export default defineRule({
   severity: 'error',
   judgesWords: true,
   manifest(manifest, { crossReferences, document, report }) {
-    for (const { kind, namespace = manifest.namespace, name, key, at, effect } of controllerKeys(manifest)) {
-      const found = crossReferences.keysOf(kind, namespace, name);
+    for (const { kind, name, key, at, effect } of controllerKeys(manifest)) {
+      const found = crossReferences.keysOf(kind, manifest.namespace, name);
       if (found === undefined || found.keys.length === 0 || found.keys.includes(key)) continue;
       const meant = found.keys.length === 1 ? found.keys[0] : nearestOfFew(key, found.keys)[0];
       const has = meant === undefined ? '' : ` (it has ${shorten(meant, 30)})`;

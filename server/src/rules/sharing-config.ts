@@ -4,7 +4,7 @@ import {
   configsInValues,
   type EmbeddedConfig,
 } from '../evidence/embedded-config.ts';
-import { type OperatorSetting, settingsOf, unknownSettings } from '../evidence/operator-settings.ts';
+import { type UnknownDefault, unknownDefaults, unknownDefaultsIn } from '../evidence/plugin-defaults.ts';
 import { mayBeValues } from '../model/values.ts';
 import {
   asNumber,
@@ -29,7 +29,7 @@ import { type DocumentContext, defineRule, type Report } from './rule.ts';
  *
  * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
  * replicas, or if a resource cannot be shared. The node then offers no GPUs at all. It also stops if the default config of the operator is none of
- * the ConfigMap's, or if it does not know the MIG strategy.
+ * the ConfigMap's.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -74,24 +74,22 @@ export default defineRule({
     if (config !== undefined) check(config, limited(context));
     for (const inValues of configsInValues(document, 'sharing')) check(inValues, limited(context));
     const root = document.root === null ? undefined : rootCursor(document.root);
-    const isOperator =
-      root !== undefined && ['devicePlugin', 'migStrategy'].some((key) => getIn(root, key) !== undefined);
-    if (root === undefined || !isOperator || !mayBeValues(root)) return;
-    for (const setting of settingsOf(root, () => undefined)) context.report(describe(setting));
+    if (root === undefined || getIn(root, 'devicePlugin') === undefined || !mayBeValues(root)) return;
+    for (const one of unknownDefaultsIn(root, () => undefined)) context.report(describe(one));
   },
   manifest(manifest, context) {
     const keysOf = (name: string) => context.crossReferences.keysInFile(name)?.keys;
-    for (const setting of unknownSettings(manifest, keysOf)) context.report(describe(setting));
+    for (const one of unknownDefaults(manifest, keysOf)) context.report(describe(one));
     for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {
       check(config, limited(context));
     }
   },
 });
 
-function describe({ at, value, known, of }: OperatorSetting): Report {
+function describe({ at, value, known }: UnknownDefault): Report {
   const listed = shorten(known.join(', '), 50);
   return {
-    message: `No ${of} is named ${shorten(value, 30)}, only ${listed}: the device plugin does not start`,
+    message: `No config is named ${shorten(value, 30)}, only ${listed}: the device plugin does not start`,
     span: spanOf(at),
   };
 }
