@@ -49,7 +49,11 @@ test.each([
   ['name = var.pool.name[0]', { name: { template: '${var.pool.name.0}' } }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
   ['name = "gpu-${upper(var.name)}"', { name: null }],
-  ['name = var.spot ? "a" : "b"\nnext = "c"', { name: null, next: 'c' }],
+  [
+    'name = var.spot ? "a" : "b"\nnext = "c"',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's own templates
+    { name: { template: '${var.spot}', choice: ['a', 'b'] }, next: 'c' },
+  ],
   ['types = concat(["a"], var.more)\nnext = "c"', { types: null, next: 'c' }],
   ['text = <<-EOT\n  machine_type = "x"\n  EOT\nnext = "c"', { text: null, next: 'c' }],
 ])('%j', (text, expected) => {

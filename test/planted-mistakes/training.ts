@@ -1,5 +1,6 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpusByLabel, isGpuLabel } from '../../server/src/catalog/index.ts';
+import type { Volume } from '../../server/src/model/workload.ts';
 import { asNumber, asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { onSpot, takesSelectors } from './placement.ts';
 import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
@@ -238,18 +239,30 @@ function nprocPerNode(analysis: DocumentAnalysis): readonly Mistake[] {
 function shmMissing(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(holdsGpus)
-    .flatMap(({ path, container, workload, count, resources }): readonly Mistake[] => {
+    .flatMap(({ path, container, podSet, workload, count, resources }): readonly Mistake[] => {
       const index = container.volumeMounts.findIndex(({ mountPath }) => mountPath === '/dev/shm');
+      const left = podSet.volumes.findIndex(({ name }) => name === container.volumeMounts[index]?.name);
       const several = count > 1 && /torchrun|tensor-parallel|mpirun/.test(startedBy(workload, container).join(' '));
       if (index < 0 || !several || !isWhole(workload) || workload.kind.startsWith('Ray')) return [];
       return [
         {
           name: 'nothing at /dev/shm',
           steps: [dropItem([...path, 'volumeMounts', index])],
-          place: { path: resources, part: 'key' },
+          // The volume is still in memory, and its name says for what.
+          place: isForShm(podSet.volumes[left])
+            ? { path: [...path.slice(0, -2), 'volumes', left, 'name'], part: 'value' }
+            : { path: resources, part: 'key' },
         },
       ];
     });
+}
+
+function isForShm(volume: Volume | undefined): boolean {
+  return (
+    volume?.source === 'emptyDir' &&
+    /shm/.test(volume.name) &&
+    asText(getIn(volume.at, 'emptyDir', 'medium')) === 'Memory'
+  );
 }
 
 function spotGracePeriod(analysis: DocumentAnalysis): readonly Mistake[] {

@@ -13,7 +13,7 @@ export function pythonProblem(text: string): string | undefined {
       if (end === undefined) return undefined;
       if (end === null) return 'a string that does not end';
       at = end;
-    } else if (char in closes) open.push(closes[char as keyof typeof closes]);
+    } else if (closes.has(char)) open.push(closes.get(char) ?? '');
     else if (char === ')' || char === ']' || char === '}') {
       if (open.pop() !== char) return `a ${char} without its bracket`;
     }
@@ -21,7 +21,11 @@ export function pythonProblem(text: string): string | undefined {
   return open.length > 0 ? `a missing ${open.at(-1)}` : undefined;
 }
 
-const closes = { '(': ')', '[': ']', '{': '}' } as const;
+const closes: ReadonlyMap<string, string> = new Map([
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+]);
 
 /** The end of the string that starts at a quote; null if it has none, undefined if the quotes in its expressions make it unclear. */
 function endOfString(text: string, start: number, isFormatted: boolean): number | null | undefined {

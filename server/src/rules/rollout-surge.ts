@@ -93,7 +93,7 @@ export default defineRule({
     const spec = getIn(manifest.root, 'spec');
     const devices = devicesOf(podSet);
     // If old pods may stop first, new ones take their places.
-    if (surge === null || stopped === null || (stopped > 0 && written === undefined) || devices === null) return;
+    if (surge === null || stopped === null || (stopped > 0 && written === undefined) || !devices) return;
     const host = startsFirst(rollout) ? hostOf(podSet) : undefined;
     if (surge * devices < 8 && host === undefined) return;
     const setting = written === undefined ? 'maxSurge defaults to 25%' : `maxSurge is ${asText(written)}`;
