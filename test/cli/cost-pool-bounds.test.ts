@@ -59,8 +59,16 @@ module "team" {
 `,
     'team/main.tf': `variable "pools" {}\n${group('var.pools', types)}`,
   });
+  const inside = `${provider}locals {
+  all = { teams = { film = { types = ["g6.xlarge"], instance_types = ["g6.xlarge"], most = 2 } } }
+}
+${group('local.all.teams')}`;
   const film = 'film · g6.xlarge · $0.80/h on demand per node · at most $1.61/h for 2 nodes';
-  for (const found of [await listed(files()), await listed(files('concat(each.value.types, [])'))]) {
+  for (const found of [
+    await listed(files()),
+    await listed(files('concat(each.value.types, [])')),
+    await listed({ 'a.tf': inside }),
+  ]) {
     expect(found).toContain(film);
     expect(found).toContain('1 node pool');
   }

@@ -198,7 +198,8 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     isCopied: (folder, local) => {
       const by = copied.get(`${folder} ${local}`);
       if (by === undefined || (by !== null && uses.get(by)?.length !== 1)) return false;
-      return isFields(valuesOf(folder).get(`local.${local}`) ?? null) && makesPools(by ?? folder);
+      const written = filledWith({ template: `\${local.${local}}` }, valuesOf(folder));
+      return isFields(written) && makesPools(by ?? folder);
     },
     placeOf: (folder, cloud) => placeOf(folder, cloud),
   };
