@@ -75,6 +75,11 @@ spec:
     );
     expect(lensOf(jobSet('failurePolicy: {maxRestarts: 2}', 'activeDeadlineSeconds: 3600'))).toBe(amount);
     expect(lensOf(jobSet('suspend: false', 'backoffLimit: 0'))).toBe(amount);
+    const chained = jobSet('suspend: false', 'activeDeadlineSeconds: 3600').replace(
+      'replicas: 2',
+      'replicas: 2\n      dependsOn: [{name: plain, status: Complete}]',
+    );
+    expect(lensOf(chained)).toBe(amount);
   });
 
   test('a workflow ends, and a deadline of its own bounds all of its steps', () => {

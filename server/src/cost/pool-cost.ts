@@ -104,7 +104,7 @@ export function poolCost(pool: NodePool, placement: Placement, prices: OwnPrices
     machines: used,
     node,
     nodes: isLimited ? (rangeOf(most) ?? null) : null,
-    limit: isLimited ? (rangeOf(counts.map(({ count, hourly: each }) => (count ?? 0) * each)) ?? null) : null,
+    limit: isLimited ? limitOf(pool, used) : null,
     isEither,
     unlisted,
   };
@@ -132,16 +132,59 @@ function divide(
 }
 
 /** How many nodes of one machine the pool may have; null: unknown. */
-function nodesAt({ size, limits }: NodePool, { gpuCount, gpu, instanceType: name }: PricedOffer): number | null {
-  const { vcpu = null, memoryGiB = null } = instanceType(name) ?? {};
-  if (size !== undefined) return size.max;
-  if (!limits) return null;
-  const bounds = Object.entries(limits).flatMap(([resource, limit]): number[] => {
-    if (resource === 'cpu') return vcpu ? [limit / vcpu] : [];
-    if (resource === 'memory') return memoryGiB ? [limit / 2 ** 30 / memoryGiB] : [];
-    if (resource === 'nodes') return [limit];
-    if (resource === 'aws.amazon.com/neuroncore') return [(limit * (neuronCoreShare([gpu]) ?? Number.NaN)) / gpuCount];
-    return /^(?:(?:nvidia|amd)\.com\/gpu|aws\.amazon\.com\/neuron)$/.test(resource) ? [limit / gpuCount] : [];
-  });
+function nodesAt(pool: NodePool, offer: PricedOffer): number | null {
+  if (pool.size !== undefined) return pool.size.max;
+  const bounds = boundsOf(pool, offer).map(({ limit, each }) => limit / each);
   return bounds.length === 0 || bounds.some(Number.isNaN) ? null : Math.floor(Math.min(...bounds));
+}
+
+/** What the pool may have of each resource, and what a node takes of it. */
+function boundsOf({ limits }: NodePool, { gpuCount, gpu, instanceType: name }: PricedOffer): readonly Bound[] {
+  const { vcpu = null, memoryGiB = null } = instanceType(name) ?? {};
+  return Object.entries(limits ?? {}).flatMap(([resource, limit]): Bound[] => {
+    const of = (each: number | null, most = limit): Bound[] => (each ? [{ resource, limit: most, each }] : []);
+    if (resource === 'cpu') return of(vcpu);
+    if (resource === 'memory') return of(memoryGiB, limit / 2 ** 30);
+    if (resource === 'nodes') return of(1);
+    if (resource === 'aws.amazon.com/neuroncore') return of(gpuCount, limit * (neuronCoreShare([gpu]) ?? Number.NaN));
+    return /^(?:(?:nvidia|amd)\.com\/gpu|aws\.amazon\.com\/neuron)$/.test(resource) ? of(gpuCount) : [];
+  });
+}
+
+interface Bound {
+  readonly resource: string;
+  readonly limit: number;
+  readonly each: number;
+}
+
+/** The price of all nodes at the limit: of one machine at least, and of the most expensive mix within each bound at most. */
+function limitOf(pool: NodePool, used: readonly PricedMachine[]): Range | null {
+  const alone = rangeOf(used.map(({ offer, hourly }) => (nodesAt(pool, offer) ?? 0) * hourly));
+  if (alone === undefined || used.length === 1 || pool.size !== undefined) return alone ?? null;
+  const machines = used.map(({ offer, hourly }) => ({ hourly, bounds: boundsOf(pool, offer) }));
+  const mixes = Object.keys(pool.limits ?? {}).flatMap((resource) => {
+    const each = machines.flatMap(({ hourly, bounds }) =>
+      bounds.filter((bound) => bound.resource === resource).map((bound) => ({ hourly, ...bound })),
+    );
+    return each.length === used.length ? mostWithin(each) : [];
+  });
+  return mixes.length === 0 ? alone : { min: alone.min, max: Math.max(alone.max, Math.min(...mixes)) };
+}
+
+/** More steps are not worth the exact amount. */
+const maxSteps = 100_000;
+
+/** The price of the most expensive mix within a bound; of large bounds and parts of units, as if nodes could be divided. */
+function mostWithin(machines: readonly (Bound & { readonly hourly: number })[]): number {
+  const limit = Math.max(...machines.map((one) => one.limit));
+  const isExact = machines.every(({ each, limit: own }) => Number.isInteger(each) && own === limit);
+  if (!isExact || limit * machines.length > maxSteps)
+    return Math.max(...machines.map(({ limit: own, each, hourly }) => (own / each) * hourly));
+  const best = [0];
+  for (let left = 1; left <= limit; left += 1)
+    best[left] = Math.max(
+      best[left - 1] ?? 0,
+      ...machines.map(({ each, hourly }) => (each <= left ? (best[left - each] ?? 0) + hourly : 0)),
+    );
+  return best[Math.floor(limit)] ?? 0;
 }

@@ -40,12 +40,13 @@ export function mostAtOnce(amounts: readonly Most[]): number {
 /** The pods that are always there, and the most expensive others that the bound leaves room for. */
 function sumWithin(amounts: readonly Most[]): number {
   const bounds = amounts.flatMap(({ pods }) => pods.together ?? []);
+  const alwaysOf = ({ together }: PodSet['pods']) => together?.always ?? 0;
   const sum = amounts.reduce((total, { amount }) => total + amount, 0);
   if (bounds.length === 0 || bounds.length < amounts.length) return sum;
-  let left = Math.min(...bounds);
-  for (const { pods } of amounts) left -= pods.min ?? 0;
+  let left = Math.min(...bounds.map(({ most }) => most));
+  for (const { pods } of amounts) left -= alwaysOf(pods);
   const others = amounts
-    .flatMap(({ amount, pods: { min, max } }) => (max ? [{ each: amount / max, count: max - (min ?? 0) }] : []))
+    .flatMap(({ amount, pods }) => (pods.max ? [{ each: amount / pods.max, count: pods.max - alwaysOf(pods) }] : []))
     .sort((a, b) => a.each - b.each);
   let excess = others.reduce((total, { count }) => total + count, 0) - Math.max(left, 0);
   let unused = 0;

@@ -201,7 +201,7 @@ function capacityOf(found: ReadonlyMap<string, Field>): readonly NodeRequirement
   if (is('flexstart') || is('queuedprovisioning')) return [isIn('cloud.google.com/gke-flex-start', 'true')];
   if (found.get('consumereservationtype') === 'SPECIFIC_RESERVATION')
     return [isIn('karpenter.sh/capacity-type', 'reserved')];
-  if (is('spot') || is('preemptible') || hasBlock(found, 'preemptible') || [...found.keys()].some(isSpotBlock))
+  if (is('spot') || is('preemptible') || hasBlock(found, 'preemptible') || hasSpotField(found))
     return [isIn('karpenter.sh/capacity-type', 'spot')];
   const written = [
     ...capacityKeys.map((key) => textOf(found.get(key))),
@@ -221,9 +221,14 @@ const capacityKeys = [
   'gcpprovisioningmodel',
 ];
 
-/** Fields that only machines on spot have, of Cluster API, Oracle and kOps. */
-const isSpotBlock = (key: string) =>
-  ['spotmarketoptions', 'spotvmoptions', 'preemptiblenodeconfig', 'maxprice'].includes(key);
+/** Fields that only machines on spot have, of Cluster API, Oracle and kOps, whose price may be empty. */
+function hasSpotField(found: ReadonlyMap<string, Field>): boolean {
+  const price = textOf(found.get('maxprice'));
+  return (
+    ['spotmarketoptions', 'spotvmoptions', 'preemptiblenodeconfig'].some((key) => found.has(key)) ||
+    /\d/.test(price ?? '')
+  );
+}
 
 /** Nebius: `preemptible = {}`. */
 function hasBlock(found: ReadonlyMap<string, Field>, key: string): boolean {
@@ -266,18 +271,20 @@ function sizeOf(
     'fixednodecount',
   ];
   const fixed = inAll(number(...counts, ...(provider === 'oci' ? ['size'] : []))) ?? null;
-  const bound = (whole: readonly string[], ...keys: readonly string[]) => {
-    const total = number(...whole);
+  const bound = (whole: string, ...keys: readonly string[]) => {
+    const word = keys[0]?.slice(0, 3) ?? '';
+    // Gardener has `maximum` next to the machine, for all zones.
+    const all = fields.get(`${word}imum`);
+    const total = number(whole) ?? (all === undefined ? undefined : countIn(textOf(all) ?? undefined));
     if (total !== undefined) return total;
     const own = number(...keys);
     if (own !== undefined) return inAll(own);
     // Next to the machine or in the bounds of an autoscaler, a bare `max` is that of the pool.
-    const word = keys[0]?.slice(0, 3) ?? '';
     const scaler = of('autoscaling');
     const bare = fields.get(word) ?? (isFields(scaler) ? scaler.get(word) : undefined);
     return inAll(bare === undefined ? undefined : countIn(textOf(bare) ?? undefined));
   };
-  const max = bound(['totalmaxnodecount', 'maximum'], 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes', 'maxreplicas');
-  const min = bound(['totalminnodecount', 'minimum'], 'minsize', 'mincount', 'minnodecount', 'minnodes', 'minreplicas');
+  const max = bound('totalmaxnodecount', 'maxsize', 'maxcount', 'maxnodecount', 'maxnodes', 'maxreplicas');
+  const min = bound('totalminnodecount', 'minsize', 'mincount', 'minnodecount', 'minnodes', 'minreplicas');
   return { min: min ?? fixed, max: max === undefined ? fixed : max };
 }

@@ -17,7 +17,18 @@ export function lookInBlock(type: string, kind: string, body: Fields, onPool: On
 
 /** Local values that are maps of pools. A machine among them, and what groups have unless they state it, are not pools themselves. */
 function lookInValues(values: Fields, onPool: OnPool): void {
-  for (const [key, value] of values) if (!isChoice(key)) look(value, key, (fields, name) => onPool(fields, name, key));
+  for (const [key, value] of values) {
+    if (isChoice(key)) continue;
+    const parts = isFields(value) && isOfMaps(value) ? [...value] : [];
+    for (const [part, map] of parts) look(map, part, (fields, name) => onPool(fields, name, `${key}.${part}`));
+    if (parts.length === 0) look(value, key, (fields, name) => onPool(fields, name, key));
+  }
+}
+
+/** Whether a mapping has maps of pools, and no pools. */
+function isOfMaps(value: Fields): boolean {
+  const hasMachine = (fields: Fields) => [...fields.keys()].some(isMachineKey);
+  return !hasMachine(value) && [...value.values()].every((one) => isFields(one) && !hasMachine(one));
 }
 
 /** What a file sets for a pool, and maps of pools. */

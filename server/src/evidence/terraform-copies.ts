@@ -33,8 +33,15 @@ function isListed(each: Fields, written: Field | undefined): boolean {
 
 /** The local value of which a block is copied for each entry. */
 export function localOfEach(fields: Pick<Fields, 'get'>, key = 'for_each'): string | undefined {
+  return /^local\.([\w.-]+)$/.exec(nameOfEach(fields, key) ?? '')?.[1];
+}
+
+/** The value of which a block is copied: `var.pools`. */
+export function nameOfEach(fields: Pick<Fields, 'get'>, key = 'for_each'): string | undefined {
   const written = fields.get(key);
-  return isTemplateText(written) ? /^\$\{local\.([\w-]+)\}$/.exec(written.template)?.[1] : undefined;
+  return isTemplateText(written)
+    ? /^\$\{((?:var|local)\.[\w-]+(?:\.[\w-]+)?)\}$/.exec(written.template)?.[1]
+    : undefined;
 }
 
 function isVariable(written: Field | undefined): boolean {

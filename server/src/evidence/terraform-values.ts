@@ -38,6 +38,9 @@ export interface TerraformModule {
 const maxText = 100;
 export const maxItems = 20;
 
+/** Instead of a value: variables of the folder have optional fields. */
+const hasOptional = 'optional';
+
 /** Whether a file sets variables: `prod.tfvars`. */
 export function isVariables(name: string): boolean {
   return /\.tfvars(?:\.json)?$/.test(name);
@@ -58,6 +61,8 @@ export function terraformStatements(text: string, name: string): TerraformStatem
     if (type === 'variable' && name !== undefined) return initial === undefined ? [] : [[`var.${name}`, initial]];
     return type === 'locals' ? [...body].map(([local, value]) => [`local.${local}`, value]) : [];
   });
+  // Variables with a type have fields that their values do not have.
+  if (/\boptional\(/.test(text)) defaults.push([hasOptional, '']);
   return {
     defaults: defaults.map(([name, value]) => [name, valueIn(value)] as const),
     set: [],
@@ -239,7 +244,8 @@ function filledTemplate(template: Template, values: TerraformValues): Field {
 /** The value instead of a field that a known mapping does not have. */
 function unsetIn({ template, unset }: Template, values: TerraformValues): string | null {
   const [, whole, part = ''] = /^\$\{([\w.#-]+)\.([\w-]+)\}$/.exec(template) ?? [];
-  const owner = unset === undefined || whole === undefined ? null : valueNamed(whole, values);
+  const owner =
+    unset === undefined || whole === undefined || values.has(hasOptional) ? null : valueNamed(whole, values);
   return isFields(owner) && !owner.has(part) ? (unset ?? null) : null;
 }
 

@@ -18,6 +18,8 @@ export interface TerragruntParent {
   readonly path: string;
   /** The path from the folder of that file to the one that is meant. */
   readonly rest?: string;
+  /** How its inputs are merged, unless by their names. */
+  readonly merge?: string;
 }
 
 /** The files that a file includes, and those that it reads for local values. https://terragrunt.gruntwork.io/docs/features/includes/ */
@@ -27,8 +29,13 @@ export function terragruntParents(text: string): readonly TerragruntParent[] {
     if (local !== undefined) return parentAt(`local.${local}`, read ?? '');
     const [, label] = /^\s*include\s*(?:"?([\w-]{1,60})"?\s*)?\{/.exec(line) ?? [undefined, null];
     if (label === null) return [];
-    const path = lines.slice(at, at + 6).find((one) => /\bpath\s*=/.test(one));
-    return path === undefined ? [] : parentAt(`include.${label ?? ''}`, path.slice(path.indexOf('=') + 1));
+    const rest = lines.slice(at, at + 8);
+    const body = rest.slice(0, rest.findIndex((one) => /^\s*\}/.test(one)) + 1 || rest.length);
+    const path = body.find((one) => /\bpath\s*=/.test(one));
+    const [, merge] = /\bmerge_strategy\s*=\s*"(\w{1,20})"/.exec(body.join('\n')) ?? [];
+    if (path === undefined) return [];
+    const parents = parentAt(`include.${label ?? ''}`, path.slice(path.indexOf('=') + 1));
+    return merge === undefined ? parents : parents.map((parent) => ({ ...parent, merge }));
   });
 }
 

@@ -52,7 +52,10 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   }
   const { kind, apiVersion } = manifest;
   const entry = likeKind(groupOf(apiVersion), kind);
-  if (entry?.likelyRole !== undefined) return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
+  // A job whose pods answer requests may be a server.
+  const isServer = entry?.likelyRole === 'batch' && containers.some(answersProbes);
+  if (entry?.likelyRole !== undefined && !isServer)
+    return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
   const named = entry === undefined ? roleNamed(kind) : undefined;
   if (named !== undefined) return { role: named, confidence: 'guess', from: `kind ${kind}` };
   const served = entry?.staysUp === true ? (servedPort(containers) ?? servedName(manifest)) : undefined;
@@ -75,15 +78,19 @@ const kindWords: readonly (readonly [Role, RegExp])[] = [
 
 /** Evidence of a server: a readiness probe over HTTP or gRPC, or a port that is not for metrics. */
 function servedPort(containers: readonly Container[]): string | undefined {
-  for (const { at: container } of containers) {
-    const probe = getIn(container, 'readinessProbe');
-    if (getIn(probe, 'httpGet') !== undefined || getIn(probe, 'grpc') !== undefined) return 'its readiness probe';
-    const ports = items(getIn(container, 'ports'));
+  for (const container of containers) {
+    if (answersProbes(container)) return 'its readiness probe';
+    const ports = items(getIn(container.at, 'ports'));
     const port = ports.find((one) => !/metric|prom|monitor|ssh/i.test(asText(getIn(one, 'name')) ?? ''));
     const number = asText(getIn(port, 'containerPort'));
     if (number !== undefined) return `port ${number}`;
   }
   return undefined;
+}
+
+function answersProbes({ at }: Container): boolean {
+  const probe = getIn(at, 'readinessProbe');
+  return getIn(probe, 'httpGet') !== undefined || getIn(probe, 'grpc') !== undefined;
 }
 
 /** A name that only servers have: `diffusion-webui`. */

@@ -81,13 +81,14 @@ function deadlineOf({ manifest, podSets }: Workload, job: Cursor | undefined): n
   return written.length === 0 ? null : Math.min(...written);
 }
 
-/** The longest deadline of the jobs of a JobSet with devices, if all of them have one and none starts again. */
+/** The longest deadline of the jobs of a JobSet with devices, if all of them have one, and none starts again or waits for another. */
 function deadlineOfJobs(
   jobs: readonly Cursor[],
   podSets: Workload['podSets'],
   restarts: Cursor | undefined,
 ): number | null {
   if (restarts !== undefined && countIn(asText(restarts)) !== 0) return null;
+  if (jobs.some((job) => getIn(job, 'dependsOn') !== undefined)) return null;
   const heavy = new Set(podSets.flatMap(({ name, accelerators }) => (accelerators.length > 0 ? name : [])));
   const each = jobs
     .filter((job) => heavy.has(asText(getIn(job, 'name')) ?? ''))

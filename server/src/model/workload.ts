@@ -78,8 +78,8 @@ export interface PodSet {
     readonly max: number | null;
     /** Those in which they run, if not in all. */
     readonly stages?: readonly string[];
-    /** The bound of all pod sets together. */
-    readonly together?: number;
+    /** The bound of all pod sets together, and those of this one that are always among them. */
+    readonly together?: { readonly most: number; readonly always: number };
   };
   /** The location of the number of pods, if it is written. */
   readonly replicas: Cursor | undefined;

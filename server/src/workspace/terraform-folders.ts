@@ -1,6 +1,6 @@
 import type { Provider } from '../catalog/index.ts';
 import { type Fields, isFields, isTemplateText } from '../evidence/fields.ts';
-import { copiesOfModule, localOfEach } from '../evidence/terraform-copies.ts';
+import { copiesOfModule, localOfEach, nameOfEach } from '../evidence/terraform-copies.ts';
 import { placeBy, type TerraformRegion, terraformPoolsOf } from '../evidence/terraform-pools.ts';
 import {
   commonValues,
@@ -89,9 +89,13 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
   const used = new Set(groups);
   const pools = files.flatMap(({ key, object }) => {
     const block = factsAs(object, 'terraform');
-    return block?.parent === null ? [{ folder: folderOf(key), fields: block.fields }] : [];
+    return block?.parent === null ? [{ folder: folderOf(key), fields: block.fields, block }] : [];
   });
   const ofPools = new Set(pools.map(({ folder }) => folder));
+  /** The variables of which the pools of a module are copied, or the module itself. */
+  const variablesOfPools = new Map<string, string[]>();
+  for (const { folder, fields } of pools)
+    for (const name of ['var.for_each', nameOfEach(fields)]) if (name) addTo(variablesOfPools, folder, name);
   /** The folder of a module for each local value that is copied; of a pool's, null. */
   const copied = new Map<string, string | null>(
     pools.map(({ folder, fields }) => [`${folder} ${localOfEach(fields) ?? ''}`, null]),
@@ -114,7 +118,9 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     for (const { source, variables } of facts.modules) {
       const folder = folderAt(from, source);
       addTo(uses, folder, { from, variables, key });
-      if (ofPools.has(folder)) copied.set(`${from} ${localOfEach(new Map(variables), 'var.for_each') ?? ''}`, folder);
+      const passed = new Map(variables);
+      for (const variable of variablesOfPools.get(folder) ?? [])
+        copied.set(`${from} ${localOfEach(passed, variable) ?? ''}`, folder);
     }
   }
   const loose = commonValues(elsewhere);
@@ -130,15 +136,14 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
         ? [new Map(users.flatMap(({ variables }) => variables.map(([name]) => [name, null] as const)))]
         : users.map(({ from, variables, key }) => {
             const own = level < maxLevels ? valuesOf(from, level + 1) : noValues;
-            const included = level < maxLevels ? inherited(key) : [];
             const filled = variables.map(([name, value]) => [name, filledWith(value, own)] as const);
-            return new Map([...included.map(([name, value]) => [`var.${name}`, value] as const), ...filled]);
+            return level < maxLevels ? merged(key, filled, 'var.') : new Map(filled);
           });
     const values = valuesOfFolder([...(stated.get(folder) ?? []), ...readIn(folder)], passed, loose);
     known.set(folder, values);
     return values;
   };
-  const { readIn, inherited } = terragruntFiles(units, (folder) => valuesOf(folder));
+  const { readIn, merged } = terragruntFiles(units, (folder) => valuesOf(folder));
   const copiesKnown = new Map<string, readonly TerraformValues[]>();
   const copiesOf = (folder: string): readonly TerraformValues[] => {
     const copies = copiesKnown.get(folder) ?? copiesIn(folder);
@@ -173,15 +178,28 @@ export function terraformFolders(workspace: Workspace): TerraformFolders {
     const [place = null, ...others] = new Set(users.map(({ from }) => placeOf(from, cloud, level + 1)));
     return others.length > 0 ? null : place;
   };
+  // Pools whose machines are computed are known by the local value only.
+  const made = new Map<string, boolean>();
+  const makesPools = (folder: string): boolean => {
+    const before = made.get(folder);
+    if (before !== undefined) return before;
+    const own = pools.filter((one) => one.folder === folder);
+    const found = own.some(({ block }) =>
+      copiesOf(folder).some((values) => terraformPoolsOf(block, values).length > 0),
+    );
+    made.set(folder, found);
+    return found;
+  };
   return {
     valuesOf: (folder) => valuesOf(folder),
     copiesOf,
     isTemplate: (folder, block) => used.has(`${folder} \${${block}.instance_type}`),
-    inputsOf: (key, own) => new Map([...inherited(key), ...own]),
+    inputsOf: (key, own) => merged(key, own),
     isCopied: (folder, local) => {
       const by = copied.get(`${folder} ${local}`);
       if (by === undefined || (by !== null && uses.get(by)?.length !== 1)) return false;
-      return isFields(valuesOf(folder).get(`local.${local}`) ?? null);
+      const written = filledWith({ template: `\${local.${local}}` }, valuesOf(folder));
+      return isFields(written) && makesPools(by ?? folder);
     },
     placeOf: (folder, cloud) => placeOf(folder, cloud),
   };

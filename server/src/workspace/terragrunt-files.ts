@@ -12,8 +12,8 @@ import type { TerragruntParent } from '../evidence/terragrunt.ts';
 export interface TerragruntFiles {
   /** What the files of a folder read from others, as local values and includes. */
   readIn(folder: string): readonly FolderStatement[];
-  /** The inputs that a file gets from those that it includes. */
-  inherited(key: string): readonly (readonly [name: string, value: Field])[];
+  /** The inputs of a file with those of the files that it includes. @param prefix before the names of the inputs */
+  merged(key: string, own: Iterable<readonly [string, Field]>, prefix?: string): Map<string, Field>;
 }
 
 /**
@@ -30,11 +30,15 @@ export function terragruntFiles(
     if (same === undefined) inFolder.set(folderOf(key), [key]);
     else same.push(key);
   }
-  const parentsOf = (key: string) =>
+  const filesOf = (key: string) =>
     (units.get(key)?.unit?.parents ?? []).flatMap((parent) => {
       const file = fileOf(key, parent, units);
-      return file === undefined || file === key ? [] : [{ name: parent.name, file }];
+      return file === undefined || file === key ? [] : [{ ...parent, file }];
     });
+  const includesOf = (key: string) => filesOf(key).filter(({ name }) => name.startsWith('include.'));
+  // An included file finds others from the folder of each unit that includes it.
+  const included = new Set([...units.keys()].flatMap((key) => includesOf(key).map(({ file }) => file)));
+  const parentsOf = (key: string) => (included.has(key) ? [] : filesOf(key));
   const filled = (file: string, fields: Iterable<readonly [string, Field]>) => {
     const values = valuesOf(folderOf(file));
     return [...fields].map(([name, value]) => [name, filledWith(value, values)] as const);
@@ -53,10 +57,20 @@ export function terragruntFiles(
         fileName: '',
         facts: { defaults: [[name, partsOf(file)]], set: [], modules: [] } as TerraformStatements,
       })),
-    inherited: (key) =>
-      parentsOf(key)
-        .filter(({ name }) => name.startsWith('include.'))
-        .flatMap(({ file }) => filled(file, units.get(file)?.unit?.inputs ?? [])),
+    merged: (key, own, prefix = '') => {
+      const all = new Map<string, Field>();
+      const deep = new Set<string>();
+      for (const { file, merge } of includesOf(key)) {
+        if (merge === 'no_merge') continue;
+        for (const [name, value] of filled(file, units.get(file)?.unit?.inputs ?? [])) {
+          all.set(prefix + name, value);
+          if (merge?.startsWith('deep') && typeof value !== 'string') deep.add(prefix + name);
+        }
+      }
+      // Lists and maps that are joined are not read.
+      for (const [name, value] of own) all.set(name, deep.has(name) ? null : value);
+      return all;
+    },
   };
 }
 

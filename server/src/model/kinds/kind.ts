@@ -151,6 +151,6 @@ export interface PodCount {
   readonly max: number | null;
   /** The stages of the workload in which they run; missing: in all. Pods of different stages never run at once. */
   readonly stages?: readonly string[];
-  /** The pods of all sets that run at once, at most. */
-  readonly together?: number;
+  /** The pods of all sets that run at once, at most, and those of this set that always do. */
+  readonly together?: { readonly most: number; readonly always: number };
 }

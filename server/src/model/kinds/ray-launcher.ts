@@ -29,9 +29,11 @@ function lowerCluster(root: Cursor): KindLowering {
   // The fewest workers of other types, which have no accelerators, are there too.
   const others = types.filter((type) => !podSets.some(({ pod }) => pod.node === type.node));
   const taken = fewestOf(others) - (podSets.some(({ pod }) => isHead(pod, root)) ? 1 : 0);
-  const together = most === null ? {} : { together: Math.max(most - taken, 0) };
+  const together = most === null ? null : Math.max(most - taken, 0);
+  const within = (pods: PodCount) =>
+    together === null ? pods : { ...pods, together: { most: together, always: pods.min ?? 0 } };
   return {
-    podSets: podSets.map((one) => ({ ...one, pods: { ...one.pods, ...together } })),
+    podSets: podSets.map((one) => ({ ...one, pods: within(one.pods) })),
     retries: null,
     scaling: null,
     partial: true,

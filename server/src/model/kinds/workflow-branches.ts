@@ -63,7 +63,11 @@ export function heaviestOf(use: Use, weights: readonly number[]): number | undef
 /** The pods at once, from the busiest moment to the most. Of several that may run at once, at least one of the heaviest does. */
 export function podsOf({ busiest, most, stages, together }: Runs, isHeaviest = false): PodCount {
   const least = busiest ?? (most === null ? null : isHeaviest ? 1 : 0);
-  return { ...between(least, most), ...(stages && { stages }), ...(together && { together }) };
+  return {
+    ...between(least, most),
+    ...(stages && { stages }),
+    ...(together && { together: { most: together, always: 0 } }),
+  };
 }
 
 /** The sum of two numbers of runs. */

@@ -161,10 +161,12 @@ function sequenceLength(sequence: Cursor): number | null {
 
 /** A use several times at once; null: an unknown number of times. */
 export function repeated(use: Use, times: number | null): Use {
-  return mapped(use, (runs) => ({
-    ...runs,
-    busiest: product(runs.busiest, times),
-    most: product(runs.most, times),
+  return mapped(use, ({ runs, ...rest }) => ({
+    ...rest,
+    // A loop may have no items.
+    ...(runs && times && { runs }),
+    busiest: product(rest.busiest, times),
+    most: product(rest.most, times),
   }));
 }
 
