@@ -90,6 +90,8 @@ export function unlistedInstall(statements: readonly Statement[], text: string):
     const [program = '', ...rest] = programWords(command);
     const word = command.words.find(({ text: one }) => one === 'install');
     if (!/^apt(?:-get)?$/.test(baseName(program)) || word === undefined) continue;
+    // What it falls back to may be there.
+    if (command.after === '||' || command.after === '|') return undefined;
     const isLocal =
       rest.some((one) => one.includes('/') || one.endsWith('.deb')) || command.words.some((one) => one.dynamic);
     return isLocal ? undefined : { command, reason: 'lists', word };

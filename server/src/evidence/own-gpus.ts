@@ -34,12 +34,14 @@ export function ownGpus(container: Container): OwnGpus | undefined {
     uses.get(program) ??
     (program.endsWith('.py') && isScript(program.slice(0, -3), flag(...ofScripts) !== undefined) ? [] : undefined);
   if (is === undefined || flag(...is) !== undefined) return undefined;
+  const line = words.join(' ');
   if (program === 'train_net.py' && flag('config-file') === undefined) return undefined;
-  if (program === 'yolo' && !/^(?:-?\d)?$/.test(flag('device')?.value ?? '')) return undefined;
+  if (program === 'yolo' && (!/^(?:-?\d)?$/.test(flag('device')?.value ?? '') || line.includes('cfg=')))
+    return undefined;
   if (program === 'lm_eval' || program === 'lm-eval') {
     const model = flag('model')?.value ?? 'hf';
-    const line = words.join(' ');
-    if (model !== 'hf' || /parallelize|device_map|max_memory/.test(line)) return undefined;
+    // Its short flags differ from version to version.
+    if (model !== 'hf' || /parallelize|device_map|max_memory|\s(?:-[mMcC]|--config)\b/.test(line)) return undefined;
   }
   const last = only.words.find((word) => baseName(word.text) === program) ?? first;
   return { count: 1, text: program, words: [last, last] };
