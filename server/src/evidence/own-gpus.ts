@@ -30,6 +30,7 @@ export function ownGpus(container: Container): OwnGpus | undefined {
   if (first === undefined || only.words.some(({ dynamic }) => dynamic)) return undefined;
   const flags = readFlags(only.words);
   const flag = (...names: readonly string[]) => flags.find(({ name }) => names.includes(name));
+  if (flags.some(({ name }) => /gpus|devices/.test(name))) return undefined;
   const is =
     uses.get(program) ??
     (program.endsWith('.py') && isScript(program.slice(0, -3), flag(...ofScripts) !== undefined) ? [] : undefined);
@@ -48,7 +49,7 @@ export function ownGpus(container: Container): OwnGpus | undefined {
 }
 
 /**
- * Programs that use one GPU unless one of the flags says otherwise.
+ * Programs that use one GPU unless one of the flags, or one for the number of GPUs, says otherwise.
  * AlphaFold: https://github.com/google-deepmind/alphafold/issues/66
  * ColabFold: https://github.com/sokrypton/ColabFold
  * nnU-Net: https://github.com/MIC-DKFZ/nnUNet/blob/master/documentation/how_to_use_nnunet.md
@@ -61,13 +62,13 @@ export function ownGpus(container: Container): OwnGpus | undefined {
 const uses: ReadonlyMap<string, readonly string[]> = new Map([
   ['run_alphafold.py', []],
   ['colabfold_batch', []],
-  ['nnUNetv2_train', ['num-gpus']],
-  ['boltz', ['devices']],
-  ['ns-train', ['machine.num-devices', 'num-devices']],
+  ['nnUNetv2_train', []],
+  ['boltz', []],
+  ['ns-train', []],
   ['yolo', []],
   ['lm_eval', []],
   ['lm-eval', []],
-  ['train_net.py', ['num-gpus', 'num-machines', 'cfg', 'launcher']],
+  ['train_net.py', ['num-machines', 'cfg', 'launcher']],
 ]);
 
 /** Scripts for Accelerate, which starts no processes itself: examples of Diffusers, and https://github.com/kohya-ss/sd-scripts. */
